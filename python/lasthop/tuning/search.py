@@ -66,20 +66,20 @@ MOST_CHECKED = 3
 
 
 class TuneProgress(TypedDict):
-    """How far a search is."""
+    """Progress of a search."""
 
     stage: str
-    """``"predicting"``, ``"screening"``, ``"confirming"`` or ``"checking"``."""
+    """Stage: ``"predicting"``, ``"screening"``, ``"confirming"`` or ``"checking"``."""
     done: int
-    """Candidates of this stage that are done."""
+    """Number of finished candidates of this stage."""
     candidates: int
-    """Candidates of this stage."""
+    """Number of all candidates of this stage."""
     so_far: str
-    """The best value yet of what is aimed at, with its unit; empty before the first."""
+    """Best value of the aim so far, with its unit; empty before the first value."""
     settings: int
-    """Settings that may be tried."""
+    """Number of settings that may be tried."""
     about_s: float
-    """Time that all may take, judged by the first setting; 0 before it is known. [s]"""
+    """Time of the whole search, estimated from the first setting; 0 before that. [s]"""
 
 
 ProgressCallback: TypeAlias = Callable[[TuneProgress], bool | None]
