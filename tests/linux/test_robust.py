@@ -272,7 +272,7 @@ def test_down_finds_a_gateway_whose_file_has_changed(lab: Lab, directory: Path) 
         assert leftovers() == []
     code, said = act(good, "up")
     os.kill(process_of(said), signal.SIGKILL)
-    assert act(other, "down") == (0, "took back 2 changes of a process that was killed\n")
+    assert act(other, "down") == (0, "reverted 2 changes of a process that was killed\n")
     with entered(GATEWAY):
         assert leftovers() == []
     code, said = act(broken, "down")

@@ -160,7 +160,7 @@ def test_killed_it_goes_on_shaping_and_can_be_taken_back(gateway: Gateway) -> No
     assert transfers(station_v4(0))
     os.kill(gateway.status()["pid"], signal.SIGKILL)
     wait_until(lambda: gateway.status() is None, "the end of the process")
-    assert gateway("down") == (0, "took back 2 changes of a process that was killed\n")
+    assert gateway("down") == (0, "reverted 2 changes of a process that was killed\n")
     with entered(GATEWAY):
         assert leftovers() == []
 

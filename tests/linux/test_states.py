@@ -161,7 +161,7 @@ def test_what_was_killed_is_taken_back_with_a_broken_file(commands: Commands) ->
     wait_until(lambda: not commands.state().is_held(), "the end of the process")
     commands.write("[gateway\n")
     assert commands("status")[1] == "not up; 2 changes of a process that was killed are left\n"
-    assert commands("down") == (0, "took back 2 changes of a process that was killed\n")
+    assert commands("down") == (0, "reverted 2 changes of a process that was killed\n")
 
 
 def test_where_nothing_may_be_written(commands: Commands) -> None:
@@ -189,7 +189,7 @@ def test_where_nothing_may_be_written(commands: Commands) -> None:
     )
     with entered(GATEWAY):
         assert leftovers() == []
-    assert commands("down") == (0, "took back 2 changes of a process that was killed\n")
+    assert commands("down") == (0, "reverted 2 changes of a process that was killed\n")
 
 
 @pytest.fixture
@@ -215,8 +215,7 @@ def test_two_namespaces_with_the_same_interfaces(commands: Commands, twin: str) 
     number = commands.state(twin).read("lock").strip()
     assert (code, said) == (
         2,
-        f"error: {commands.file}: {another}\n"
-        f"hint: nsenter --net=/proc/{number}/ns/net leads there\n",
+        f"error: {commands.file}: {another}\nhint: nsenter --net=/proc/{number}/ns/net enters it\n",
     )
     commands.write(gateway_text(2))
     code, said = commands("up")
@@ -242,10 +241,10 @@ def test_what_is_left_is_undone_in_its_own_namespace(commands: Commands, twin: s
     for verb in ("down", "up", "run"):
         code, said = commands(verb, "--state", directory, namespace=twin)
         assert code == 2
-        assert f"{directory}: what is left is of another network namespace" in said
+        assert f"{directory}: the remaining state is of another network namespace" in said
     with entered(GATEWAY):
         assert len(leftovers()) == 3
-    assert commands("down") == (0, "took back 2 changes of a process that was killed\n")
+    assert commands("down") == (0, "reverted 2 changes of a process that was killed\n")
 
 
 def test_a_namespace_whose_number_was_given_again(commands: Commands) -> None:
@@ -258,7 +257,10 @@ def test_a_namespace_whose_number_was_given_again(commands: Commands) -> None:
     assert commands("status") == (0, "not up\n")
     with entered(GATEWAY):
         assert len(leftovers()) == 3
-    assert commands("down") == (0, "forgot 2 changes that went with their network namespace\n")
+    assert commands("down") == (
+        0,
+        "removed 2 changes from the log, whose network namespace no longer exists\n",
+    )
     with entered(GATEWAY):
         assert len(leftovers()) == 3  # all of this test's making
         sh("ip link del lh-lan; tc qdisc del dev lan clsact")

@@ -52,7 +52,7 @@ def test_its_places_are_client_and_server() -> None:
         ),
         (
             "1 Mbps, 1 ms, 2",
-            '"2" is not known',
+            '"2" is unknown',
         ),
         (
             "1 Mbps,, queue 3",

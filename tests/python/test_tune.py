@@ -281,7 +281,7 @@ def test_refused_scenario_is_searched_by_simulation_and_says_so() -> None:
 
 def test_fairness_is_searched_by_simulation() -> None:
     found = lh.tune(DOWNLOADS, "fairness", replications=2, pifs=False, txop=False, confirm=2)
-    assert "share alike" in (found.refusal or "")
+    assert "predicts equal shares" in (found.refusal or "")
     assert all(trial.predicted is None for trial in found.trials)
 
 

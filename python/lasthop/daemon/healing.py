@@ -229,7 +229,7 @@ class Healing:
             if line not in self.kept.faults:
                 self.say(line)
         if self.kept.faults and not faults:
-            self.say("everything is as it ought to be")
+            self.say("everything is in order")
         self.kept.faults = faults
 
     def try_again(self, wait_s: float) -> None:

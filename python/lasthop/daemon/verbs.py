@@ -53,7 +53,7 @@ def standing(sort: Sort[Wanted], file: str, settings: Settings, directory: Path 
     if wrong is not None and (others := of_file(found.elsewhere, file)):
         raise UserError(f"{file}: {others[0].directory} is {others[0].where()}", others[0].way())
     if wrong is not None and found.hidden:
-        raise UserError(said, f"and nobody knows what it was: {found.hidden[0]}")
+        raise UserError(said, f"and its file is unknown: {found.hidden[0]}")
     if wrong is not None or own is None:
         raise wrong or UserError(f"{file}: no gateway or queue of this file is known")
     return own
@@ -220,7 +220,7 @@ def in_background(
         if isinstance(error, OSError) and error.errno == errno.ENOSPC:
             tell(UserError(f"{error.filename or state.directory}: {error.strerror}"))
         tell(UserError(f"{type(error).__name__}: {error}", f"{state.directory}/log"))
-        say("it ends, by a defect of lasthop:")
+        say("it ends because of a defect of lasthop:")
         import traceback
 
         traceback.print_exc()
@@ -300,7 +300,7 @@ def down(sort: Sort[Wanted], file: str, settings: Settings, directory: Path | No
     if was_up:
         return "down"
     if gone:
-        return f"forgot {gone} changes that went with their network namespace"
+        return f"removed {gone} changes from the log, whose network namespace no longer exists"
     if left:
-        return f"took back {left} changes of a process that was killed"
+        return f"reverted {left} changes of a process that was killed"
     return "; ".join(["nothing is up", *others])

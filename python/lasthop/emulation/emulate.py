@@ -92,8 +92,8 @@ class Emulation(Answer):
         ]
         if self.refused_law is not None:
             found.append(
-                f"programs have this machine's congestion control, not {self.refused_law}, which "
-                "it does not let everybody use: add it to net.ipv4.tcp_allowed_congestion_control"
+                f"programs use this machine's congestion control, not {self.refused_law}, which "
+                "users may not select: add it to net.ipv4.tcp_allowed_congestion_control"
             )
         if self.left_out:
             found.append(
@@ -320,7 +320,7 @@ def make_flows(
         elif isinstance(flow, SensorFlow):
             made = reports(flow, ends, algorithms, known.seed)
         elif not isinstance(flow, TcpFlow):
-            raise TypeError(f"flow {flow.name} is no flow of an emulation")
+            raise TypeError(f"flow {flow.name} cannot be emulated")
         elif flow.web is not None:
             plan = _core.Transactions(scenario.checked, index)
             made = web(flow, ends, algorithms, plan, room, quick_acks=quick_acks)

@@ -72,7 +72,7 @@ def check_followed(settings: Collection[str]) -> None:
     for each in settings:
         if each not in CAN_FOLLOW:
             known = " and ".join(CAN_FOLLOW)
-            raise UserError(f"follow: {each}: the kernel can be made to follow {known}")
+            raise UserError(f"follow: {each}: expected {known}")
 
 
 def check_gro(scenario: Scenario) -> None:
@@ -150,7 +150,9 @@ def initial_rto_s(scenario: Scenario) -> float:
     if len(found) == 1:
         return found[0]
     said = " and ".join(f"{each:g} s" for each in found) or "no flow has one"
-    raise UserError(f"{scenario.source}: `tcp.initial_rto`: {said}: the kernel takes one for all")
+    raise UserError(
+        f"{scenario.source}: `tcp.initial_rto`: {said}: the kernel supports one value for all flows"
+    )
 
 
 def unfollowed(scenario: Typed, followed: Collection[str] = ()) -> list[str]:

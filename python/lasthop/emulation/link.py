@@ -98,7 +98,7 @@ def values_of(words: str, traces: object = None) -> dict[str, tuple[str, str]]:
             raise refused(words, "a value is missing", traces)
         if not path:
             is_twice = traces is not None and is_rate(said[DELAY][1])
-            why = "the traces are the rate" if is_twice else f'"{part}" is not known'
+            why = "the traces are the rate" if is_twice else f'"{part}" is unknown'
             raise refused(words, why, traces)
         said[path] = (what, part)
     if (missing := next(plain, None)) is not None and not traces:

@@ -187,7 +187,7 @@ def cautions(wanted: LinkQueue) -> list[str]:
     if wanted.discipline == "red":
         weight = red_weight(wanted)
         found.append(
-            "the kernel's RED counts bytes and takes a power of two next to the weight "
+            "the kernel's RED counts bytes and uses the power of two closest to the weight "
             f"{weight:.3g}; it drops all beyond max_th, as without `gentle`"
         )
     if wanted.queue.get("algorithm") == "printed":

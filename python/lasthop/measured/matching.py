@@ -186,7 +186,7 @@ def _by_names(measurement: Measurement, samples: Samples) -> str:
                 mean = value.get("mean") if isinstance(value, Mapping) else None
                 if isinstance(mean, int | float) and isfinite(mean):
                     samples[list_name, item["name"], quantity].append(float(mean))
-    return f"{measurement.source}: {measurement.summary['kind']} of lasthop: by its own names"
+    return f"{measurement.source}: {measurement.summary['kind']} of lasthop: matched by its names"
 
 
 def _by_order(

@@ -265,8 +265,8 @@ class Tuning:
         if self._search.ranks_by_model:
             return self.present.refusal
         if self.calls is not None:
-            return "the model counts no calls"
-        return "the model holds that all stations share alike, whatever the setting"
+            return "the model does not count calls"
+        return "the model predicts equal shares of all stations for every setting"
 
     @cached_property
     def table(self) -> "pd.DataFrame":

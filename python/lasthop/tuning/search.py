@@ -271,7 +271,7 @@ class Search:
         raise UserError(
             f"{scenario.source}: nothing is delivered in the {span_s:g} s after the warm-up with "
             f"any of {len(screened)} settings, so that settings cannot be compared",
-            "a longer `duration`, or flows that start earlier",
+            "set a longer `duration`, or let flows start earlier",
         )
 
     def _leave_out_unmeasured(self) -> None:
@@ -285,7 +285,7 @@ class Search:
         without = [trial for trial in screened if aim not in (trial.screened or {})]
         if without:
             what = some(trial.name for trial in without)
-            self.left_out.append(LeftOut(what, f"nothing measured of {aim} in a short simulation"))
+            self.left_out.append(LeftOut(what, f"no value of {aim} in a short simulation"))
 
     def _predict(self, trial: Trial) -> None:
         from lasthop import models
