@@ -115,7 +115,7 @@ def addresses(gateway: Gateway, name: str) -> list[str]:
 
 def test_up_status_down(gateway: Gateway) -> None:
     code, said = gateway("check")
-    leaves = "leaves are pfifo, as `gateway.discipline` says"
+    leaves = "leaves are pfifo, set by `gateway.discipline`"
     assert said == f"{gateway.file}: ok: cafe: 1 access point, 2 stations; {leaves}\n"
     assert code == 0
     code, said = gateway("up")

@@ -31,7 +31,7 @@ from traffic import transfers
 
 LASTHOP = Path(sys.executable).with_name("lasthop")
 UNIT = Path(__file__).parents[2] / "python/lasthop/gateway/share/lasthop-gateway@.service"
-LEAVES = "leaves are pfifo, as `gateway.discipline` says"
+LEAVES = "leaves are pfifo, set by `gateway.discipline`"
 BROKEN = (None, "[gateway\n", "[gateway]\nwan = 'wan'\nlan = 'lan'\nno_such = 1\n", "")
 """Files that cannot be read: gone, no TOML, with an unknown key, and without a gateway."""
 

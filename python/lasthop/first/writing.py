@@ -40,7 +40,7 @@ def _commands(answers: Answers, name: str) -> Iterator[str]:
         yield f"#   lasthop simulate {name} --plot    with a picture"
         return
     yield f"#   lasthop predict {name}     share of each station, by a model"
-    yield f"#   lasthop simulate {name}    the same packet by packet"
+    yield f"#   lasthop simulate {name}    share of each station, packet by packet"
     yield f"#   lasthop compare {name}     both side by side, with a picture"
 
 

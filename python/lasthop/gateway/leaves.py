@@ -53,7 +53,7 @@ def assumed(gateway: Gateway) -> str:
 
 def why(gateway: Gateway) -> str:
     """Why leaves have the queue that they have."""
-    return "the best that this kernel has" if is_chosen(gateway) else "as `gateway.discipline` says"
+    return "the best that this kernel has" if is_chosen(gateway) else "set by `gateway.discipline`"
 
 
 def unmanaged(gateway: Gateway, discipline: str) -> list[str]:

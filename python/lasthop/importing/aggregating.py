@@ -203,7 +203,7 @@ def _without_mcs(within: Channel, pair: Pair, names: tuple[str, str]) -> Place:
     if older is None:
         slowest = Modulation(within.phy, 0, 1, within.width_mhz, within.guard_interval_ns)
         rate = slowest.rate_bps
-        remark = f"rates without MCS are of no use at 6 GHz: here {shown(slowest)}"
+        remark = f"rates without MCS are not possible at 6 GHz: here {shown(slowest)}"
         return Place(None, 0, 1, rate, rate, [remark])
     remarks, rates = [], []
     for name, seen in zip(names, pair, strict=True):
@@ -261,8 +261,8 @@ def notes(within: Channel, pairs: Sequence[Pair]) -> Iterator[Note]:
     if len(intervals) > 1 or len(widths) > 1:
         yield Note(
             "a cell has one width and one guard interval, here "
-            f"{within.width_mhz} MHz and {within.guard_interval_ns / 1e3:g} us: what stations had "
-            "that differs stands beside them"
+            f"{within.width_mhz} MHz and {within.guard_interval_ns / 1e3:g} us: comments give the "
+            "values of stations that differ"
         )
     yield limits(within.phy)
 

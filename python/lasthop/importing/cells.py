@@ -86,7 +86,7 @@ def network(path: Path, choices: Choices, progress: Progress | None = None) -> N
         ap_queue=queue,
         ap_queue_note=""
         if queue is None
-        else "about: nine of ten packets to stations found no more",
+        else "estimated: nine of ten packets to stations found at most this many",
         duration_s=known.span_s,
         notes=remarks,
         facts=() if physical.channel is None else (FACTS["any-edca"],),
@@ -245,7 +245,7 @@ def _far_s(known: Capture, cell: Cell) -> float:
 
 def _wire(far_s: float) -> Iterator[tuple[str, tuple[str, str]]]:
     if far_s:
-        said = f"the quickest answer from behind the access point took {far_s * 1e3:.3g} ms"
+        said = f"the fastest reply from servers took {far_s * 1e3:.3g} ms"
         yield "delay", (quoted(phy.duration(float(f"{far_s / 2:.2g}"))), said)
 
 
@@ -258,7 +258,10 @@ def _tcp(tallies: Sequence[Tally]) -> Iterator[tuple[str, tuple[str, str]]]:
         yield "mss", (quoted(f"{mss} B"), "longest payload of a segment")
     window = _most_common(every, _window)
     if window is not None:
-        yield "window", (str(min(window, MOST_WINDOW)), "what receivers announce, in segments")
+        yield (
+            "window",
+            (str(min(window, MOST_WINDOW)), "window that receivers announce, in segments"),
+        )
     segments = sum(each.segments[each.direction] for each in every)
     acks = sum(each.pure_acks["down" if each.direction == "up" else "up"] for each in every)
     delayed = acks < 0.75 * segments

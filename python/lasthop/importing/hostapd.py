@@ -138,7 +138,7 @@ def assumed_station(number: int) -> Station:
 
 
 def _of_mode(settings: Settings, mode: str) -> str:
-    return f"hw_mode={mode}" if "hw_mode" in settings else "hw_mode is missing: hostapd takes b"
+    return f"hw_mode={mode}" if "hw_mode" in settings else "hw_mode is missing: hostapd uses b"
 
 
 def _letters(path: Path, settings: Settings) -> list[str]:

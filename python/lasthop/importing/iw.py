@@ -75,8 +75,8 @@ def network(path: Path, interface: str | None = None) -> Network:
         notes.append(Note(f"{times} listed more than once: the last counts", True))
     notes.append(
         Note(
-            "a dump tells how much each has moved, not in how many connections nor what is "
-            "behind the access point: those are assumed"
+            "a dump has the bytes of each station, but neither its connections nor the wired line: "
+            "those are assumed"
         )
     )
     stations = [_station(each, preset, channel) for each in dumped]
@@ -87,7 +87,7 @@ def network(path: Path, interface: str | None = None) -> Network:
     if channel is not None and not ours and burst(channel.band, channel.phy) is not None:
         fact = FACTS["openwrt-burst"]
         notes.append(
-            Note(f"if the access point runs OpenWrt, it has {fact.line}, which a dump does not say")
+            Note(f"if the access point runs OpenWrt, it has {fact.line}, which is not in a dump")
         )
     return Network(
         source=f"iw station dump {path.name}",
@@ -226,7 +226,7 @@ def _cell(channel: aggregating.Channel, known: Interface) -> Iterator[tuple[str,
         said["width"] = (
             "from `iw dev info`"
             if alike
-            else f"the widest of the rates; iw dev info says {known.width_mhz} MHz"
+            else f"the widest of the rates; `iw dev info` has {known.width_mhz} MHz"
         )
     yield from aggregating.keys(channel, said)
     yield "edca", ('"hostapd"', "assumed: hostapd's defaults, see above")
@@ -309,7 +309,7 @@ def _remarks(dumped: Dumped, of_rates: Sequence[str]) -> Iterator[str]:
         yield f"signal {level} dBm{strange}"
     for name, seen in zip(dumped.names, dumped.pair, strict=True):
         if seen is None:
-            yield f"no {name} rate is told: the other way's, else the cell's, is assumed"
+            yield f"no {name} rate is given: that of the other direction or of the cell is assumed"
     yield from of_rates
     if dumped.expected_mbps is not None:
         towards = "from" if dumped.ours else "to"

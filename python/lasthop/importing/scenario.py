@@ -125,7 +125,7 @@ def _run(network: Network) -> Iterator[str]:
     trips = [flow.rtt_s or 0.0 for each in network.stations for flow in each.flows]
     warmup = min(max(WARMUP_S, WARMUP_TRIPS * max(trips, default=0.0)), chosen / 2)
     yield entry("duration", text(f"{chosen:.0f} s"), said)
-    yield entry("warmup", text(f"{warmup:.0f} s"), "cut from the start, while windows grow")
+    yield entry("warmup", text(f"{warmup:.0f} s"), "left out at the start, while windows grow")
     yield entry("replications", "5", "runs, over which intervals are taken")
 
 
@@ -228,7 +228,7 @@ def _station(station: Station, shown: Sequence[str]) -> Iterator[str]:
         yield entry("downlink_rate", text(phy.spelled(down)))
     for key, error in (("error_up", station.error_up), ("error_down", station.error_down)):
         if error is not None:
-            said = "frames repeated more often than those of others: noise"
+            said = "frames were repeated more often than those of other stations: noise"
             yield entry(key, f"{error:g}", said)
     yield from _flows("upload", station.upload)
     yield from _flows("download", station.download)

@@ -72,7 +72,7 @@ def lines_of(content: bytes, source: Path | str, what: str) -> list[str]:
     for number, line in enumerate(lines, 1):
         if len(line) > LONGEST_LINE:
             raise UserError(
-                f"{source}:{number}: a line of {len(line)} characters, which {what} has not"
+                f"{source}:{number}: a line of {len(line)} characters, which is too long for {what}"
             )
     return lines
 

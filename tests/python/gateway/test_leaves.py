@@ -155,5 +155,5 @@ def test_a_kernel_without_codel_is_warned_of_unless_the_file_wants_a_fifo() -> N
     assert unmanaged(chosen, "pfifo") == []
     assert (why(gateway()), why(chosen)) == (
         "the best that this kernel has",
-        "as `gateway.discipline` says",
+        "set by `gateway.discipline`",
     )
