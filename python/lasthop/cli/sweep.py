@@ -65,7 +65,7 @@ def sweep(
         list[str] | None,
         unset(
             "PATH=VALUES",
-            "Try these values: V1,V2,... or A..B:STEP or A..B log N. A table in braces is one "
+            "Try these values: V1,V2,V3 or A..B:STEP or A..B log N. A table in braces is one "
             "value. With several paths, try every combination.",
         ),
     ] = None,
@@ -80,7 +80,7 @@ def sweep(
     together: Annotated[
         bool,
         typer.Option(
-            "--zip", help="Combine the first values of all paths, then the second values, ..."
+            "--zip", help="Combine the first values of all paths, then the second, and so on."
         ),
     ] = False,
     replications: Replications = None,
