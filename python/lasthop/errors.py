@@ -160,7 +160,7 @@ def likewise(more: Sequence[str]) -> str:
     names = [found[0] for found in (re.findall(r"`[^`]*`", what) for what in more) if found]
     if not names:
         return ""
-    return f"; likewise {listed(names)}"
+    return f"; the same holds for {listed(names)}"
 
 
 def listed(names: Sequence[str], most: int = MOST_NAMED) -> str:
@@ -190,7 +190,7 @@ def shortcoming(error: ModelError | ConvergenceError | TooCostlyError) -> str:
         return str(error)
     if isinstance(error, TooCostlyError):
         return f"has not answered: {error}"
-    return f"has no solution that the model finds: {error}"
+    return f"has no solution in the model: {error}"
 
 
 class Stopped(Exception):

@@ -166,7 +166,7 @@ def _result(file: Path, text: str, tree: Mapping[str, Any]) -> Result:
     if (fault := fault_in_record(record)) is not None:
         raise UserError(f"{beside}: {fault}")
     if record.get("result") != seal_of(text):
-        return _alone(file, text, f"{RECORD_FILE} beside it is of another result")
+        return _alone(file, text, f"{RECORD_FILE} in the same directory is of another result")
     return Result(Kept.of_record(text, record), _scenario(beside, record))
 
 

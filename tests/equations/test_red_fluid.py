@@ -194,7 +194,7 @@ REFUSED = {
     "cubic_linux": ({"tcp__congestion": "cubic_linux"}, "grows by the time since the last loss"),
     "westwood": ({"tcp__congestion": "westwood"}, "falls to the amount that the path has carried"),
     "tahoe": ({"tcp__congestion": "tahoe"}, "restarts from one packet"),
-    "another discipline": ({"queue": "{ codel = {} }"}, "codel, and described are red"),
+    "another discipline": ({"queue": "{ codel = {} }"}, "codel; the model supports red"),
     "two kinds of TCP": (
         {"flow__other": '{ congestion = "newreno" }'},
         "`congestion` of `flow.other` differs from `flow.flow`'s",

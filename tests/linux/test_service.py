@@ -178,7 +178,7 @@ def test_a_second_instance_is_refused(gateway: Gateway) -> None:
     gateway.state = before
     assert code == 2
     assert said == (
-        "error: interface lan: a lasthop gateway shapes what passes there already, that of "
+        "error: interface lan: a lasthop gateway already shapes its packets, that of "
         '`lan = "lan"`\n'
         "hint: `lasthop gateway down` with its file, and its --state if it has one, ends it\n"
     )

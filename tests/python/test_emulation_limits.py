@@ -39,7 +39,7 @@ CELL = 'duration = "9 s"\ncell = { phy = "802.11b" }\n'
         ),
         (
             'tcp.mss = "80 B"\n[station.a]\ndownload = 1',
-            "flow a/down/1: mss of 80 B; the kernel's TCP takes from 88 B on",
+            "flow a/down/1: mss of 80 B; the kernel's TCP accepts 88 B and more",
         ),
         ("[station.a]\ndownload = { connections = 1, segments = 9 }", None),
         (
@@ -204,9 +204,7 @@ def test_a_greedy_downlink_fills_the_queue_of_a_link_while_it_would_drain(source
 
 def test_programs_have_no_place_on_a_conflict_graph():
     scenario = lh.Scenario({**ON_AIR, "flow": {"f": {"route": ["1"]}}})
-    with pytest.raises(
-        lh.UserError, match=r"`csma`: programs have no place there, since its links"
-    ):
+    with pytest.raises(lh.UserError, match=r"`csma`: programs are not supported, since its links"):
         check_programs(scenario)
     check_programs(lh.Scenario({**WIRED, "flow": {"f": {}}}))
 

@@ -106,7 +106,7 @@ def test_a_result_of_another_run_in_its_place_is_a_summary_alone(tmp_path: Path)
     (tmp_path / "result.json").write_text(lh.simulate(SMALL, seed=9).to_json())
     again = lh.load(tmp_path)
     assert again.seed == 9
-    with pytest.raises(lh.UserError, match=r"record\.json beside it is of another result"):
+    with pytest.raises(lh.UserError, match=r"record\.json in the same directory is of another"):
         _ = again.samples
 
 

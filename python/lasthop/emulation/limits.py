@@ -89,8 +89,8 @@ def check_programs(scenario: Scenario) -> None:
     """Raise `UserError` if no program can run at any place of the scenario."""
     if isinstance(scenario.typed, CsmaScenario):
         raise UserError(
-            f"{scenario.source}: `csma`: programs have no place there, since its links go one way "
-            "and nothing but ACKs goes back"
+            f"{scenario.source}: `csma`: programs are not supported, since its links have one "
+            "direction and only ACKs return"
         )
 
 
@@ -133,8 +133,8 @@ def _refused_of(flow: Flow) -> Iterator[str]:
         yield f"flow {flow.name}: congestion {carrier.congestion}; the emulator has {known}"
     elif carrier.mss_bytes < LEAST_MSS:
         yield (
-            f"flow {flow.name}: mss of {carrier.mss_bytes} B; the kernel's TCP takes from "
-            f"{LEAST_MSS} B on"
+            f"flow {flow.name}: mss of {carrier.mss_bytes} B; the kernel's TCP accepts "
+            f"{LEAST_MSS} B and more"
         )
 
 

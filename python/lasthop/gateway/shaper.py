@@ -321,7 +321,7 @@ def refuse_of_another(interface: str, block: int, there: Iterable[str]) -> None:
     lans = [name for name in there if block in (each.number for each in blocks_of(name))]
     whose = f', that of `lan = "{lans[0]}"`' if lans else ""
     raise UserError(
-        f"interface {interface}: a lasthop gateway shapes what passes there already{whose}",
+        f"interface {interface}: a lasthop gateway already shapes its packets{whose}",
         "`lasthop gateway down` with its file, and its --state if it has one, ends it",
     )
 

@@ -128,8 +128,8 @@ def checked(layout: Layout) -> Layout:
     if lines is not None and not layout.is_map and len(lines.texts) > MOST_LINES:
         raise UserError(
             f"a picture of {len(lines.texts)} lines, one for each of {lines.path}: at most "
-            f"{MOST_LINES} are told apart",
-            "fewer values, or a sweep of one path or two",
+            f"{MOST_LINES} can be distinguished",
+            "choose fewer values, or sweep one path or two",
         )
     if not layout.x.is_numeric and len(layout.x.texts) > MOST_CATEGORIES:
         raise UserError(

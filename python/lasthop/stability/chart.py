@@ -106,7 +106,7 @@ def chart(case: Case, x: Axis, y: Axis, size: int = 100, progress: Progress | No
         raise ParameterError(f"`{x.name}`: both axes of the chart are the same parameter")
     for axis, other in ((x, y), (y, x)):
         if case.model.overrides.get(axis.name) == other.name:
-            raise ParameterError(f"`{other.name}` decides what `{axis.name}` is: vary one of them")
+            raise ParameterError(f"`{other.name}` determines `{axis.name}`: vary only one of them")
         axis_of(case, axis.name, axis.low, axis.high)
     x_values, y_values = (axis.value(axis.places(size)) for axis in (x, y))
     wide, high = len(x_values), len(y_values)

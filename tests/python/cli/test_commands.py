@@ -248,11 +248,9 @@ def test_a_solver_that_gives_up_is_told_in_a_sentence(lasthop: Lasthop) -> None:
     done = lasthop("compare", "-", "--set", sharing(0.05), stdin=SHARED.encode())
     assert done.returncode == 0
     [line] = (line for line in done.stdout.splitlines() if line.startswith("no prediction"))
-    start = (
-        "no prediction: the scenario has no solution that the model finds: target 0.05 of class a"
-    )
+    start = "no prediction: the scenario has no solution in the model: target 0.05 of class a"
     assert line.startswith(start)
-    assert "solved are targets from about 0.17 on" in line
+    assert "the model supports targets from about 0.17 on" in line
     done = lasthop("predict", "-", "--set", sharing(0.05), stdin=SHARED.encode())
     assert done.returncode == 2
     assert done.stderr.splitlines()[0].startswith("error: <stdin>: model vbs: no solution: target")

@@ -377,7 +377,7 @@ def test_model_refusal_names_every_assumption(lasthop: Lasthop, small: Path) -> 
     where = " of model hotspot)"
     assert errors[0].endswith(f"the wire loses packets, `wire.loss` = 0.1 (a1{where}")
     assert errors[1].endswith(
-        f"`station.far.error_up` = 0.1; likewise `station.far.error_down` (a7{where}"
+        f"`station.far.error_up` = 0.1; the same holds for `station.far.error_down` (a7{where}"
     )
 
 
@@ -386,7 +386,7 @@ def test_model_refusal_folds_what_differs_in_names_alone(lasthop: Lasthop) -> No
     errors = [line for line in done.stderr.splitlines() if line.startswith("error: ")]
     assert len(errors) == 4
     assert errors[-1].endswith(
-        "timer never expires: `station.near.download` runs compound; likewise "
+        "timer never expires: `station.near.download` runs compound; the same holds for "
         "`station.far.download`, `station.guest.download` (a3 of model hotspot)"
     )
 

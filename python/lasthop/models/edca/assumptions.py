@@ -140,7 +140,7 @@ def _windows(scenario: CellScenario) -> Iterator[Finding]:
         yield Finding(
             "a4",
             f"stations `{least}` and `{most}` have windows of {windows[least]} and {windows[most]} "
-            "packets; the chain needs equal ones",
+            "packets; the chain needs equal windows",
         )
 
 

@@ -118,7 +118,7 @@ def _fluid(scenario: Scenario) -> Fluid:
         raise ModelError(
             "section II",
             f"UDP offers {others_bps / 1e6:g} Mb/s to link {link.name} of "
-            f"{rate_bps / 1e6:g} Mb/s, which leaves nothing to TCP",
+            f"{rate_bps / 1e6:g} Mb/s, so that nothing remains for TCP",
         )
     capacity = (rate_bps - others_bps) / (8.0 * packet * len(tcp))
     parameters: dict[str, Any] = {
@@ -221,7 +221,7 @@ def model_of(law: Law, groups: list[Group]) -> Model:
     if len(groups) > MOST_GROUPS:
         raise ModelError(
             "section II",
-            f"there are {len(groups)} round-trip times, and at most {MOST_GROUPS} are solved",
+            f"there are {len(groups)} round-trip times; the model supports at most {MOST_GROUPS}",
         )
     if law.model == "pi":
         return Pi(groups=len(groups))

@@ -104,14 +104,14 @@ def doubts_at_rest(tcp: Tcp, found: Fluid) -> Iterator[Doubt | str]:
     if update > SLOW * min(found.case.delays):
         yield (
             f"PI steps every {update:g} s, {update / min(found.case.delays):.2g} round-trip times, "
-            "and the fluid has it step all the time"
+            "but continuously in the fluid"
         )
     waiting = float(found.case.equilibrium[1]) if len(found.case.equilibrium) > 1 else 0.0
     if tcp.congestion == "compound" and waiting >= tcp.compound.gamma_packets:
         yield (
             "eq. 2",
-            f"Compound would see {waiting:.3g} packets of each flow wait and take its delay "
-            "window back, which the model leaves out",
+            f"Compound would see {waiting:.3g} packets of each flow wait and reduce its delay "
+            "window, which the model ignores",
         )
 
 

@@ -37,7 +37,8 @@ def doubted_loss(found: Fluid, tcp: Tcp) -> Iterator[Doubt]:
     if case.model.name == "threshold":
         law = "losses are those of an M/M/1 queue, and flows are smoother"
         if about is None:
-            yield "section VI", f"{law}: from windows of 16 packets on, expect a third to thrice"
+            what = "from windows of 16 packets on, expect a third to three times this loss"
+            yield "section VI", f"{law}: {what}"
         else:
             yield (
                 "section VI",

@@ -122,7 +122,7 @@ class ParkingLot(Model):
                 )
         return (
             "no drop probabilities below 1 fill both queues: one of them may be no bottleneck, "
-            "or the window rule not be defined for windows so small"
+            "or the window rule is not defined for such small windows"
         )
 
     def pieces(self, p: Derived, rest: NDArray[np.float64]) -> NDArray[np.int64]:
