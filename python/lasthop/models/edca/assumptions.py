@@ -159,7 +159,7 @@ def _access(scenario: CellScenario) -> Iterator[Finding]:
                 yield Finding(
                     "section 2.2",
                     f"stations `{first.name}` and `{other.name}` differ in {key}, "
-                    f"{here} and {values[key]}; the chain counts stations that are alike",
+                    f"{here} and {values[key]}; the chain needs equal stations",
                 )
                 break
 
