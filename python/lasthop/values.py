@@ -211,7 +211,7 @@ def ratios(given: Range, what: str) -> list[str]:
     if ends and is_whole(low) and is_whole(high):
         inner = [value.to_integral_value() for value in inner]
         if len({low, *inner, high}) < count:
-            hint = f"fewer values, or {written(low, unit)}.0 for values between"
+            hint = f"choose fewer values, or {written(low, unit)}.0 for values between"
             raise UserError(f"{what}: {given.text} does not contain this many whole numbers", hint)
     else:
         inner = [rounded(value) for value in inner]

@@ -199,7 +199,7 @@ BAD: dict[str, tuple[str | bytes, str]] = {
     "no version": ('{"kind": "simulation"}', "it has no `version`"),
     "major version": (
         json.dumps(GOOD | {"version": "7.1.0"}),
-        f"written by lasthop 7.1.0, whose major version is not that of {_core.VERSION}",
+        f"written by lasthop 7.1.0, whose major version differs from that of {_core.VERSION}",
     ),
     "no seed": (json.dumps(GOOD | {"seed": None}), "`seed` is missing or no int"),
     "list is none": (json.dumps(GOOD | {"flows": 3}), "`flows` is no list"),
