@@ -209,7 +209,10 @@ def test_names_are_looked_up_where_the_machine_does(machine):
     ("words", "said"),
     [
         (["--uplink", "nowhere", *asks(OUTSIDE)], "error: interface nowhere: no interface"),
-        (["--uplink", "lo", *asks(OUTSIDE)], "error: --uplink lo: it has no IPv4 address, or is d"),
+        (
+            ["--uplink", "lo", *asks(OUTSIDE)],
+            "error: --uplink lo: the interface has no IPv4 address, or is d",
+        ),
         (["--uplink", "mute", *asks(OUTSIDE)], "error: --uplink mute: this machine does not forwa"),
     ],
 )

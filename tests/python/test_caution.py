@@ -189,7 +189,7 @@ def conflicts(**csma: object) -> list[str]:
 def test_a_route_over_links_that_send_at_once_is_named() -> None:
     [line] = conflicts()
     assert line.startswith("`flow.f.route`: links 1 and 2 follow each other without a conflict: ")
-    assert line.endswith('list it, csma.link.1.conflicts = ["2"]')
+    assert line.endswith('add it, csma.link.1.conflicts = ["2"]')
     assert conflicts(links={"1": {"conflicts": ["2"]}}) == []
 
 
