@@ -78,9 +78,7 @@ def test_a_file_has_few_long_sentences() -> None:
     short, long = "This is a short sentence of the page.", "word " * 26 + "end."
     lines = "\n\n".join([short] * 18 + [long.replace(" word word", "\nword word")] * 2)
     assert found(lines) == []
-    assert (
-        "3 of 21 sentences" in found(lines + "\n\n" + long.replace(" word word", "\nword word"))[0]
-    )
+    assert "3 of 21 sentences" in found(lines + "\n\n" + long.replace(" word word", "\nword word"))[0]
 
 
 def test_an_exception_has_a_reason_and_there_are_few() -> None:

@@ -57,7 +57,7 @@ def said(capsys: pytest.CaptureFixture[str], *words: str) -> str:
         (["--interval", "1"], '--interval: "1" is not a number above 0 with a unit'),
         (["--hold", "0"], '--hold: "0" is not a number from 1 to 100'),
         (["--patience", "0.1s"], "--patience: 0.1s: must be from 1 s to 3600 s"),
-        (["--from", "here"], '--from: "here" is no address'),
+        (["--from", "here"], '--from: "here" is not an address'),
         (["--timeout", "0.5s"], "--timeout: 0.5s: must be from 1 s"),
         (["--memory", "1KiB"], "--memory: 1KiB: must be from 1MiB to 16GiB"),
         (["--streams", "1e9"], '--streams: "1e9" is not a number from 1 to'),
@@ -68,7 +68,7 @@ def said(capsys: pytest.CaptureFixture[str], *words: str) -> str:
         (["--streams", "43", "--memory", "1MiB"], "hint: --memory 2MiB"),
         (["--forward", "80"], '--forward: "80" is not [ADDRESS:]PORT:HOST:PORT'),
         (["--forward", "99999:a:1"], '--forward: "99999" is not a port from 0 to 65535'),
-        (["--socks", "example.org:1"], '--socks: "example.org" is no address'),
+        (["--socks", "example.org:1"], '--socks: "example.org" is not an address'),
     ],
 )
 def test_a_value_is_named_with_what_would_be_valid(
