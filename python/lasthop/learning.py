@@ -138,7 +138,7 @@ class AccessEnv(gymnasium.Env[NDArray[np.float32], np.int64]):
         Parameters
         ----------
         seed : int, optional
-            Seed of the random streams of this episode and the following ones.
+            Seed of the random streams of this and the following episodes.
         options : dict, optional
             Ignored.
         """

@@ -1,7 +1,7 @@
-"""The door between commands and the shell: exit codes, error lines, broken pipes.
+"""Interface between commands and the shell: exit codes, error lines, broken pipes.
 
-Exit codes: 0 all is well; 1 a defect of lasthop; 2 something the user can put right;
-130 Ctrl-C; 141 the reader of standard output went away.
+Exit codes are 0 on success, 1 after a defect of lasthop, 2 after an error that the user can
+correct, 130 after Ctrl-C, and 141 if the reader of standard output has ended.
 """
 
 import os
@@ -46,9 +46,9 @@ class Interrupted(UserError):
 
 @contextmanager
 def simulating() -> "Iterator[ProgressCallback | None]":
-    """Draw the progress of a simulation; say at Ctrl-C that nothing is kept, if that is so.
+    """Draw the progress of a simulation; report at Ctrl-C if nothing is kept.
 
-    The engine's own warning of an interruption gives way to the command line's words.
+    The command line's message replaces the engine's warning of an interruption.
     """
     from lasthop.cli.progress import progress_bar
 
@@ -69,7 +69,7 @@ def print_either(as_json: bool, json: Callable[[], str], tables: Callable[[], No
 
 
 def run_command(app: typer.Typer, args: list[str]) -> int:
-    """Run a command; say in one line what went wrong, if anything did."""
+    """Run a command; print an error in one line."""
     starts = exits_quietly()  # Until a command begins (`app.Command`).
     try:
         try:
@@ -227,7 +227,7 @@ def usage_error(error: typer.TyperException, command: Sequence[str]) -> tuple[st
 
 
 def print_error(message: str, hint: str | None = None) -> None:
-    """One line for what is wrong, and at most one for the remedy."""
+    """Print a line with the error, and at most one line with the remedy."""
     from lasthop.cli.progress import take_away
 
     take_away()
@@ -237,13 +237,13 @@ def print_error(message: str, hint: str | None = None) -> None:
 
 
 def warn(*lines: str) -> None:
-    """What is to be checked before an answer is trusted, on standard error."""
+    """Print warnings to check before an answer is trusted, on standard error."""
     for line in () if is_quiet() else lines:
         print(f"warning: {line}", file=sys.stderr)
 
 
 def note(line: str, *, err: bool = False) -> None:
-    """What a command says beside its answer, such as where files are; `err`: on standard error."""
+    """Print a note, such as the names of files; on standard error if `err` is true."""
     if not is_quiet():
         typer.echo(line, err=err)
 

@@ -20,7 +20,7 @@ MOST_LINKS = 30
 """Most links whose neighbours are listed; --json has all."""
 
 MOST_SIGNS = 100_000
-"""Values and what is between them that are written at once."""
+"""Number of JSON tokens that are written together."""
 
 STANDARD_TXOP_S = 2.528e-3
 """TXOP limit of best effort (IEEE 802.11-2020, table 9-155). [s]"""
@@ -63,7 +63,7 @@ def check(file: File, settings: Settings = None, as_json: Json = False) -> None:
 
 
 def written(scenario: Scenario) -> Iterator[str]:
-    """The normalised scenario as JSON, in pieces: of long lists there is never more than that."""
+    """Yield the normalised scenario as JSON in pieces, so that long lists need little memory."""
     tree = {
         key: Listed(value) if isinstance(value, LongList) else value
         for key, value in scenario.in_pieces().items()
@@ -86,7 +86,7 @@ def opportunities(known: CellScenario) -> Iterator[str]:
 
 
 def neighbours(links: Sequence[CsmaLink]) -> Iterator[str]:
-    """A line for each link: whom it conflicts with, and whose frames it destroys unheard."""
+    """Yield a line per link: the links in conflict, and the hidden links that it disturbs."""
     for link in links[:MOST_LINKS]:
         line = f"  link {link.name} conflicts with {names(link.conflicts)}"
         if link.disturbs:
@@ -97,14 +97,14 @@ def neighbours(links: Sequence[CsmaLink]) -> Iterator[str]:
 
 
 def names(links: Sequence[str]) -> str:
-    """The first few names, and how many more there are."""
+    """Return the first few names and the number of the others."""
     more = len(links) - MOST_NAMES
     first = ", ".join(links[:MOST_NAMES]) or "none"
     return f"{first} and {more} more" if more > 0 else first
 
 
 def shared(cell: Cell) -> Iterator[str]:
-    """A line on the access point's queue, if classes share it."""
+    """Yield a line on the access point's queue, if classes share it."""
     queue = cell.ap.queue
     if isinstance(queue, Vbs) and cell.vbs_classes:
         room = queue.occupancy * queue.limit_packets

@@ -69,7 +69,7 @@ SHOWN = {
 
 
 LAST = ("stations", "flows")
-"""Lists whose rows stand behind those of others."""
+"""Lists whose rows come after those of other lists."""
 
 MOST_ITEMS = 12
 """Most rows of one quantity that the table shows; --json has all."""
@@ -153,7 +153,7 @@ def measurement(text: str) -> tuple[str, str]:
 
 
 def print_comparison(comparison: Comparison, options: Mapping[str, object]) -> None:
-    """Every quantity: predicted, simulated with interval, difference."""
+    """Print every quantity: predicted, simulated with interval, difference."""
     print_runs(comparison.simulation)
     if options and comparison.prediction is not None:
         given = ", ".join(f"{name} {value}" for name, value in options.items())
@@ -205,12 +205,12 @@ def print_comparison(comparison: Comparison, options: Mapping[str, object]) -> N
 
 
 def of_interest(row: Row) -> bool:
-    """Whether a flow's row stands beside those of stations: what was measured of it."""
+    """Return whether a flow's row is shown in addition to stations: if it was measured."""
     return row.measured is not None and row.quantity in OF_MEASURED
 
 
 def measured_value(row: Row, scale: float) -> str:
-    """What was measured, with its interval where files were repeated."""
+    """Return a measured value, with its interval if there are several files."""
     half = row.measured_ci95
     mean = None if row.measured is None else row.measured * scale
     return estimate(mean, None if half is None else half * scale)

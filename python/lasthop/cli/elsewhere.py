@@ -1,4 +1,4 @@
-"""Options that have the work done elsewhere: on a Dask cluster, in jobs of Slurm."""
+"""Options that run simulations on other machines: on a Dask cluster, in jobs of Slurm."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -36,12 +36,12 @@ def workers(
     jobs: int | None,
     folder: Path,
 ) -> Iterator[Workers | None]:
-    """Who simulates; None for threads of this process.
+    """Yield the executor that simulates; None for threads of this process.
 
     Raises
     ------
     UserError
-        If options contradict each other, or nobody is there.
+        If options contradict each other, or there are no workers.
     """
     if cluster is not None and on_slurm:
         raise UserError("--slurm: --cluster is given as well; needed is either")

@@ -219,7 +219,7 @@ def emulate(
 def of_file_or_link(
     file: str, words: str | None, traces: tuple[str, str] | None, settings: list[str] | None
 ) -> "tuple[Scenario, Ways]":
-    """The scenario, and which of its flows are ways of programs."""
+    """Return the scenario, and its flows that are paths of programs."""
     if words is None and traces is None:
         return read_scenario(file, settings), {}
     from lasthop.emulation.link import WAYS, link
@@ -234,7 +234,7 @@ def of_file_or_link(
 def program_of(
     command: Sequence[str] | None, at: str | None, shell: str | None
 ) -> "Program | None":
-    """The program in the foreground, if there is one."""
+    """Return the program in the foreground, if there is one."""
     from lasthop.emulation.programs import Program, shell_of_user
 
     if shell is not None:
@@ -253,7 +253,7 @@ def program_of(
 
 
 def beside_of(text: str) -> "Program":
-    """A program beside, from NAME=COMMAND."""
+    """Return an additional program from NAME=COMMAND."""
     from lasthop.emulation.programs import Program
 
     name, equals, command = text.partition("=")
@@ -265,8 +265,8 @@ def beside_of(text: str) -> "Program":
 
 
 def joined(args: Sequence[str]) -> list[str]:
-    """Arguments in which `--with NAME COMMAND` is one value, and an empty one stands in the place
-    of FILE where `--link` or `--trace` does.
+    """Return the arguments with `--with NAME COMMAND` as one value, and an empty FILE if `--link`
+    or `--trace` replaces it.
     """
     done: list[str] = []
     rest = list(args)
@@ -284,7 +284,7 @@ def joined(args: Sequence[str]) -> list[str]:
 
 
 def print_places(scenario: "Scenario", ways: "Ways", as_json: bool) -> None:
-    """A line for each place."""
+    """Print a line per place."""
     from lasthop.emulation.places import every_place
     from lasthop.emulation.programs import host_name
 
@@ -302,7 +302,7 @@ def print_places(scenario: "Scenario", ways: "Ways", as_json: bool) -> None:
 
 
 def print_emulation(scenario: "Scenario", emulation: "Emulation", as_json: bool) -> None:
-    """The answer, and how late it was."""
+    """Print the answer and the lateness of packets."""
     if as_json:
         sys.stdout.write(emulation.to_json())
     else:
@@ -321,7 +321,7 @@ def print_emulation(scenario: "Scenario", emulation: "Emulation", as_json: bool)
 
 
 def print_captured(captured: "Captured | None") -> None:
-    """What a capture lacks.
+    """Report frames that a capture lacks.
 
     Raises
     ------
@@ -337,6 +337,6 @@ def print_captured(captured: "Captured | None") -> None:
 
 
 def print_lateness(emulation: "Emulation") -> None:
-    """How late packets were, on standard error."""
+    """Print the lateness of packets on standard error."""
     for line in emulation.lateness:
         note(line, err=True)

@@ -206,7 +206,7 @@ def run(
 
 
 def said_of(leaves: Mapping[str, str] | None) -> str:
-    """Which queue leaves have, and why, behind something else."""
+    """Return a clause with the leaves' queue and its reason, to append to a line."""
     return "" if leaves is None else f"; leaves are {leaves['discipline']}, {leaves['why']}"
 
 

@@ -174,7 +174,7 @@ def write(
     addresses: bool = False,
     as_json: bool = False,
 ) -> None:
-    """Read a file and write the scenario, checked; say what must be known of it."""
+    """Read a file, write the checked scenario, and report assumptions."""
     from lasthop.importing.scenario import as_toml
 
     if out is not None:
@@ -200,7 +200,7 @@ def write(
 
 
 def check(file: Path, text: str) -> None:
-    """Refuse what makes no scenario, by the file that was read."""
+    """Refuse an invalid scenario, and name the file that was read."""
     try:
         Scenario(text)
     except ScenarioError as error:
@@ -212,7 +212,7 @@ def check(file: Path, text: str) -> None:
 
 
 def as_tree(network: "Network", text: str) -> dict[str, Any]:
-    """What was seen as JSON, with the scenario's text; addresses are left out."""
+    """Return the imported network as JSON, with the scenario's text and without addresses."""
     tree = asdict(network)
     tree["access"] = [
         {"table": table, "category": category, **asdict(access)}

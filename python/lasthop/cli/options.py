@@ -17,7 +17,7 @@ from lasthop.opening import NO_FILE
 from lasthop.scenario import Scenario, blaming
 
 AGGREGATES = "downlink_mpdus_per_ppdu"
-"""What a run says of the access point's aggregates to a station."""
+"""Quantity of a run with the size of the access point's aggregates to a station."""
 
 File = Annotated[
     str, typer.Argument(metavar="FILE", help="Scenario, TOML or JSON; - is standard input.")
@@ -32,7 +32,7 @@ def file_name(text: object) -> Path:
 
 
 def unset(metavar: str, text: str, *names: str, **more: Any) -> Any:
-    """An option that has no default, or whose help, `text`, tells it."""
+    """Return an option that has no default, or whose help `text` gives the default."""
     return typer.Option(*names, metavar=metavar, help=text, show_default=False, **more)
 
 
@@ -42,7 +42,7 @@ def directory(text: str) -> Any:
 
 
 NOT_WRITABLE = (errno.ENOENT, errno.EPERM, errno.EACCES, errno.EROFS)
-"""What systems say where nothing can be made in a directory that is there."""
+"""Errors of systems if a directory exists and no file can be created in it."""
 
 OUT_RULE = "Write files here and print the name of each."
 """Purpose of --out of every command; the text after it names the files and the default."""
@@ -80,7 +80,7 @@ def whole_number(text: str, least: int, most: int, what: str) -> int:
 
 
 def cost(text: object, units: Sequence[tuple[float, str]], example: str) -> float:
-    """The value of an option that says what an answer may cost, in seconds or bytes."""
+    """Return the value of an option that limits time or memory, in seconds or bytes."""
     if isinstance(text, float):  # The default.
         return text
     found = re.fullmatch(r"([0-9.]+(?:e[0-9]+)?) ?([A-Za-z]+)", str(text).strip())
@@ -187,7 +187,7 @@ Options = Annotated[
 
 
 def model_options(given: list[str] | None) -> dict[str, str]:
-    """The values of --option by name; what a run measured in the place of its name."""
+    """Return the values of --option by name; the file of a run is replaced by its aggregates."""
     options = dict(pairs(given or [], "--option", "NAME=VALUE", "beta=1.2"))
     sizes = options.get("aggregates")
     if sizes is not None and "=" not in sizes:
@@ -196,7 +196,7 @@ def model_options(given: list[str] | None) -> dict[str, str]:
 
 
 def aggregates_of(path: str) -> str:
-    """Mean MPDUs in the PPDUs to each station of a saved run that has some."""
+    """Return the mean MPDUs per PPDU to each station of a saved run."""
     from lasthop.load import load
 
     summary = getattr(load(path), "summary", {})
@@ -250,7 +250,7 @@ def pairs(given: list[str], option: str, form: str, example: str) -> list[tuple[
 
 
 def counted(number: int, what: str, several: str | None = None) -> str:
-    """A number with the name of what is counted, of `several` where that is not regular."""
+    """Return a number with its noun; `several` is the plural if it is irregular."""
     return f"{number} {what if number == 1 else several or f'{what}s'}"
 
 
@@ -260,7 +260,7 @@ def stem(scenario: Scenario) -> str:
 
 
 def writable(directory: Path, option: str = "--out") -> Path:
-    """The directory, or an error before hours of simulation if nothing can be written there."""
+    """Return the directory; raise an error before the simulation if it is not writable."""
     import os
     from tempfile import TemporaryDirectory
 
@@ -280,7 +280,7 @@ def writable(directory: Path, option: str = "--out") -> Path:
 
 
 def writable_file(path: Path, option: str, scenario: str = "") -> Path:
-    """The path of a file, or an error at once if it cannot be written there, or is the scenario."""
+    """Return the path of a file; raise an error if it cannot be written or is the scenario."""
     if path.is_file() and Path(scenario).is_file() and path.samefile(scenario):
         raise UserError(f"{option} {path}: this is the scenario, which would be overwritten")
     if path.is_dir():

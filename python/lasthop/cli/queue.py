@@ -24,7 +24,7 @@ LEAST_HEARD_S, MOST_HEARD_S = 2, 600
 """Time of listening. [s]"""
 MOST_FLOWS = 100_000
 LAW = "newreno"
-"""Congestion control of flows of which nothing is said."""
+"""Default congestion control of flows."""
 
 File = Annotated[
     str,
@@ -158,7 +158,7 @@ def swing_of(
     rtt: str | None,
     law: str,
 ) -> dict[str, Any] | None:
-    """What the fluid models say of the queue; None if nothing says of which flows."""
+    """Return the verdict of the fluid models on the queue; None if no flows are known."""
     from lasthop.linkqueue import swings
 
     if (flows is None) != (rtt is None):
@@ -176,7 +176,7 @@ def swing_of(
 def swing_of_heard(
     wanted: "LinkQueue", over_s: int, law: str
 ) -> tuple[dict[str, Any], dict[str, Any] | None]:
-    """Who sends now, and what the fluid models say of the queue under them."""
+    """Return the flows that send now, and the verdict of the fluid models for them."""
     from lasthop.linkqueue import census, swings
 
     with real_time_bar("listening") as progress:

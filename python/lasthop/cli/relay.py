@@ -166,7 +166,7 @@ def positive(text: str, option: str) -> float:
 
 
 def bounds_of(streams: str | None, memory: str) -> "Bounds":
-    """What a relay may take."""
+    """Return the limits of a relay."""
     from lasthop.relay.settings import MIB, STREAM_BYTES, Bounds
 
     size = round(measured(memory, MEMORIES, "--memory", "48MiB"))
@@ -441,7 +441,7 @@ def connect(
 
 
 def doubts(settings: "ClientSettings") -> Iterator[str]:
-    """What may not be meant so."""
+    """Yield warnings about settings that may be unintended."""
     for door in settings.socks:
         if not ipaddress.ip_address(door.host).is_loopback:
             yield f"--socks {door}: anyone who reaches this port can connect like the other relay"

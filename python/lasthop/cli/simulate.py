@@ -154,7 +154,7 @@ def simulate(
 def drawn(
     result: Result, series: str | None, stretch: tuple[float, float] | None
 ) -> "Callable[[], Figure]":
-    """The picture that is asked for: frames of a stretch, series, or who gets how much."""
+    """Return the requested picture: frames of an interval, series, or goodputs."""
     if stretch is not None:
         return lambda: result.plot.air(*stretch)
     return (lambda: result.plot.series()) if series is not None else (lambda: result.plot())
@@ -195,7 +195,7 @@ def no_folders_for_tables(directory: Path) -> None:
 
 
 def finish(result: Result) -> None:
-    """Say what Ctrl-C left, and exit accordingly."""
+    """Report the replications that are kept after Ctrl-C, with its exit code."""
     if result.interrupted:
         asked = result.scenario.typed.replications
         raise Interrupted(f"{result.replications} of {asked} replications kept")
@@ -208,7 +208,7 @@ def print_result(result: Result) -> None:
 
 
 def print_runs(result: Result) -> None:
-    """What was simulated: its name, and how often and how long."""
+    """Print the name of the scenario, and the number and duration of runs."""
     summary = result.summary
     interval = "± is a 95 % interval" if result.replications > 1 else "one run: no intervals"
     typer.echo(

@@ -192,7 +192,7 @@ def sweep_picture(
     points: Path | None,
     directory: Path,
 ) -> Path | None:
-    """Where the picture goes, which tells the values; refused at once if too many for one."""
+    """Return the file of the picture, named after the values; refuse too many values early."""
     from lasthop.plot.layout import layout_of
     from lasthop.plot.swept import Axis
     from lasthop.sweep.columns import column
@@ -251,7 +251,7 @@ def swept(over: list[str], together: bool = False) -> dict[str, list[str]]:
 
 
 def blamed(asked: Grid, points: Path | None) -> dict[str, str]:
-    """What brought each path's values in, for errors about them."""
+    """Return the option that set each path's values, for errors about them."""
     if points is not None:
         return {path: f"--points {points}: {path}" for path in asked.paths}
     told = {}

@@ -296,7 +296,7 @@ def announcing(draw: ProgressCallback | None) -> ProgressCallback:
 
 
 def files_in_words(written: Sequence[Path]) -> str:
-    """What was written, tables and the picture by their kind."""
+    """Return the written files in words, tables and the picture by their kind."""
     kinds = {".csv": "tables", ".parquet": "tables", ".png": "picture"}
     *most, last = dict.fromkeys(kinds.get(path.suffix, path.name) for path in written)
     return f"{', '.join(most)} and {last}"
@@ -442,7 +442,7 @@ def among_whom(tuning: Tuning) -> list[str]:
 
 
 def beyond_the_model(tuning: Tuning, modelled: int) -> list[str]:
-    """What the model did not rank, and why."""
+    """Return lines on settings that the model did not rank, with the reason."""
     trials = tuning.trials[1:]
     refused = [trial for trial in trials if trial.refusal is not None]
     if not modelled:

@@ -92,7 +92,7 @@ class ResultPlots(AnswerPlots):
         Raises
         ------
         UserError
-            If the quantity was not sampled; the message lists the most similar ones.
+            If the quantity was not sampled; the message lists the most similar quantities.
         """
         from lasthop.plot.series import multiples_figure, series_figure
 

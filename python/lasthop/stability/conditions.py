@@ -151,7 +151,7 @@ def _root(increasing: Callable[[float], float], low: float, high: float) -> floa
 def averaged(case: Case) -> list[Condition]:
     r"""Return 004, Eq. (16) at all crossover frequencies, and Eq. (18).
 
-    What (18) prints as :math:`\pi^2 / 4(1-p^*)` is :math:`\pi^2 / (4(1-p^*))`: it is
+    The term that (18) prints as :math:`\pi^2 / 4(1-p^*)` is :math:`\pi^2 / (4(1-p^*))`: it is
     :math:`\omega_c^2 \tau w^* / \tilde C` of (17) at :math:`\omega_c = \pi / 2 \tau`, where
     :math:`\tilde C \tau = (1-p^*) w^*`.
     """

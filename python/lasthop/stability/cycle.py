@@ -1,8 +1,8 @@
 r"""Limit cycles: collocation of the periodic problem, and Floquet multipliers.
 
 Time is scaled by the period. On each interval of a mesh a cycle is a polynomial that obeys the
-equations at Gauss points, with what lies a delay back taken from the same cycle; the unknowns are
-its values and the period (Engelborghs, Luzyanina, in 't Hout, Roose 2000). Multipliers are the
+equations at Gauss points, with delayed values from the same cycle. The unknowns are its values and
+the period (Engelborghs, Luzyanina, in 't Hout, Roose 2000). Multipliers are the
 eigenvalues of the map that the linearised equations make, over a period, of the history on the
 same mesh.
 """
@@ -181,7 +181,7 @@ class Cycle:
 
     @property
     def accurate(self) -> bool:
-        """Whether swing and period hold to `ACCURATE`, and multipliers to `SURE`."""
+        """Whether amplitude and period are accurate to `ACCURATE`, and multipliers to `SURE`."""
         return self.resolved and max(self.swing_error, self.period_error) <= ACCURATE
 
     @property

@@ -305,8 +305,8 @@ def _where_zero(
 def transversality(case: Case, parameter: str, root: complex) -> complex:
     r"""Return how fast a root moves with a parameter, :math:`d\lambda/d\mu`.
 
-    The characteristic matrix is differentiated along the parameter with its effect on the point of
-    rest, by a central difference improved by Richardson's extrapolation.
+    The characteristic matrix is differentiated along the parameter with its effect on the
+    equilibrium, by a central difference improved by Richardson's extrapolation.
     """
     value = case.values[parameter]
 

@@ -86,7 +86,7 @@ def loop_gain(case: Case, frequency: Any) -> NDArray[np.complex128]:
 def loop(case: Case) -> Loop:
     """Return controller and margins of a case of PI.
 
-    If the gain passes 1 more than once, the margins are the smallest ones.
+    If the gain passes 1 more than once, the smallest margins are returned.
     """
     from scipy.optimize import brentq
 

@@ -1,11 +1,11 @@
 """End of a motion under constraints: equilibrium, or a cycle in which queues run empty and full.
 
-Where a queue stands at an end of its room the equations change, so that collocation, which needs
-smooth ones, does not apply. The motion itself is followed until it repeats: the states at which the
-window passes its middle upwards are the points of a return map, and a cycle is found once they come
-back. A cycle that is found so is followed on with small errors until its returns agree to as many
-digits as are told of it. Only stable cycles are found; a sweep up and down a parameter shows where
-two of them, or a cycle and an equilibrium, stand side by side.
+If a queue is empty or full, the equations change, so that collocation, which needs smooth
+equations, does not apply. Instead the motion is followed until it repeats. The states at which the
+window passes its middle upwards are the points of a return map; a cycle is found when they recur.
+The cycle is then followed with small errors until its returns agree to all reported digits. Only
+stable cycles are found. A sweep up and down a parameter shows where two cycles, or a cycle and an
+equilibrium, coexist.
 """
 
 from collections.abc import Callable, Sequence

@@ -133,7 +133,7 @@ class Tuning:
         """Whether another setting than the present one is recommended.
 
         It must improve the aim beyond the interval of the paired differences, twice: with the
-        seeds of the scenario and with fresh ones.
+        seeds of the scenario and with fresh seeds.
         """
         return self._search.recommended is not None
 

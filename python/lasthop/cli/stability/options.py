@@ -104,11 +104,11 @@ def picture_path(
     plot : str or None
         The value of --plot.
     asked : Asked
-        What the command is about.
+        Subject of the command.
     command : str
-        Its name.
+        Name of the command.
     more : pairs
-        What a default name tells beside the settings.
+        Further values for a default name, in addition to the settings.
     """
     if out is not None and out.suffix and not is_picture(out) and not out.is_dir():
         raise UserError(
@@ -171,7 +171,7 @@ class Asked:
 
     @property
     def title(self) -> str:
-        """What pictures are called: the file's name for the scenario, or the case."""
+        """Title of pictures: the name of the scenario or of the case."""
         return self.name if self.scenario is None else self.scenario.typed.name
 
     @property
@@ -181,7 +181,7 @@ class Asked:
 
     @property
     def about(self) -> str:
-        """What was set, as pictures tell it."""
+        """Changed settings, in the form that pictures show."""
         from lasthop.plot.about import told
 
         return told(dict(self.settings))
@@ -271,7 +271,7 @@ def from_scenario(name: str, settings: list[str] | None) -> Asked:
 
 
 def over_parts(over: list[str]) -> list[tuple[str, str]]:
-    """What is varied, by name."""
+    """Return the varied parameters, by name."""
     return pairs(over, "--over", "NAME=LOW..HIGH", "rtt=10ms..1s")
 
 
