@@ -173,7 +173,7 @@ rust-docs: rust-lint
 	@RUSTDOCFLAGS="-D warnings" $(STAGE) $@ $(CARGO) doc --workspace --no-deps --document-private-items --quiet
 
 python-lint: $(VENV)/.installed
-	@$(STAGE) $@ sh -c 'ruff format --check --quiet . && ruff check --quiet .'
+	@$(STAGE) $@ sh -c 'ruff format --check --quiet . && ruff check --quiet . && python .ci/prose.py'
 
 python-types: test-links
 	@$(STAGE) $@ sh -c 'mypy && cd $(TEST_BUILD)/stub && MYPYPATH=. PYTHONPATH=. stubtest --concise _core'

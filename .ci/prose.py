@@ -2,9 +2,9 @@
 
     prose.py [FILE ...]       check these files, or all; exit with 1 if there is a fault
 
-The rules are in `RULES`; the words to avoid, files that are written by a program, and exceptions with
-their reasons are in `prose.toml`, next to this file. A sentence has at most `MAX_WORDS` words, and at
-most `LONG_PART` of the sentences of a file have more than `LONG_WORDS`.
+The words to avoid, files that a program writes, and exceptions with their reasons are in
+`prose.toml`, next to this file. A sentence has at most `MAX_WORDS` words, and at most `LONG_PART`
+of the sentences of a file have more than `LONG_WORDS`.
 """
 
 import re
@@ -89,7 +89,9 @@ def rules(text: str) -> Rules:
     if any(each.keys() != {"file", "text", "reason"} for each in exceptions):
         raise SystemExit("prose.toml: an exception has `file`, `text` and `reason`")
     if len(exceptions) >= MAX_EXCEPTIONS:
-        raise SystemExit(f"prose.toml: {len(exceptions)} exceptions: must be below {MAX_EXCEPTIONS}")
+        raise SystemExit(
+            f"prose.toml: {len(exceptions)} exceptions: must be below {MAX_EXCEPTIONS}"
+        )
     words = {name: re.compile(pattern) for name, pattern in tree["words"].items()}
     return Rules(words, frozenset(tree["generated"]), exceptions)
 
@@ -100,6 +102,8 @@ BEGIN_GENERATED = re.compile(r"<!-- (?:table|verdicts|begin)\b")
 END_GENERATED = re.compile(r"<!-- end\b")
 ITEM = re.compile(r"(?:[-*+]|\d+\.) ")
 COMMENT = re.compile(r"<!--.*?-->")
+TARGET = re.compile(r"\([\w.-]+\)=")
+"""The name of a place, for links."""
 
 
 def prose_lines(text: str) -> Iterator[tuple[int, str]]:
@@ -110,6 +114,8 @@ def prose_lines(text: str) -> Iterator[tuple[int, str]]:
             is_code = not is_code
             yield number, ""
             continue
+        if TARGET.fullmatch(line.strip()):
+            line = ""
         if BEGIN_GENERATED.match(line):
             is_generated = True
         shown = not is_code and not is_generated and not line.startswith("    ")

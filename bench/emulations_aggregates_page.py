@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
+from textwrap import wrap
 
 import emulations
 from emulations import Case
@@ -27,7 +28,7 @@ def of_aggregates(done: Mapping[str, Table], simulated: Simulated) -> Iterator[s
     for name, *_ in columns:
         head += [f"{name}: simulation", "emulation"]
     cases = list(emulations.aggregate_shares())
-    outside: list[str] = []
+    outside: list[Sequence[str]] = []
 
     def rows() -> Iterator[Sequence[str]]:
         for case in cases:
@@ -40,12 +41,20 @@ def of_aggregates(done: Mapping[str, Table], simulated: Simulated) -> Iterator[s
                     continue
                 found = Difference.of(sim, own, ACCEPTED)
                 if found.agreement is not Agreement.EQUAL:
-                    outside.append(f"{case.name}: {name.split()[0]} {found.words}")
+                    outside.append((case.name, name.split()[0], found.words))
             yield row
 
     yield from table([*head], rows())
     yield ""
-    yield f"Not equal within {100 * ACCEPTED:g} %: {'; '.join(outside) or 'none'}."
+    if outside:
+        yield (
+            f"Goodput is not equal within {100 * ACCEPTED:g} % in these cases. A question mark "
+            "means that the runs do not decide:"
+        )
+        yield from table(["cell", "station", "emulation compared with simulation"], outside)
+    else:
+        yield f"Goodput is equal within {100 * ACCEPTED:g} % in all cases."
+    yield ""
     yield late(cases, done)
 
 
@@ -82,42 +91,48 @@ def of_aggregate_loads(done: Mapping[str, Table], _: Simulated) -> Iterator[str]
 
 def fastest(done: Mapping[str, Table]) -> str:
     """The fastest cells that kept time, with merged segments and without, in words."""
-    said = []
-    for gro, word in ((False, "one by one"), (True, "merged")):
+    lines = ["These cells were the fastest that kept time."]
+    for gro, words in ((False, "With segments one by one"), (True, "With merged segments")):
         kept: dict[float, str] = {}
         for case in emulations.aggregate_loads():
             runs, _ = emulations.seen_of(case, done)
             if case.gro is gro and runs:
                 kept[of_cell("goodput_bps", 1e6)(runs[0])] = case.name
         if not kept:
-            said.append(f"none with segments {word}")
+            lines.append(f"{words}, no cell kept time.")
             continue
         most = max(kept)
         verdict = "above" if most >= WANTED_MBPS else "below"
-        said.append(
-            f"with segments {word} {most:.0f} Mb/s ({kept[most].removesuffix(', merged')}), "
-            f"{verdict} the {WANTED_MBPS:g} that were aimed at"
+        lines.append(
+            f"{words}, {most:.0f} Mb/s ({kept[most].removesuffix(', merged')}) is {verdict} "
+            f"the goal of {WANTED_MBPS:g}."
         )
-    return f"The fastest that kept time: {'; '.join(said)}."
+    return "\n".join(wrap(" ".join(lines), 100))
 
 
 SHARES = """\
-Aggregating cells beside their simulation
+Aggregating cells compared with their simulation
 
-Six downloads by CUBIC each of a near station, of a far one (20 dB) and of an old one (802.11n, one
-stream), behind one FIFO of 1,000 packets, 5 ms of wire; the simulator's CUBIC is `cubic_linux` with
-an initial window of 10. Emulated are five runs of 35 s of which 5 are cut. "Merged" are hosts that
-get what arrives at once as one packet (`--gro`); the simulator's receivers never do. Where the old
-station has more than simulated, it is not the emulator's cutting of what TCP sends at once: runs in
-which the kernel cut it had the same. What else Linux's CUBIC does differently is not isolated.
+A near station, a far station (20 dB) and an old station (802.11n, one stream) have six downloads
+each, with CUBIC. The access point has one FIFO of 1,000 packets for all of them. The wire has a
+delay of 5 ms. The simulator's CUBIC is `cubic_linux` with an initial window of 10. An emulated
+value comes from five runs of 35 s, without their first 5 s.
+
+In rows with "merged", hosts receive packets that arrive together as one packet (`--gro`). The
+simulator's receivers never merge packets. In some rows the old station has more goodput than
+simulated. The emulator splits large segments of TCP into packets, but this is not the cause: in
+runs in which the kernel split them, the result was the same. Further differences of Linux's CUBIC
+have not been isolated.
 """
 
 LOADS = """\
 How fast an aggregating cell may be
 
-Four stations with two downloads each, one with two uploads; one run of 25 s each. "At once" are the
-most packets that were due in the same instant, those of a PPDU: the last of them is late by what
-all of them take. "At work" is the thread that carries packets, which comes before other work.
-Sockets do not: where they waited for half of the time, or packets were later than 2 ms, goodput is
-the machine's and not the cell's.
+Four stations have two downloads each, and a fifth station has two uploads. Each value comes from
+one run of 25 s. "At once" is the largest number of packets that were due in the same instant. They
+belong to one PPDU, and the last of them is late by the time that all of them take.
+
+"At work" is the part of the time in which the thread that carries packets is busy. This thread has
+priority over other work, but the sockets do not. If the sockets waited for half of the time, or
+packets were more than 2 ms late, the machine limits the goodput and not the cell.
 """

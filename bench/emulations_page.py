@@ -186,6 +186,8 @@ def of_loads(done: Mapping[str, Table], _: Simulated) -> Iterator[str]:
 
     head = ("", "goodput [Mb/s]", "packets/s", "late, 99th percentile [ms]", "sockets waited [%]")
     yield from table(head, rows())
+    yield ""
+    yield "(aggregating-cells-beside-their-simulation)="
 
 
 SECTIONS: Mapping[str, Callable[[Mapping[str, Table], Simulated], Iterator[str]]] = {
@@ -272,55 +274,71 @@ HEAD = """\
 
 <!-- written by `bench/emulations.py --page` -->
 
-Scenarios in real time with the kernel's own TCP, beside the simulation of the same file and, where
-there is one, the model. Emulated are five runs of 60 s of which the first 10 s are cut, with other
-seeds; simulated are 20 replications of the same times. ± is the half width of the 95 % interval.
-Medium and queues are the engine's in both; what differs is TCP. {machine}.
-`python bench/emulations.py` runs all, several at a time where they need little, `--page` writes
-this page. A run whose packets were handed over more than 2 ms late (99th
-percentile), or whose sockets waited for a processor for half of the time, does not count.
+This page compares the emulation of a scenario with the simulation of the same file. If there is a
+model, its predictions are shown too. The emulation runs in real time, with the kernel's own TCP. In
+both, the engine provides the medium and the queues, so only TCP differs.
+
+An emulated value comes from five runs of 60 s with different seeds, without their first 10 s. A
+simulated value comes from 20 replications of the same length. ± is half of the width of the 95 %
+interval. The machine was: {machine}.
+
+`python bench/emulations.py` runs everything. It runs several emulations at a time if they need
+little processor time. `--page` writes this page. A run does not count if its packets were handed
+over more than 2 ms late (99th percentile). It does not count either if its sockets waited for a
+processor for half of the time.
 
 """
 
 DEVICES = """\
 A test-bed for figure 8 of paper 000
 
-Downloads by Compound TCP through one access point, 70 ms away, 100 packets of room: as stated, with
-channel errors of 0.2, and with receive windows of 20 packets. Compound is
-[lasthop's for Linux](congestion.md). The paper says that the aggregate grows slightly with the
-number of devices and that Jain's index falls; its points are not printed as numbers.
+Devices download with Compound TCP through one access point, from a server that is 70 ms away. The
+queue of the access point has room for 100 packets. There are three variants: as stated in the
+paper, with a channel error probability of 0.2 (p_w 0.2), and with receive windows of 20 packets.
+Compound is [lasthop's for Linux](congestion.md).
+
+The paper says that the aggregate goodput grows slightly with the number of devices, and that Jain's
+index falls. It does not print its points as numbers.
 
 ![Goodput, fairness and queue over devices; goodput of two classes](../images/testbed.png)
 
-With Linux's Compound the aggregate as stated stays within 0.3 % of 6.65 Mb/s from two devices to
-ten: it does not grow, as in model and simulation, since the queue is never empty. It grows by 6 %
-with small windows, of which two do not fill the wire, and by 1 % with channel errors. Jain's index
-falls in all three.
+With Linux's Compound, the aggregate of the first variant stays within 0.3 % of 6.65 Mb/s from two
+devices to ten. It does not grow, and neither do model and simulation, since the queue is never
+empty. With small windows it grows by 6 %, since the windows of two devices do not fill the path.
+With channel errors it grows by 1 %. Jain's index falls in all three variants.
 """
 
 CLASSES = """\
 Two classes with Linux's Compound: figures 11, 14 and 15
 
-Five downloads without channel errors and five with probability p_w, behind drop-tail (figure 11)
-and behind shares of the queue (figures 14 and 15; the target is 60 packets). The paper has these
-from a simulation; with real TCP they are ours.
+Five devices download without channel errors, and five with the error probability p_w. The queue of
+the access point is drop-tail (figure 11), or divided into shares for the two classes (figures 14
+and 15). The shares have a target of 60 packets. In the paper, these figures come from a simulation.
+The values with real TCP are new.
 """
 
 BOTTLENECKS = """\
 Dumbbells and parking lots with Linux's Reno
 
-Bottlenecks on average. "Delayed" are TCPs that acknowledge every second segment, "each" acknowledge
-every one. The last column names what is not equal within 3 % of utilisation, 15 % of the mean
-queue, 20 % of drops; a question mark means that the runs do not decide. Linux's windows grow by
-segments acknowledged, the simulator's by ACKs (RFC 5681, section 3.1, allows both): where every
-second segment is acknowledged Linux's grow twice as fast, and lose twice as many packets. Where
-each is acknowledged both grow alike.
+Values are averages over the bottlenecks. The name of a row contains the number of flows or hops and
+the rate of a bottleneck. For dumbbells, the round-trip time and the queue follow. The queue is a
+number of packets of drop-tail, or an algorithm. Receivers acknowledge every second segment
+("delayed") or each segment ("each").
+
+The last column names the quantities that are not equal. The limits are 3 % of the utilisation, 15 %
+of the mean queue, and 20 % of the drops. A question mark means that the runs do not decide. This
+column was computed from the figures as printed.
+
+Linux's windows grow by acknowledged segments, and the simulator's windows grow by ACKs. RFC 5681,
+section 3.1, allows both. If every second segment is acknowledged, Linux's windows grow twice as
+fast and lose twice as many packets. If each segment is acknowledged, both grow at the same speed.
 """
 
 LOADS = """\
 How much a machine holds
 
-Each scenario alone on the machine, ever more of it; one run of 25 s each. It keeps time up to 2 ms.
-Packets are those of the emulated network, ACKs included. Sockets are driven by one thread of
-Python; where that waits for a processor for half of the time, goodput is the sockets'.
+Each scenario runs without others on the machine, and its load grows from row to row. Each value
+comes from one run of 25 s. A machine keeps time if packets are at most 2 ms late. Packets are those
+of the emulated network, including ACKs. One thread of Python drives all sockets. If this thread
+waits for a processor for half of the time, the sockets limit the goodput.
 """

@@ -8,7 +8,6 @@ from emulations import Case
 from runs import OUT, Runs, Table, by_replication
 
 import lasthop as lh
-from lasthop.emulation.lateness import LATE_S
 from lasthop.estimates import Estimate
 
 SIMULATED = Runs(OUT / "emulations-simulated.jsonl")
@@ -105,6 +104,6 @@ def late(cases: Sequence[Case], done: Mapping[str, Table]) -> str:
     most_ms = 1e3 * max(map(emulations.lateness_s, runs), default=0.0)
     left = sum(count for _, count in each)
     return (
-        f"{len(runs)} runs, the latest by {most_ms:.2f} ms (99th percentile); "
-        f"{left} that were later than {1e3 * LATE_S:g} ms are left out."
+        f"{len(runs)} runs count. Their lateness is at most {most_ms:.2f} ms (99th percentile). "
+        f"{f'{left} later runs were' if left else 'No later run was'} left out."
     )

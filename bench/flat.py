@@ -101,7 +101,7 @@ class Aim:
 
 AIMS = (
     Aim(
-        "router: 6,000 flows beside 60",
+        "router: 6,000 flows against 60",
         Network(ROUTER),
         Network(Point("flows", 6_000, 6_000)),
         1.5,
@@ -109,7 +109,7 @@ AIMS = (
         1.3,
     ),
     Aim(
-        "cell: 50 stations, 100 flows each way, beside seven downloads",
+        "cell: 50 stations, 100 flows each way, against seven downloads",
         Network(SEVEN),
         Network(Point("connections", 10_000, 10_000, stations=50), "ten_thousand_flows"),
         1.5,
@@ -117,7 +117,7 @@ AIMS = (
         1.3,
     ),
     Aim(
-        "cell: 10,003 downloads of seven stations beside seven",
+        "cell: 10,003 downloads of seven stations against seven",
         Network(SEVEN),
         Network(Point("connections", 10_003, 10_003, stations=7)),
         1.5,
@@ -125,7 +125,7 @@ AIMS = (
         1.3,
     ),
     Aim(
-        "cell: 1,000 stations, a flow each way, beside seven downloads",
+        "cell: 1,000 stations, a flow each way, against seven downloads",
         Network(SEVEN),
         Network(Point("stations", 1_000, 2_000, stations=1_000), "thousand_stations"),
         1.5,
@@ -133,7 +133,7 @@ AIMS = (
         0.0,
     ),
     Aim(
-        "cell: 1,000 stations with a download each beside seven",
+        "cell: 1,000 stations with a download each against seven",
         Network(SEVEN),
         Network(Point("stations", 1_000, 1_000, stations=1_000)),
         1.5,

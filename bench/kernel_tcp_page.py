@@ -236,9 +236,10 @@ def write(runs: Runs, seconds: float | None) -> None:
     page, images = PAGE, DOCS / "images"
     if seconds is not None:
         page, images = OUT / f"kernel-tcp-{seconds:g}s.md", OUT
-        length = f"Trial runs of {seconds:g} s; what is said of 60 s is of the page itself.\n\n"
+        length = f"Trial runs of {seconds:g} s. The text below describes runs of 60 s.\n\n"
         text = PAGE.read_text().replace("../images/", "").replace("../", f"{DOCS}/")
-        page.write_text(text.replace("The same queues twice", f"{length}The same queues twice", 1))
+        begin = "This page measures the same queues twice"
+        page.write_text(text.replace(begin, f"{length}{begin}", 1))
     tables = {
         LAWS["newreno"]: of_law(measured, "newreno"),
         LAWS["cubic"]: of_law(measured, "cubic"),

@@ -210,71 +210,91 @@ HEAD = """\
 
 <!-- written by `bench/scenes.py --table` -->
 
-The kernel's own TCP (CUBIC) in namespaces of user-mode Linux, whose time passes only while every
-process sleeps, so that no run depends on how busy a machine is. The gateway's file says `wce.max
-= "24 Mbps"` and lists the stations; leaves are those of fq_codel where nothing else is said.
-Behind it lies a wire of 20 Mbit/s which frames of both directions share one at a time, so that
-what C should be is known exactly. Several runs differ by their seed: when connections begin, and
-whom the estimator asks when. Figures are medians, in brackets the least and the greatest.
-`python bench/scenes.py` runs all, `--table` writes this page; the kernel tests (`make test-long
-PART=kernel`) run each once."""
+These measurements use the kernel's own TCP (CUBIC) in network namespaces of user-mode Linux. Its
+clock advances only while every process sleeps, so the load of the machine affects no run. The
+gateway's file sets `wce.max = "24 Mbps"` and lists the stations. Leaves have fq_codel unless a row
+names another queue.
+
+Downstream of the gateway is a wire of 20 Mbit/s. Frames of both directions share it one at a time,
+so the correct value of C is known exactly. Runs of a setup differ by their seed. The seed
+determines when connections begin, and when the estimator asks which station. Figures are medians,
+with the minimum and the maximum in brackets.
+
+`python bench/scenes.py` runs everything, and `--table` writes this page. The kernel tests run each
+scene once (`make test-long PART=kernel`)."""
 
 FALL = """\
 ## The wire carries 20, 6 and 20 Mbit/s
 
-Three stations download, two of them with four connections, one with one; the Internet's
-round-trip time is 20 ms. At 25 s the wire carries 6 Mbit/s, at 45 s 20 Mbit/s again. C is looked
-at ten times a second, and is "at" a rate when it is within a tenth and stays there. The ping is
-the station's with one connection, the Internet's 20 ms included."""
+Three stations download. Two of them have four connections, and one has a single connection. The
+round-trip time of the Internet path is 20 ms. The wire first carries 20 Mbit/s. It carries 6 Mbit/s
+from 25 s on, and 20 Mbit/s again from 45 s on.
+
+C is read ten times a second. It is "at" a rate when it is within 10 % of the rate and stays there.
+The columns "off" show the largest deviation of C from the rate, from 4 s or 6 s after the change.
+The ping is that of the station with one connection, in the first 5 s after the fall. It includes
+the 20 ms of the Internet path."""
 
 EQUAL = """\
 ## One download against stations with twelve
 
-Three stations, two with twelve downloads and one with a single one; round-trip times without
-queues are below 1 ms. "C fixed" is at 19 Mbit/s, so that no queue stands behind the gateway."""
+Two stations have twelve downloads each, and a third station has a single one. Round-trip times
+without queues are below 1 ms. The table shows the goodput of the single download as a part of an
+equal share. In rows with "C fixed", C is 19 Mbit/s, so no queue builds up downstream of the
+gateway."""
 
 JOINER = """\
 ## A late joiner
 
-Three stations have been downloading for 15 s (four connections, four, one) when a fourth begins
-with one connection; the Internet's round-trip time is 20 ms. What counts is its goodput from 2
-to 5 s after that, over that of all four by four."""
+Three stations have been downloading for 15 s, with four, four and one connections. Then a fourth
+station begins with one connection. The round-trip time of the Internet path is 20 ms. The table
+compares the fourth station with an equal share, which is a quarter of the goodput of all four. It
+uses the goodput from 2 to 5 s after the fourth station began."""
 
 OWN = """\
-## A call beside own downloads
+## A call during the station's own downloads
 
-What a UDP round trip and a ping from the server take longer to a station with four downloads,
-and to one with one, than to one with none: medians of ten a second. [ms]"""
+One station has four downloads, one has a single download, and one has none. The server sends UDP
+packets and pings to each of them ten times a second. The table shows by how much the median
+round-trip time of the stations with downloads exceeds that of the station without. [ms]"""
 
 LATE = """\
 ## Stations that answer pings late
 
-Twenty stations have a download each. From the sixth second on some answer pings late; their
-downloads are as everybody's. What counts is the goodput of the others from 12 to 32 s, as a part
-of what the same had when all were honest. In brackets: how many of the late ones the gateway's
-`status` has named. "Flapping" is late by 300 ms in every other 3 s, or 0.5 s; who is "asleep
-until its beacon" answers at multiples of 102.4 ms; "naps" are 1 s long with 0.2 s between."""
+Twenty stations have one download each. After six seconds, some of them begin to answer pings late.
+Their downloads are the same as those of the other stations. Each cell shows the goodput of the
+other stations from 12 to 32 s, relative to their goodput when no station is late. Several values
+are several runs. The numbers in brackets count the late stations that the gateway's `status` named.
+
+Stations in the rows "flapping" are late by 300 ms in every other period of 3 s or 0.5 s. Stations
+that are "asleep until its beacon" answer at multiples of 102.4 ms. The "naps" last 1 s, with 0.2 s
+between them."""
 
 QUEUES = """\
 ## An access point with a queue for each station
 
-The access point has a FIFO of 256 packets for each of four stations and serves them in turn. One
-of them, the phone, has a bad rate: of 20 Mbit/s the three others can have 15, and the phone 5
-or, badly, 1, so that its own queue stands at its limit for seconds."""
+The access point has a FIFO of 256 packets for each of four stations, and serves them in turn. The
+fourth station is a phone. The three other stations together can have 15 of the 20 Mbit/s. The phone
+can have 5 Mbit/s ("all good"), or only 1 Mbit/s. With 1 Mbit/s its own queue is full for
+seconds."""
 
 QUIC = """\
 ## An upload like QUIC's
 
-Three stations download beside one whose upload is CUBIC in datagrams, over an air of 54 Mbit/s as
-in 802.11g with 20 ms to the server (`bench/quic.py`): 20 s of warm-up, 30 s that count. [Mbit/s]"""
+Three stations download, and a fourth uploads UDP datagrams with CUBIC as its congestion control, as
+QUIC does. The air has 54 Mbit/s as in 802.11g, and the server is 20 ms away (`bench/quic.py`). Runs
+have a warm-up of 20 s, and then 30 s count. [Mbit/s]"""
 
 FLOOD = """\
 ## Machines that one station makes up
 
-Two stations download (18.7 Mbit/s in all) when a third begins to ask for the router as 1,500
-machines by ARP and as 250 by neighbour solicitation, within 10 s, after which a leases file has
-250 more. The kernel's own limit of 1,024 neighbours was raised for it. The others had 18.5
-Mbit/s meanwhile and 18.6 Mbit/s after it; all 2,000 had a leaf, nothing was a fault, and the
-gateway's process took 46 MB for 35 MB, 6 kB a machine (`tests/linux/test_flood.py`, one run).
-All leaves asked for is a test without a kernel: those who are there keep their places,
-the others wait, and `status` says so."""
+Two stations download, with 18.7 Mbit/s in total. Within 10 s a third station pretends to be 1,750
+machines. It asks for the router as 1,500 of them by ARP, and as 250 by neighbour solicitation. Then
+a leases file adds 250 more. The kernel's own limit of 1,024 neighbours was raised for this test.
+
+The two stations had 18.5 Mbit/s during the flood and 18.6 Mbit/s after it. All 2,000 machines had a
+leaf, and there were no faults. The memory of the gateway's process grew from 35 to 46 MB, which is
+6 kB per machine (`tests/linux/test_flood.py`, one run).
+
+A test without a kernel covers the case that all leaves are in use. Stations that have a leaf keep
+it, the others wait, and `status` reports this."""

@@ -60,10 +60,10 @@ def write(runs: Runs) -> None:
     lines = [
         *under_tcp(measured, everywhere),
         "",
-        "User-mode Linux alone, with either queue:",
+        "These rows have the TCP of user-mode Linux with either queue:",
         *under_tcp(measured, alone),
         "",
-        "Datagrams at 1.1 times the rate:",
+        "These rows have datagrams at 1.1 times the rate of the link, without TCP:",
         *under_datagrams(measured),
     ]
     rewrite(PAGE, {SECTION: lines})

@@ -218,16 +218,27 @@ def default_of(parameter: Any) -> str:
 
 def terms() -> list[dict[str, str]]:
     """Return the terms of the glossary, in alphabetical order."""
-    return tomllib.loads((Path(__file__).parent / "terms.toml").read_text("utf-8"))["term"]
+    text = (Path(__file__).parent / "terms.toml").read_text("utf-8")
+    found: list[dict[str, str]] = tomllib.loads(text)["term"]
+    return found
 
 
 def terms_table() -> list[str]:
     """Return the glossary as a table."""
     rows = [
-        f"| {each['name']} | {each['means']} | {each['source'] or 'lasthop'} | {each['carried_by']} |"
+        f"| {each['name']} | {each['means']} | {each['source'] or '-'} | {each['carried_by']} |"
         for each in terms()
     ]
-    return ["## Terms", "", "| term | meaning | source | in lasthop |", "|---|---|---|---|", *rows]
+    head = "The terms of these pages. A term without a source is defined by lasthop."
+    return [
+        "## Terms",
+        "",
+        head,
+        "",
+        "| term | meaning | source | in lasthop |",
+        "|---|---|---|---|",
+        *rows,
+    ]
 
 
 def nomenclature_page() -> str:

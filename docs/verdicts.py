@@ -16,6 +16,9 @@ from lasthop.studies import ledger, messages
 Tree = Mapping[str, Any]
 
 VERDICTS = ("reproduced", "deviates", "open")
+COUNTED = {"reproduced": "reproduced", "deviates": "deviating", "open": "open"}
+"""Verdicts as a count names them."""
+
 SUBJECTS = ("hotspot", "edca", "vbs", "acsma", "red", "ax")
 
 BEGIN = "<!-- verdicts of docs/reference/claims.json: `make docs-pages` writes them -->"
@@ -23,7 +26,7 @@ END = "<!-- end of the verdicts -->"
 
 
 def claims_page() -> str:
-    """All verdicts, with their sums by subject."""
+    """Return the page of all verdicts, with their sums by subject."""
     kept = claims.load()
     lines = [
         "# All claims and their verdicts",
@@ -33,23 +36,25 @@ def claims_page() -> str:
         "",
         "## Messages",
         "",
-        "A message holds if these inequalities hold, outside the 95 % intervals. The claims that",
-        "carry it ask for more, so that a message can hold where one of its claims does not.",
+        "A message holds if the inequalities in its row hold outside the 95 % intervals. The",
+        "claims that support a message are stricter. So a message can hold although one of its",
+        "claims does not.",
         "",
         *_rules(kept["messages"]),
         "",
         "## Claims",
         "",
-        "All checkable statements of the five papers, and the papers' questions in a modern cell",
-        "(subject `ax`), judged by a run of `lasthop reproduce` without arguments:",
+        "The table lists all checkable statements of the five papers, and the papers' questions in",
+        "a modern cell (subject `ax`). A run of `lasthop reproduce` without arguments judged them:",
         f"version {kept['version']}, {kept['date']}{_apart(kept)}. `python docs/claims.py`",
-        "repeats it. [Repeating the papers](../guide/reproduce.md) explains verdicts and marks.",
-        "The [pages of the papers](../papers/index.md) have the values of each check, and the "
-        "causes. A mark allows bounds that a paper states a margin of 5 %; a verdict does not.",
+        "repeats this run. [Repeating the papers](../guide/reproduce.md) explains verdicts and",
+        "marks. The [pages of the papers](../papers/index.md) list the values of each check, and",
+        "the causes of differences. A mark allows a margin of 5 % for bounds that a paper states.",
+        "A verdict allows no margin.",
         "",
         *_sums(kept["claims"]),
         "",
-        "| claim | statement | mark | verdict | checks that hold | beside |",
+        "| claim | statement | mark | verdict | checks that hold | also judged |",
         "|---|---|---|---|---|---|",
         *(_claim_row(claim) for claim in kept["claims"]),
         "",
@@ -59,7 +64,7 @@ def claims_page() -> str:
 
 
 def messages_table(kept: Tree, papers: str) -> Iterator[str]:
-    """The papers' messages: sums in a sentence, then a row for each.
+    """Return the table of the papers' messages, after a sentence with the sums.
 
     Parameters
     ----------
@@ -79,21 +84,22 @@ def messages_table(kept: Tree, papers: str) -> Iterator[str]:
 
 
 def _apart(kept: Tree) -> str:
-    """What was run at another time than all the rest."""
+    """Return the subjects that were run at another time than the others, with their dates."""
     ran = kept.get("apart", {}).items()
     return "".join(f"; {subject} {one['version']}, {one['date']}" for subject, one in ran)
 
 
 def emulated(kept: Tree) -> Iterator[str]:
-    """What Linux's TCP in real time says of claims; it decides no verdict."""
+    """Return the results of Linux's TCP in real time that concern claims, but decide no verdict."""
     every: Sequence[Tree] = kept["points"]
     simulated = two_classes_page.Kept(every)
     own = [one for one in every if one["source"] == "Linux"]
     yield "## Emulated"
     yield ""
-    yield "Verdicts are the simulator's. Beside them stand runs in real time with Linux's TCP. They"
-    yield "bear on vbs-2, whether class 1 gets more, and on vbs-7, what either class gets: two"
-    yield "classes of five at p_w = 0.3, with 4 attempts. ± is the half width of the 95 % interval."
+    yield "The verdicts above come from simulations. This table adds runs in real time with Linux's"
+    yield "TCP. They concern vbs-2 (whether class 1 gets more) and vbs-7 (the goodput of each"
+    yield "class). The cell has two classes of five connections at p_w = 0.3, with 4 attempts."
+    yield "± is the half width of the 95 % interval."
     yield f"{', '.join(sorted({one['on'] for one in own}))}; {kept['date']};"
     yield f"{two_classes_page.lateness(own)}. [All sources and rules](two-classes.md)."
     yield ""
@@ -112,7 +118,7 @@ def _emulated_row(name: str, one: Tree, late: str) -> str:
 
 
 def paper_page(subject: str, text: str) -> str:
-    """The page of a paper with its verdicts brought up to date."""
+    """Return the page of a paper with its verdicts brought up to date."""
     block = "\n".join([BEGIN, "", *_verdicts(subject), "", END])
     place = re.compile(f"{re.escape(BEGIN)}.*?{re.escape(END)}", re.DOTALL)
     whole, count = place.subn(lambda _: block, text)
@@ -122,7 +128,7 @@ def paper_page(subject: str, text: str) -> str:
 
 
 def paper_pages(folder: Path) -> dict[Path, str]:
-    """The papers' pages as they should be."""
+    """Return the papers' pages as they should be."""
     pages = {subject: folder / f"{subject}.md" for subject in SUBJECTS}
     return {page: paper_page(name, page.read_text("utf-8")) for name, page in pages.items()}
 
@@ -133,8 +139,8 @@ def _subject(claim: Tree) -> str:
 
 
 def _rules(some: Sequence[Tree]) -> Iterator[str]:
-    """How each message is judged."""
-    yield "| paper | message | inequalities, and values that agree with the model | verdict |"
+    """Return the table of the rules that judge each message."""
+    yield "| paper | message | inequalities, and values that must agree with the model | verdict |"
     yield "|---|---|---|---|"
     for each in some:
         rule = _cell("; ".join(f"`{part}`" for part in each["rule"]))
@@ -143,6 +149,12 @@ def _rules(some: Sequence[Tree]) -> Iterator[str]:
 
 
 MARKS = tuple(mark.value for mark in ledger.Mark)
+
+REMARKS = {"softer": "Weaker than the paper's statement", "reading": "Interpretation"}
+"""First words of the remarks on a check, by their key in the ledger."""
+
+LEADS = {"cause": "Cause", "found": "Finding"}
+"""First words of the sentences that explain a verdict, by their key in the ledger."""
 
 
 def _sums(judged: Sequence[Tree]) -> Iterator[str]:
@@ -175,12 +187,13 @@ def _verdicts(subject: str) -> Iterator[str]:
     kept = claims.load()
     some = [claim for claim in kept["claims"] if _subject(claim) == subject]
     counts = Counter(claim["verdict"] for claim in some)
-    said = ", ".join(f"{counts[verdict]} {verdict}" for verdict in VERDICTS)
+    sums = ", ".join(f"{counts[verdict]} {words}" for verdict, words in COUNTED.items())
     ran = kept.get("apart", {}).get(subject, kept)
-    head = f"Version {ran['version']}, {ran['date']}"
-    yield f"{head}: {said}. In bold what deviates; 95 % intervals."
+    yield f"Claims judged with version {ran['version']} on {ran['date']}: {sums}. Results that"
+    yield "deviate are bold. ± is the half width of the 95 % interval. The guide explains"
+    yield "[verdicts and causes](../guide/reproduce.md)."
     yield ""
-    yield "| claim | judged | paper | model | simulated | verdict |"
+    yield "| claim | check | paper | model | simulated | verdict |"
     yield "|---|---|---|---|---|---|"
     for claim in some:
         name = claim["id"]
@@ -199,23 +212,30 @@ def _verdicts(subject: str) -> Iterator[str]:
 
 
 def _found(claim: Tree) -> Iterator[str]:
-    """What is to be said of a claim in sentences."""
+    """Return the sentences that explain the verdict of a claim."""
     for each in claim["beside"]:
-        yield f"Beside it, {each['title']}, {each['verdict']}: {each['because']}."
-    for key, lead in (("softer", "Softer than the paper"), ("reading", "Read as")):
+        yield f"Also judged ({each['title']}): {each['verdict']}. Reason: {each['because']}."
+    for key, lead in REMARKS.items():
         for text in dict.fromkeys(check[key] for check in claim["checks"] if check[key]):
-            yield f"{lead}: {text}."
+            yield f"{lead}, {_named(claim['checks'], key, text)}: {text}."
     for each in claim["differences"]:
         checks = "; ".join(each["checks"])
-        yield _escaped(f"Not reproduced, {each['because']}: {each['reason']} ({checks}).")
+        yield _escaped(f"Not reproduced, cause {each['because']}: {each['reason']} ({checks}).")
     for line in claim["why"].splitlines():
         lead, _, text = line.partition(": ")
-        if lead in ("cause", "found"):
-            yield _escaped(f"{lead.capitalize()}: {text}" + ("" if text.endswith(".") else "."))
+        if lead in LEADS:
+            yield _escaped(f"{LEADS[lead]}: {text}" + ("" if text.endswith(".") else "."))
+
+
+def _named(checks: Sequence[Tree], key: str, text: str) -> str:
+    """Return the first row of the table to which a remark belongs, and the number of others."""
+    first, *others = dict.fromkeys(check["series"] for check in checks if check[key] == text)
+    more = f" and {len(others)} more" if others else ""
+    return f"check *{_escaped(first)}*{more}"
 
 
 def _rows(checks: Sequence[Tree], lead: str = "") -> Iterator[str]:
-    """A row of cells for each row of checks that are alike."""
+    """Return a row of cells for each series of checks."""
     for series, group in groupby(checks, key=lambda check: check["series"]):
         alike = list(group)
         verdicts = list(dict.fromkeys(check["verdict"] for check in alike))
@@ -231,7 +251,7 @@ def _rows(checks: Sequence[Tree], lead: str = "") -> Iterator[str]:
 
 
 def _listed(texts: Iterable[str]) -> str:
-    """Texts in a row; one where all are the same."""
+    """Return the texts in a row, or one text if all are the same."""
     row = list(texts)
     return row[0] if len(set(row)) == 1 else ", ".join(row)
 

@@ -28,7 +28,7 @@ OF_PAGES: Mapping[str, Tables] = {
     "papers/index.md": {"messages": lambda: verdicts.messages_table(claims.load(), "")},
     "validation.md": validation.TABLES,
 }
-"""What writes the lines of each table, by page and name."""
+"""Functions that write the lines of each table, by page and name."""
 
 PLACE = re.compile(
     r"^( *)(<!-- table (\S+) of [^>]*-->).*?(<!-- end of table -->)", re.DOTALL | re.MULTILINE
@@ -36,12 +36,12 @@ PLACE = re.compile(
 
 
 def filled(page: str, text: str) -> str:
-    """The text of a page with its tables brought up to date.
+    """Return the text of a page with its tables brought up to date.
 
     Raises
     ------
     ValueError
-        It has not one place for each of its tables.
+        The page does not have exactly one place for each of its tables.
     """
     known = OF_PAGES[page]
     places = [place[3] for place in PLACE.finditer(text)]

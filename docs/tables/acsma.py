@@ -17,7 +17,7 @@ USERS = {"a": 4, "b": 4, "c": 4, "d": 3}
 
 
 def variants() -> Iterator[str]:
-    """n-ACK by the paper, by its words and under each variant."""
+    """Return n-ACK in the paper, with the settings from its text, and with each variant."""
 
     def row(words: str, cell: Callable[[str], str], start: str, later: str) -> list[str]:
         names = (
@@ -30,12 +30,15 @@ def variants() -> Iterator[str]:
 
     yield from table(
         [
-            *("n-ACK", "totals in a, b, c", "gaps in a, b, c"),
-            *("connections in a", f"totals at k = {listed(map(str, FEW_KS))}"),
+            *("setting, n-ACK", "totals in a, b, c [packets/s]", "utility gaps in a, b, c"),
+            *(
+                "connections of each user in a",
+                f"totals at k = {listed(map(str, FEW_KS))} [packets/s]",
+            ),
         ],
         [
             row("paper", ACSMA.stated, "", ""),
-            row("by the words", ACSMA.simulated, "", ""),
+            row("settings from the text", ACSMA.simulated, "", ""),
             *(
                 row(one.words, ACSMA.simulated, f"{name}_", f"_{name}")
                 for name, one in network.VARIANTS.items()
@@ -45,7 +48,7 @@ def variants() -> Iterator[str]:
 
 
 def errors() -> Iterator[str]:
-    """Connections, rates, totals and gaps where links lose packets, by rule of connections."""
+    """Return connections, rates, totals and gaps if links lose packets, by rule of connections."""
     rows = []
     for place in beside.WITH_ERRORS.places():
         point = beside.WITH_ERRORS.point(place).replace("-", "_")
@@ -66,7 +69,8 @@ def errors() -> Iterator[str]:
                 ACSMA.simulated(f"errors.gap_{point}"),
             ]
         )
-    yield from table(["topology", "errors", "connections", "n", "packets/s", "total", "gap"], rows)
+    heads = ["topology", "errors", "rule", "mean connections of each user", "rates [packets/s]"]
+    yield from table([*heads, "total [packets/s]", "utility gap"], rows)
 
 
 TABLES = {"variants": variants, "errors": errors}

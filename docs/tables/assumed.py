@@ -1,11 +1,11 @@
-"""What each model assumes, from the models themselves: messages name the numbers."""
+"""Tables of the assumptions of each model. Messages name the numbers."""
 
 from collections.abc import Callable, Iterator
 from importlib import import_module
 
 
 def assumed(model: str) -> Callable[[], Iterator[str]]:
-    """What writes the table of a model."""
+    """Return the function that writes the table of a model."""
 
     def lines() -> Iterator[str]:
         yield "| number | the model assumes |"

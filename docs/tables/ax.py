@@ -9,7 +9,7 @@ AX = Values("ax")
 
 
 def even() -> Iterator[str]:
-    """How even uploads and downloads are, by number and by queue."""
+    """Return the goodput of downloads over uploads, by number of stations and by queue."""
     queues = [str(queue) for queue in updown.QUEUES]
     rows = [
         [
@@ -25,7 +25,7 @@ def even() -> Iterator[str]:
 
 
 def anomaly() -> Iterator[str]:
-    """Who gets what beside a station at MCS 0."""
+    """Return the goodputs of two fast stations and a station at MCS 0."""
     rows = [
         [
             cell.PHY_WORDS[phy],
@@ -39,12 +39,12 @@ def anomaly() -> Iterator[str]:
         for load in slow.LOADS
         for queue in slow.QUEUES
     ]
-    heads = ["a fast station [Mb/s]", "the slow one", "all", "its part of the air [%]"]
+    heads = ["fast station [Mb/s]", "slow station [Mb/s]", "all [Mb/s]", "air time of the slow [%]"]
     yield from table(["cell", "load, queue", *heads], rows)
 
 
 def shared() -> Iterator[str]:
-    """Ratio of the classes, and what the queue holds, under each law."""
+    """Return the ratio of the classes and the mean queue with each algorithm."""
     rows = []
     for phy in cell.BOTH:
         for room in shares.ROOMS:
@@ -59,10 +59,10 @@ def shared() -> Iterator[str]:
             )
         names = [f"{phy}_{law}_frames" for law in shares.LAWS]
         ratios = (AX.simulated(f"shares.ratio_{name}") for name in names)
-        alone = f"{cell.PHY_WORDS[phy]}, frames one by one, {cell.FRAME_ROOM}"
+        alone = f"{cell.PHY_WORDS[phy]}, single frames, {cell.FRAME_ROOM} packets"
         rows.append([alone, *ratios, "", ""])
     laws = [shares.WORDS[law] for law in shares.LAWS]
-    yield from table(["cell, room", *laws, "queue holds [%]", "all [Mb/s]"], rows)
+    yield from table(["cell, room", *laws, "mean queue [% of room]", "all [Mb/s]"], rows)
 
 
 def bottlenecks() -> Iterator[str]:
@@ -86,7 +86,7 @@ def bottlenecks() -> Iterator[str]:
         for kind, said in words.items()
     ]
     heads = ["η, four downloads", "all [Mb/s]", "η, four uploads", "all [Mb/s]", "C [Mb/s]"]
-    yield from table(["cell", "", *heads], rows)
+    yield from table(["cell", "bottleneck", *heads], rows)
 
 
 def _rate(phy: str, way: str, threshold: str) -> str:
@@ -94,12 +94,12 @@ def _rate(phy: str, way: str, threshold: str) -> str:
 
 
 def accesses() -> Iterator[str]:
-    """What each access parameter gains, by what an access sends."""
+    """Return the gain by each access parameter, for frames and for aggregates."""
     settings = {
-        **{f"txop_{{}}_{limit}": f"limit {limit / 1000:g} ms" for limit in access.LIMITS_US[1:]},
+        **{f"txop_{{}}_{us}": f"TXOP limit {us / 1000:g} ms" for us in access.LIMITS_US[1:]},
         **{f"cwmin_{{}}_{one}": f"CWmin {one}" for one in access.CWMINS if one != access.CWMIN},
         "pifs_{}_0": "PIFS access",
-        f"pifs_{{}}_{access.LONG_US}": f"PIFS access, limit {access.LONG_US / 1000:g} ms",
+        f"pifs_{{}}_{access.LONG_US}": f"PIFS access, TXOP limit {access.LONG_US / 1000:g} ms",
     }
     cases = [f"{phy}_{size}" for phy in access.PHYS for size in access.SIZES]
     first = [AX.simulated(f"access.total_{case}") for case in cases]
@@ -109,8 +109,8 @@ def accesses() -> Iterator[str]:
         for name, words in settings.items()
     ]
     roomy = {"roomy_{}": f"one PPDU, FIFO of {access.AMPLE} [Mb/s]"}
-    roomy |= {"roomy_{}_txop": f"limit {access.LONG_US / 1000:g} ms, over that"}
-    roomy |= {"roomy_{}_pifs": "PIFS access, over that"}
+    roomy |= {"roomy_{}_txop": f"TXOP limit {access.LONG_US / 1000:g} ms, FIFO of {access.AMPLE}"}
+    roomy |= {"roomy_{}_pifs": f"PIFS access, FIFO of {access.AMPLE}"}
     rows += [
         [
             words,
@@ -122,9 +122,9 @@ def accesses() -> Iterator[str]:
         ]
         for name, words in roomy.items()
     ]
-    sizes = {"frames": "frames", "short": "0.5 ms", "full": "full"}
+    sizes = {"frames": "single frames", "short": "0.5 ms", "full": "full aggregates"}
     heads = [f"{phy}, {sizes[size]}" for phy in access.PHYS for size in access.SIZES]
-    yield from table(["", *heads], rows)
+    yield from table(["setting (values without unit: ratio to the last row in Mb/s)", *heads], rows)
 
 
 TABLES = {

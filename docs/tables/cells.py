@@ -1,4 +1,4 @@
-"""Values of the kept run as cells of tables have them."""
+"""Values of the kept run as table cells."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cache
@@ -32,7 +32,7 @@ def _stated() -> Mapping[tuple[str, str], float]:
 
 
 class Values:
-    """What studies of one paper measured.
+    """Values that the studies of one paper measured.
 
     Parameters
     ----------
@@ -44,11 +44,11 @@ class Values:
         self.subject = subject
 
     def of(self, name: str) -> Measured:
-        """A value."""
+        """Return a value."""
         return _values()[self.subject][name]
 
     def simulated(self, name: str, factor: float = 1.0) -> str:
-        """Mean and half width, times a factor."""
+        """Return mean and half width, times a factor."""
         found = self.of(name)
         if found.simulated is None:
             return "-"
@@ -56,30 +56,30 @@ class Values:
         return estimate(found.simulated * factor, half)
 
     def predicted(self, name: str, factor: float = 1.0) -> str:
-        """What the model says, times a factor; a dash where it refuses."""
+        """Return the model's value, times a factor, or a dash if the model refuses."""
         found = self.of(name).predicted
         return "-" if found is None else plain(found * factor)
 
     def over(self, name: str) -> str:
-        """By how much the simulated mean is over what the model says. [%]"""
+        """Return by how much the simulated mean exceeds the model's value. [%]"""
         found = self.of(name)
         if found.simulated is None or not found.predicted:
             return "-"
         return f"{100.0 * (found.simulated / found.predicted - 1.0):+.1f} %"
 
     def stated(self, name: str) -> str:
-        """The paper's number, as the rule on the value has it."""
+        """Return the paper's number from the rule on the value."""
         found = _stated().get((self.subject, name))
         return "-" if found is None else f"{found:g}"
 
 
 def listed(cells: Iterable[str]) -> str:
-    """Cells in a row as one."""
+    """Return the cells as one cell, separated by commas."""
     return ", ".join(cells)
 
 
 def table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> Iterator[str]:
-    """Lines of a table."""
+    """Return the lines of a table."""
     yield f"| {' | '.join(head)} |"
     yield "|" + "---|" * len(head)
     for row in rows:

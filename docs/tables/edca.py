@@ -9,14 +9,14 @@ from tables.cells import Values, listed, table
 EDCA = Values("edca")
 
 PAIRS = ((31, 7), (7, 31), (3, 31))
-"""CWmin of access point and stations of figure 6 that are laid beside the model. [slots]"""
+"""CWmin of access point and stations of figure 6 that are compared with the model. [slots]"""
 
 LIMITS = ((1, 1), (1, 4), (4, 1), (4, 4))
 """TXOP limits of access point and stations of figure 7 that are shown. [packets]"""
 
 
 def figures() -> Iterator[str]:
-    """What the model says of each figure."""
+    """Return the model's values for each figure."""
 
     def predicted(*names: str) -> str:
         return listed(map(EDCA.predicted, names))
@@ -26,22 +26,26 @@ def figures() -> Iterator[str]:
 
     swept = listed(map(str, CWMINS))
     yield from table(
-        ["figure", "what", "model"],
+        ["figure", "quantity", "model"],
         [
             ["5a", f"download, CWmin {swept} [Mb/s]", over("fig05.down_{}")],
-            ["5a", "upload [Mb/s]", over("fig05.up_{}")],
-            ["5b", "download, collision rate of the AP", over("fig05.collision_ap_down_{}")],
-            ["5b", "of a station", over("fig05.collision_station_down_{}")],
+            ["5a", f"upload, CWmin {swept} [Mb/s]", over("fig05.up_{}")],
+            ["5b", "collision rate of the AP, download", over("fig05.collision_ap_down_{}")],
+            [
+                "5b",
+                "collision rate of a station, download",
+                over("fig05.collision_station_down_{}"),
+            ],
             ["5c", "active stations, download", over("fig05.active_down_{}")],
-            ["5c", "upload", over("fig05.active_up_{}")],
+            ["5c", "active stations, upload", over("fig05.active_up_{}")],
             [
                 "6a",
-                "CWmin (AP, stations) (31, 7), (3, 3), the best pair [Mb/s]",
+                "download, CWmin (AP, stations) (31, 7), (3, 3), the best pair [Mb/s]",
                 predicted("fig06.down_31_7", "fig06.down_3_3", "fig06.best_pair"),
             ],
             [
-                "6a, uploads",
-                "CWmin (AP, stations) (31, 7), (3, 3), the best pair [Mb/s]",
+                "6a",
+                "upload, CWmin (AP, stations) (31, 7), (3, 3), the best pair [Mb/s]",
                 predicted("fig06_up.up_31_7", "fig06_up.up_3_3", "fig06_up.best_pair"),
             ],
             [
@@ -51,18 +55,18 @@ def figures() -> Iterator[str]:
             ],
             [
                 "7",
-                f"TXOP limits {_list(LIMITS)}, mixed queue [Mb/s]",
+                f"TXOP limits (AP, stations) {_list(LIMITS)}, mixed queue [Mb/s]",
                 predicted(*(f"fig07.mixed_{ap}_{station}" for ap, station in LIMITS)),
             ],
             ["8", f"PIFS access, CWmin_STA {swept} [Mb/s]", over("fig08.down_{}")],
             [
                 "8",
-                "CWmin_STA of the best, and collision rate of a station there",
+                "CWmin_STA with the best goodput, collision rate of a station at it",
                 predicted("fig08.cwmin_at_best", "fig08.collision_at_best"),
             ],
             [
                 "9",
-                "PIFS access, TXOP limits (1, 4), best of all; upload [Mb/s]",
+                "PIFS access, TXOP limits (1, 4) and best limits: download; upload [Mb/s]",
                 "; ".join(
                     predicted(f"fig09.station_limit_4_{way}", f"fig09.best_{way}")
                     for way in DIRECTIONS
@@ -77,7 +81,7 @@ def _list(values: tuple[object, ...]) -> str:
 
 
 def simulated() -> Iterator[str]:
-    """Goodput and active stations, by model and simulation."""
+    """Return goodput and active stations, by model and simulation."""
     rows = [
         (f"{way}load, CWmin {cwmin}", f"fig05.{way}_{cwmin}", f"fig05.active_{way}_{cwmin}")
         for way in DIRECTIONS
@@ -93,7 +97,10 @@ def simulated() -> Iterator[str]:
         for cw in (CWMIN, 63)
     ]
     yield from table(
-        ["case", "model [Mb/s]", "simulated", "over the model", "active, model", "simulated"],
+        [
+            *("case", "model [Mb/s]", "simulated [Mb/s]", "simulated over model"),
+            *("active stations, model", "active stations, simulated"),
+        ],
         [
             [
                 words,

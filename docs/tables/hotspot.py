@@ -10,7 +10,7 @@ HOTSPOT = Values("hotspot")
 
 
 def figures() -> Iterator[str]:
-    """What the model says of each figure."""
+    """Return the model's values for each figure."""
 
     def row(
         figure: int, what: str, quantity: str, over: Sequence[int], study: str = ""
@@ -20,23 +20,23 @@ def figures() -> Iterator[str]:
 
     swept = listed(map(str, WINDOWS))
     yield from table(
-        ["figure", "station 1 against one connection each of the others", "model"],
+        ["figure", "station 1 against one connection each of the other stations", "model"],
         [
             row(5, "1 to 6 uploads, others download: eta", "eta", CONNECTIONS),
-            row(5, "its queue [packets]", "queue", CONNECTIONS),
+            row(5, "queue of station 1 [packets]", "queue", CONNECTIONS),
             row(6, "1 to 6 downloads, others download: eta", "eta", CONNECTIONS),
-            row(7, "the same at 2 Mb/s", "eta", CONNECTIONS),
+            row(7, "1 to 6 downloads at 2 Mb/s, others download: eta", "eta", CONNECTIONS),
             row(8, f"window {swept}, all download: eta", "eta", WINDOWS),
-            row(8, "the same against windows of 6 (footnote 9)", "eta", WINDOWS, "footnote_9"),
+            row(8, "as above, others with windows of 6: eta", "eta", WINDOWS, "footnote_9"),
             row(9, "1 to 6 uploads, others upload: eta", "eta", CONNECTIONS),
-            row(10, "the same at 2 Mb/s", "eta", CONNECTIONS),
+            row(10, "1 to 6 uploads at 2 Mb/s, others upload: eta", "eta", CONNECTIONS),
             row(11, f"window {swept}, all upload: eta", "eta", WINDOWS),
         ],
     )
 
 
 def priority() -> Iterator[str]:
-    """Priority over the access point by the chain and by the engine."""
+    """Return the priority over the access point, by the chain and by the engine."""
     yield from table(
         [f"CWmin of the station, {cell.AP_CWMIN} at the AP", "`beta_from_access`", "engine"],
         [
@@ -51,24 +51,27 @@ def priority() -> Iterator[str]:
 
 
 CASES = {
-    "fig05": ("uploads against downloads", CONNECTIONS),
-    "fig06": ("downloads against downloads", CONNECTIONS),
-    "fig09": ("uploads against uploads", CONNECTIONS),
-    "fig08": ("packets of window, downloads", WINDOWS),
-    "footnote_9": ("packets of window against 6, downloads", WINDOWS),
-    "fig11": ("packets of window, uploads", WINDOWS),
+    "fig05": ("{} uploads against downloads", CONNECTIONS),
+    "fig06": ("{} downloads against downloads", CONNECTIONS),
+    "fig09": ("{} uploads against uploads", CONNECTIONS),
+    "fig08": ("window of {} packets, downloads", WINDOWS),
+    "footnote_9": ("window of {} packets against 6, downloads", WINDOWS),
+    "fig11": ("window of {} packets, uploads", WINDOWS),
 }
-"""What is varied of station 1, by study."""
+"""Setting of station 1 that varies, and its values, by study."""
 
 
 def simulated() -> Iterator[str]:
-    """Fairness level, queue and losses of every point, by model and simulation."""
+    """Return fairness level, queue and losses of every point, by model and simulation."""
     quantities = {"eta": 1.0, "queue": 1.0, "loss": 100.0}
     yield from table(
-        ["case", "$\\eta$", "simulated", "$Q_1$", "simulated", "p [%]", "simulated"],
+        [
+            *("case", "$\\eta$, model", "$\\eta$, simulated", "$Q_1$, model", "$Q_1$, simulated"),
+            *("p, model [%]", "p, simulated [%]"),
+        ],
         [
             [
-                f"{x} {words}" if x != 1 else f"1 {words.replace('loads', 'load', 1)}",
+                words.format(x) if x != 1 else words.replace("loads", "load", 1).format(1),
                 *(
                     way(f"{figure}.{name}_{x}", factor)
                     for name, factor in quantities.items()
@@ -85,7 +88,7 @@ RATIOS = ("airtime_ratio", "airtime_ratio_by_rates", "flow_ratio", "updown_ratio
 
 
 def agreement() -> Iterator[str]:
-    """The paper's estimator beside C by agreement."""
+    """Return the results of the paper's estimator and of C by agreement."""
 
     def both(figure: str, what: str, *names: str, kind: str = "agreed_") -> list[str]:
         ways = [
@@ -112,31 +115,36 @@ def agreement() -> Iterator[str]:
         for start in ("with_", "agreed_")
     ]
     yield from table(
-        ["figure", "quantity", "the paper's", "by agreement"],
+        ["figure", "quantity", "paper's estimator", "estimator by agreement"],
         [
             both(
                 "4",
-                "C idle, with one at 11 Mb/s, with one at 2 Mb/s beside it, after it [Mb/s]",
+                "C without traffic, with one download at 11 Mb/s, with a second at 2 Mb/s, "
+                "after the second ends [Mb/s]",
                 *(f"fig04.capacity_{phase}" for phase in phases),
             ),
             both(
                 "4",
-                "95 % of pings within, in the last three [ms]",
+                "95 % of pings arrive within, in the last three of these phases [ms]",
                 *(f"fig04.ping_p95_{phase}" for phase in phases[1:]),
             ),
             *(
                 [
                     f"{int(figure[3:])}",
-                    "eta, least and greatest",
+                    "eta, smallest and largest",
                     *(extremes(figure, start) for start in ways),
                 ]
                 for figure in shared.SWEEPS
             ),
-            ["5 to 9", "goodput of all, each [Mb/s]", *goodputs],
-            both("12", "eta after, goodput of both [Mb/s]", "fig12.eta_after", "fig12.total_after"),
+            ["5 to 9", "goodput of all stations, one value per figure [Mb/s]", *goodputs],
+            both(
+                "12",
+                "eta after both have started, goodput of both [Mb/s]",
+                *("fig12.eta_after", "fig12.total_after"),
+            ),
             both(
                 "13, 14",
-                "ratio of air times, of air times with bytes as rates, of flows, of directions",
+                "ratio of air times, of air times with weights by rate, of flows, of directions",
                 *(f"fig13.{name}" for name in RATIOS),
             ),
         ],

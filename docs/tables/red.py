@@ -19,7 +19,7 @@ RED = Values("red")
 
 
 def _reno(load: str) -> str:
-    """Loss at which Reno with timeouts fills the link; a dash where the fluid is refused. [%]"""
+    """Return the loss at which Reno with timeouts fills the link; a dash if refused. [%]"""
     known = Scenario(beside.load_of(load)).typed
     try:
         found = reno_loss(fluid(known), known.tcp_flows[0].tcp)
@@ -29,7 +29,7 @@ def _reno(load: str) -> str:
 
 
 def loads() -> Iterator[str]:
-    """Window, loss and use of flows through a queue, by fluid and packets."""
+    """Return window, loss and utilisation of flows through a queue, by fluid and packets."""
     rows = []
     for load, (words, _, flows, rtts) in beside.LOADS.items():
         window, loss, use = (f"loads.{name}_{load}" for name in ("window", "loss", "use"))
@@ -49,8 +49,9 @@ def loads() -> Iterator[str]:
         )
     yield from table(
         [
-            *("queue", "flows", "RTT [ms]", "window, fluid", "packets", "loss [%], fluid"),
-            *("Reno", "packets", "use [%], fluid", "packets"),
+            *("queue", "flows", "RTT [ms]", "window, fluid", "window, packets", "loss, fluid [%]"),
+            *("loss, Reno [%]", "loss, packets [%]"),
+            *("utilisation, fluid [%]", "utilisation, packets [%]"),
         ],
         rows,
     )
@@ -64,11 +65,11 @@ SENDERS = {
 }
 
 PAPERS_MEGABITS = 8.0 * PAPERS_MEGABYTES
-"""What each flow transfers in the paper. [Mbit]"""
+"""Data that each flow transfers in the paper. [Mbit]"""
 
 
 def senders() -> Iterator[str]:
-    """Goodput of sixty flows at 200 ms by what their senders do."""
+    """Return the goodput of sixty flows at 200 ms, by their senders."""
     rows = []
     for sender, words in SENDERS.items():
         names = [f"senders.goodput_{sender}_{policy}" for policy in POLICIES]
@@ -78,8 +79,8 @@ def senders() -> Iterator[str]:
         rows.append([words, *map(RED.simulated, names), f"{red - threshold:+.0f}"])
     yield from table(
         [
-            *("TCP", "RED [Mb/s]", "threshold"),
-            f"{PAPERS_MEGABYTES} MB a flow at that rate: RED less threshold [s]",
+            *("TCP", "RED [Mb/s]", "threshold policy [Mb/s]"),
+            f"time for {PAPERS_MEGABYTES} MB per flow: RED minus threshold policy [s]",
         ],
         rows,
     )
@@ -89,10 +90,10 @@ QUEUES = {"threshold": "threshold", "red": "RED", "red500": "RED, 500 B"}
 
 
 def bins() -> Iterator[str]:
-    """Least utilisation at 200 ms by the width of bins."""
+    """Return the least utilisation at 200 ms, by the width of bins."""
     names = "fig15.utilisation_min_{}_bin_{}"
     yield from table(
-        ["bins", *(f"{words} [%]" for words in QUEUES.values())],
+        ["width of bins", *(f"{words} [%]" for words in QUEUES.values())],
         [
             [
                 f"{width_s:g} s",

@@ -15,7 +15,7 @@ ALGORITHMS = {"vbs": "Algorithm 1", "regulated": "regulator", "partition": "part
 
 
 def _off(name: str) -> str:
-    """By how much the model is off the simulated mean. [%]"""
+    """Return the relative error of the model against the simulated mean. [%]"""
     found = VBS.of(name)
     assert found.simulated
     assert found.predicted is not None
@@ -23,7 +23,7 @@ def _off(name: str) -> str:
 
 
 def model() -> Iterator[str]:
-    """Goodput of the classes and the buffer's loss, by simulation and both models."""
+    """Return goodput of the classes and the buffer's loss, by simulation and both models."""
     settings = [
         *((cell.ATTEMPTS, error, "", "fig13") for error in cell.ERRORS),
         *((cell.STATED_ATTEMPTS, error, "stated_", "fig11") for error in cell.ERRORS[1:]),
@@ -46,15 +46,16 @@ def model() -> Iterator[str]:
         )
     yield from table(
         [
-            *("attempts", "$p_w$", "classes simulated [Mb/s]", "model", "the paper's own"),
-            *("drops simulated [%]", "model", "the paper's own"),
+            *("attempts", "$p_w$", "goodput of class 1, 2, simulated [Mb/s]", "error of the model"),
+            *("error of the paper's model", "drops, simulated [%]", "drops, model [%]"),
+            "drops, paper's model [%]",
         ],
         rows,
     )
 
 
 def steady() -> Iterator[str]:
-    """What either algorithm gives the classes, and blocks of them, by simulation and model."""
+    """Return goodput and blocked packets of the classes, by algorithm, simulated and predicted."""
     rows = []
     for algorithm, words in ALGORITHMS.items():
         for error in map(tag, cell.ERRORS[1:]):
@@ -74,15 +75,16 @@ def steady() -> Iterator[str]:
             )
     yield from table(
         [
-            *("algorithm", "$p_w$", "classes simulated [Mb/s]", "model"),
-            *("blocked simulated [%]", "model"),
+            *("algorithm", "$p_w$", "goodput of class 1, 2, simulated [Mb/s]"),
+            *("goodput, model [Mb/s]", "blocked packets of class 1, 2, simulated [%]"),
+            "blocked packets, model [%]",
         ],
         rows,
     )
 
 
 def controller() -> Iterator[str]:
-    """Algorithm 1 beside the regulator."""
+    """Return the results of Algorithm 1, the regulator and the partition."""
     ratios = [f"ratio_{phase}" for phase in (1, 2, 3)]
     rows = {
         "mean queue, target 60 [packets]": (
@@ -90,32 +92,32 @@ def controller() -> Iterator[str]:
             ["fig14.occupancy_regulated"],
             ["fig14.occupancy_partition"],
         ),
-        "class ratio, p_w = 0.3": (
+        "goodput of class 1 over class 2, p_w = 0.3": (
             ["fig15.ratio_0_3"],
             ["fig15.ratio_regulated_0_3"],
             ["fig15.ratio_partition_0_3"],
         ),
-        "ratio 1.11 with 5:5, 7:5, 5:7 users, 8 attempts": (
+        "class ratio with 5:5, 7:5, 5:7 users, 8 attempts, target 1.11": (
             [f"fig18.{name}" for name in ratios],
             [f"fig18.regulated_{name}" for name in ratios],
             [f"fig18.partition_{name}" for name in ratios],
         ),
         **{
-            f"uploads over downloads, p_w = 0.2, room {room}": (
+            f"uploads over downloads, p_w = 0.2, room for {room} packets": (
                 [f"fig17.ratio_vbs_{room}"],
                 [f"fig17.ratio_regulated_{room}"],
                 [f"fig17.ratio_partition_{room}"],
             )
             for room in (50, 100, 150)
         },
-        "blocked of class 1, class 2, p_w = 0.3 [%]": (
+        "blocked packets of class 1, class 2, p_w = 0.3 [%]": (
             [f"fig15.blocked_{number}_vbs_0_3" for number in CLASSES],
             [f"fig15.blocked_{number}_regulated_0_3" for number in CLASSES],
             [f"fig15.blocked_{number}_partition_0_3" for number in CLASSES],
         ),
     }
     yield from table(
-        ["", *ALGORITHMS.values()],
+        ["quantity", *ALGORITHMS.values()],
         [
             [
                 words,
@@ -130,7 +132,7 @@ def controller() -> Iterator[str]:
 
 
 def unequal() -> Iterator[str]:
-    """Shares of the queue that each algorithm leaves where targets are not the connections'."""
+    """Return class 1's share of the queue if targets differ from its part of the connections."""
     rows = []
     for case in beside.UNEQUAL:
         high, low, target, error = case
@@ -150,7 +152,8 @@ def unequal() -> Iterator[str]:
                 VBS.simulated(names["partition"]),
             ]
         )
-    head = ["users, $h^*$ of class 1", "Algorithm 1", "part of the way", "regulator", "partition"]
+    head = ["users of class 1 and 2, target $h^*$ of class 1", "Algorithm 1"]
+    head += ["Algorithm 1, part of the way to the share of connections", "regulator", "partition"]
     yield from table(head, rows)
 
 

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from lasthop import Scenario
+from lasthop import Scenario, _core
 from lasthop.models import MODELS, ModelError, choose, predict
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
@@ -15,6 +15,7 @@ ENVELOPE = [
     "seed",
     "replications",
     "version",
+    "format",
     "duration_s",
     "warmup_s",
 ]
@@ -38,6 +39,7 @@ def test_the_model_that_suits_answers_in_the_envelope_of_all(example: str, model
     assert list(answer)[: len(ENVELOPE)] == ENVELOPE
     assert list(answer)[-2:] == ["assumptions", "warnings"]
     assert (answer["kind"], answer["model"]) == ("prediction", model)
+    assert answer["format"] == _core.FORMAT
     values = [value for item in answer["flows"] for value in item.values()]
     estimates = [value for value in values if isinstance(value, dict)]
     assert estimates

@@ -227,6 +227,10 @@ BAD: dict[str, tuple[str | bytes, str]] = {
         "an incomplete comparison",
     ),
     "sweep of another version": ('{"kind": "sweep", "version": "3.0"}', "written by lasthop 3.0"),
+    "sweep of a newer format": (
+        json.dumps({"kind": "sweep", "version": _core.VERSION, "format": _core.FORMAT + 1}),
+        "`format`: 2 is newer than this version of lasthop supports: must be 1",
+    ),
     "sweep without scenario": (
         json.dumps({"kind": "sweep", "version": _core.VERSION, "points": []}),
         "has no scenario: `origin` is missing or damaged",
@@ -276,6 +280,8 @@ def damaged(record: dict[str, Any], part: str, value: Any) -> str:
     [
         ("kind", "simulation", "its `kind` must be record"),
         ("version", "9.0", "written by lasthop 9.0"),
+        ("format", 2, "`format`: 2 is newer than this version of lasthop supports: must be 1"),
+        ("format", "1", "`format`: '1' is no format"),
         ("interrupted", ..., "`interrupted` is missing"),
         ("samples", ..., "`samples` is missing"),
         ("samples", {"flows": 3}, "`samples` is missing or damaged"),

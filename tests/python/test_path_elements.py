@@ -371,7 +371,7 @@ OTHERS: Mapping[str, str] = {
 }
 """Keys of those tables that say who takes part, how a medium is shared or how a sender works."""
 
-NO_PATH = "tcp udp programs record gateway interface queue"
+NO_PATH = "format tcp udp programs record gateway interface queue"
 """Tables and keys of the file that put nothing on a path; `queue` is the default of others."""
 
 

@@ -90,7 +90,7 @@ def test_a_tall_picture_stands_in_two_columns_without_queues_of_nothing() -> Non
     assert 25.4 * height < 120
     queues = figure.axes[-1]
     assert [label.get_text() for label in queues.get_yticklabels()] == ["ap"]
-    assert "\n3 others hold less than 0." in queues.get_xlabel()  # two groups and the meter
+    assert "\n3 others have less than 0." in queues.get_xlabel()  # two groups and the meter
     # ten downloads have equal shares; the meter, a sensor, asks for none
     assert figure.axes[1].lines[-1].get_xdata()[0] == 10.0
     # queues that the model too has as empty take no row
@@ -187,7 +187,7 @@ def test_several_panels_are_drawn_into_a_figure_of_the_callers(small_result: lh.
         lambda: comparison.figure(figure=3),
         lambda: small_result.plot.series("goodput_bps", figure=3),
     ):
-        with pytest.raises(lh.UserError, match="figure=3: not a figure of matplotlib"):
+        with pytest.raises(lh.UserError, match="figure=3: expected a figure of matplotlib"):
             draw()
 
 
@@ -269,7 +269,7 @@ def test_links_stand_where_their_nodes_do_and_arrows_tell_who_is_hidden() -> Non
         assert (arrow.xyann[0], arrow.xy[0]) == (far, middle)
         assert len(axes.lines) == 1  # near and middle hear each other
     [legend] = compared.figure().legends
-    assert "hidden: destroys" in legend.get_texts()[1].get_text()
+    assert "hidden: collides" in legend.get_texts()[1].get_text()
 
 
 def test_links_that_would_cover_one_another_are_moved_apart_in_their_order() -> None:

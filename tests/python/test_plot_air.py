@@ -142,7 +142,7 @@ def test_the_legend_has_what_there_is(result: lh.Result) -> None:
     figure = result.plot.air(FROM_S, TO_S)
     [legend] = figure.legends
     said = [text.get_text() for text in legend.get_texts()]
-    assert said == ["data", "TCP ACK", "MAC ACK", "collided", "lost to the channel", "backoff"]
+    assert said == ["data", "TCP ACK", "MAC ACK", "collided", "lost to channel errors", "backoff"]
     assert inside(figure) == []
     quiet = result.plot.air(FROM_S, FROM_S + 0.0005)
     [few] = quiet.legends
@@ -159,9 +159,9 @@ def test_rts_and_cts_have_a_colour() -> None:
 @pytest.mark.parametrize(
     ("stretch", "message"),
     [
-        ((0.5, 0.4), "from 0.5 s to 0.4 s is not an interval of time"),
-        ((5.0, 6.0), "no frames from 5 s to 6 s: the last one recorded begins at 0.99"),
-        ((0.0, float("nan")), "is not an interval of time"),
+        ((0.5, 0.4), "from 0.5 s to 0.4 s is not a time range"),
+        ((5.0, 6.0), "no frames from 5 s to 6 s: the last recorded frame begins at 0.99"),
+        ((0.0, float("nan")), "is not a time range"),
     ],
 )
 def test_a_stretch_without_frames_is_refused(
@@ -175,11 +175,11 @@ def test_too_many_frames_are_refused(result: lh.Result, monkeypatch: pytest.Monk
     monkeypatch.setattr("lasthop.plot.air.MOST_FRAMES", 20)
     with pytest.raises(lh.UserError, match="at most 20 are drawn") as caught:
         result.plot.air(FROM_S, TO_S)
-    assert caught.value.hint == "a shorter stretch"
+    assert caught.value.hint == "use a shorter time range"
 
 
 def test_wires_have_no_frames() -> None:
-    with pytest.raises(lh.UserError, match="has no cell, and therefore no frames"):
+    with pytest.raises(lh.UserError, match="the scenario has no cell, so it has no frames"):
         lh.simulate(DUMBBELL).plot.air(1.0, 1.1)
 
 

@@ -99,7 +99,7 @@ def test_a_range_that_nobody_sees_has_no_place_in_the_legend() -> None:
 
 
 def test_a_groups_bar_is_said_to_be_the_mean_of_one(groups: lh.Result) -> None:
-    said = "down-1..3: mean of one member"
+    said = "down-1..3: average of the members"
     for figure in (groups.plot(), lh.compare(GROUPS).plot()):
         [legend] = figure.legends
         assert legend.get_title().get_text() == said
@@ -109,7 +109,7 @@ def test_a_groups_bar_is_said_to_be_the_mean_of_one(groups: lh.Result) -> None:
     assert alone.legends[0].get_title().get_text() == ""
     row = sharers([groups])[1]
     several = meaning_of_groups([row, replace(row, label="b-1..2", members=("b-1", "b-2"))])
-    assert several == "groups: mean of one member"
+    assert several == "groups: average of the members"
 
 
 def test_both_ways_of_a_station_are_two_rows_beside_equal_ones() -> None:
@@ -178,7 +178,7 @@ def test_each_answer_has_a_main_picture_in_its_colour() -> None:
     assert titles(comparison.simulation.plot()) == ["Goodput", "Where packets wait"]
     assert titles(comparison.plot()) == titles(comparison.figure())
     assert titles(lh.simulate(DUMBBELL).plot()) == [
-        "Goodput",
+        "Who gets how much",
         "Utilisation",
         "Where packets wait",
     ]

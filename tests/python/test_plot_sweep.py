@@ -184,7 +184,7 @@ def test_values_of_all_paths_stand_at_each_point_side_by_side() -> None:
     assert how.x.texts == ("10, a-long-name", "11, another-name", "1000, a-long-name")
     many = {"q": values(11), "law": names * 5 + names[:1]}
     how = layout(many, "zip")
-    assert (how.ticks, how.label) == (None, "q, beside law")
+    assert (how.ticks, how.label) == (None, "q, with law")
 
 
 def test_ticks_of_points_side_by_side_are_drawn_and_not_cut() -> None:
@@ -337,7 +337,7 @@ def test_numbers_of_a_map_have_as_many_decimals_as_differences_need() -> None:
 def test_a_sweep_is_drawn_into_a_figure_of_the_callers(queues: lh.Sweep) -> None:
     mine = Figure()
     assert queues.plot(figure=mine) is mine
-    with pytest.raises(lh.UserError, match="figure=3: not a figure"):
+    with pytest.raises(lh.UserError, match="figure=3: expected a figure"):
         queues.plot(figure=3)  # type: ignore[arg-type]
 
 

@@ -64,10 +64,11 @@ def test_faults_are_found(text: str, part: str) -> None:
         "EDCA stands for enhanced distributed channel access.",
         "```text\nWho is told of it stands beside it at once.\n```",
         "    code that is told of it\n",
-        "<!-- table of a run: `make docs-pages` writes it -->\n\nWho is told.\n\n<!-- end of table -->",
+        "<!-- table x: a program writes it -->\n\nWho is told.\n\n<!-- end of table -->",
         "| " + "a cell is wide | " * 9,
         "A [link](https://example.org/" + "a" * 90 + ") makes its line wide.",
         "This has as many packets as that.",
+        "(what-stands-beside-it)=\n## A heading",
     ],
 )
 def test_sentences_that_are_right_pass(text: str) -> None:
@@ -78,7 +79,9 @@ def test_a_file_has_few_long_sentences() -> None:
     short, long = "This is a short sentence of the page.", "word " * 26 + "end."
     lines = "\n\n".join([short] * 18 + [long.replace(" word word", "\nword word")] * 2)
     assert found(lines) == []
-    assert "3 of 21 sentences" in found(lines + "\n\n" + long.replace(" word word", "\nword word"))[0]
+    assert (
+        "3 of 21 sentences" in found(lines + "\n\n" + long.replace(" word word", "\nword word"))[0]
+    )
 
 
 def test_an_exception_has_a_reason_and_there_are_few() -> None:

@@ -118,8 +118,8 @@ def test_picture_has_the_trace_on_top(comparison: lh.Comparison) -> None:
     assert titles[0] == "Queue over time: bottleneck"
     assert [line.get_label() for line in axes[0].lines] == [
         "simulated queue",
-        "fluid at rest, unstable",
-        "fluid's cycle",
+        "fluid model: unstable equilibrium",
+        "fluid model: cycle",
     ]
 
 
@@ -130,9 +130,9 @@ def test_a_trace_without_period_is_said_as_far_as_it_was_looked_for(
     assert period_text(comparison.swing).startswith("time [s]\nsimulation: period ")
     without = replace(comparison.swing, period_s=None, cycle_s=None)
     to = plain(without.longest_s)  # as in the table: "none to 2.999"
-    said = f"time [s]\nsimulation: no steady period up to {to} s, 1/8 of its length"
+    said = f"time [s]\nsimulation: no steady period up to {to} s, 1/8 of the trace"
     assert period_text(without) == said
-    assert period_text(replace(without, cycle_s=2.0)) == f"{said}\nfluid's cycle 2.000 s"
+    assert period_text(replace(without, cycle_s=2.0)) == f"{said}\nfluid model: cycle 2.000 s"
 
 
 TIMES = np.arange(0.0, 60.0, 0.01)

@@ -77,7 +77,7 @@ def test_an_error_stands_at_its_line_and_the_last_answer_stays(page: Page, stati
     expect(problems).to_contain_text("cell.phy")
     expect(problems).to_contain_text("4")
     expect(problems).to_contain_text("802.11z")
-    page.get_by_text("what is shown is of the last text that had none").wait_for()
+    page.get_by_text("results are those of the last text without problems").wait_for()
     page.get_by_text("3 replications of 4 s").wait_for()
 
 
@@ -196,11 +196,11 @@ def test_a_setting_that_is_used_stands_in_the_text(page: Page, address: str) -> 
     page.get_by_role("button", name="Use this").first.click()
     text = page.locator(".cm-content")
     expect(text).to_contain_text("station.u = { upload = 2 }")
-    expect(page.get_by_label("Settings over the text")).to_have_count(0)
+    expect(page.get_by_label("Settings that override the text")).to_have_count(0)
     page.get_by_role("textbox", name="Values").fill("no")
     page.get_by_role("button", name="Run", exact=True).click()
     expect(page.get_by_role("alert")).to_contain_text("is not a number")
-    expect(page.get_by_text("What is shown is the answer before").first).to_be_visible()
+    expect(page.get_by_text("The previous result is shown").first).to_be_visible()
 
 
 def test_a_file_is_read_anew_until_its_text_is_changed(
@@ -229,7 +229,7 @@ def test_a_setting_over_the_text_is_in_its_field_and_in_its_file(page: Page, sta
     is_over(page)
     field = page.locator("#field-station-u-upload")
     expect(field).to_have_value("7")
-    expect(page.get_by_text("by a setting")).to_be_visible()
+    expect(page.get_by_text("overridden by a setting")).to_be_visible()
     with page.expect_download() as download:
         page.get_by_role("button", name="Save", exact=True).click()
     assert download.value.suggested_filename == "hall.toml"
@@ -239,7 +239,7 @@ def test_a_setting_over_the_text_is_in_its_field_and_in_its_file(page: Page, sta
     field.fill("5")  # no Enter
     page.get_by_role("button", name="Text", exact=True).click()
     expect(page.locator(".cm-content")).to_contain_text("station.u = { upload = 5 }")
-    expect(page.get_by_label("Settings over the text")).to_contain_text("name=hall")
+    expect(page.get_by_label("Settings that override the text")).to_contain_text("name=hall")
 
 
 def test_a_link_opens_on_its_results_on_a_phone(page: Page, static: str) -> None:

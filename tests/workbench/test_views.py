@@ -54,7 +54,7 @@ def test_keys_walk_from_frame_to_frame_wherever_one_is_in_the_air(page: Page, st
     first = told.inner_text()
     page.keyboard.press("ArrowRight")
     expect(told).not_to_have_text(first)
-    air.get_by_text("backoff, above it").click()
+    air.get_by_text("backoff, with the number of slots").click()
     page.keyboard.press("ArrowLeft")
     expect(told).to_have_text(first)
     air.get_by_role("spinbutton").click()

@@ -53,5 +53,5 @@ const result = told(engine.lasthop_combine(runs[0]));
 const used = process.cpuUsage(before);
 process.stdout.write(result);
 process.stderr.write(
-  `${(used.user + used.system) / 1e6} s of processor, ${engine.memory.buffer.byteLength} bytes of memory\n`,
+  `${(used.user + used.system) / 1e6} s of processor time, ${engine.memory.buffer.byteLength} bytes of memory\n`,
 );

@@ -4,10 +4,12 @@ from collections.abc import Iterable, Mapping
 from functools import cache
 from typing import Any, TypeAlias
 
-from lasthop._core import FORMAT
 from lasthop.fairness import jain
 from lasthop.models.errors import Doubt, told
 from lasthop.models.reading import Scenario
+
+FORMAT = 1
+"""Format of a saved prediction; that of the engine's results."""
 
 Quantities: TypeAlias = dict[str, Any]
 """What is said of an item, by name."""

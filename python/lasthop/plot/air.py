@@ -40,11 +40,11 @@ KINDS = {
 }
 """What is told apart, with its name and colour."""
 
-FATES = {"collided": ("collided", "#D55E00"), "corrupted": ("lost to the channel", "#CC79A7")}
+FATES = {"collided": ("collided", "#D55E00"), "corrupted": ("lost to channel errors", "#CC79A7")}
 """Names and colours of frames that nobody received."""
 
 BACKOFF, OF_BACKOFF = "#BDBDBD", "backoff"
-GIVEN_UP = "given up"
+GIVEN_UP = "discarded"
 OF_MPDUS = {"data": "data, with number of MPDUs"}
 """Names of kinds where there are aggregates."""
 CROSS: dict[str, Any] = {"marker": "x", "color": "black", "markersize": 4, "linestyle": "none"}
@@ -82,7 +82,7 @@ def air_figure(result: "Result", from_s: float, to_s: float, ax: Axes | None = N
     """
     known = result.scenario.typed
     if not isinstance(known, CellScenario):
-        raise UserError(f"{result.scenario.source}: has no cell, and therefore no frames")
+        raise UserError(f"{result.scenario.source}: the scenario has no cell, so it has no frames")
     frames = frames_of(result, from_s, to_s)
     shown = [frame for frame in frames if frame.end_s > from_s]
     names = rows_of(shown, ["ap", *(station.name for station in known.stations)])
@@ -111,21 +111,22 @@ def air_figure(result: "Result", from_s: float, to_s: float, ax: Axes | None = N
 def frames_of(result: "Result", from_s: float, to_s: float) -> list[Frame]:
     """Frames of a stretch, and those before it that reach or count down into it, in order."""
     if not (isfinite(from_s) and isfinite(to_s) and 0.0 <= from_s < to_s):
-        raise UserError(f"from {from_s:g} s to {to_s:g} s is not an interval of time")
+        raise UserError(f"from {from_s:g} s to {to_s:g} s is not a time range")
     columns = result.frame_columns(max(0.0, from_s - LONGEST_FRAME_S), to_s)
     every = list(rows(columns))
     count = sum(frame.end_s > from_s for frame in every)
     stretch = f"{from_s:g} s to {to_s:g} s"
     if count == 0:
         last_s = max(result.frame_columns()["start_s"], default=0.0)
-        ends = f"the last one recorded begins at {last_s:.6g} s"
+        ends = f"the last recorded frame begins at {last_s:.6g} s"
         raise UserError(
             f"no frames from {stretch}: {ends}",
-            f"recorded are {result.frame_count} frames; record.frames allows more",
+            f"increase record.frames; {result.frame_count} frames were recorded",
         )
     if count > MOST_FRAMES:
         raise UserError(
-            f"{count} frames from {stretch}: at most {MOST_FRAMES} are drawn", "a shorter stretch"
+            f"{count} frames from {stretch}: at most {MOST_FRAMES} are drawn",
+            "use a shorter time range",
         )
     return every
 

@@ -129,7 +129,7 @@ def draw_goodputs(
     first: Sequence[tuple[Sharer, Row]] = (),
 ) -> None:
     """Goodputs; beside equal ones where this is the `first` panel, of these rows."""
-    title(axes, "Goodput")
+    title(axes, "Who gets how much" if first else "Goodput")
     beside.draw(axes, users, "goodput_bps", 1e-6, numbers)
     cells = beside.first.summary.get("cells", ())
     if first and len(cells) == 1 and len(users) == len(first):
@@ -206,7 +206,7 @@ def draw_classes(
     axes: Axes, beside: Beside, classes: Sequence[Row], numbers: NumberColumns
 ) -> None:
     """Goodput of each class beside its target, which is a part of what all classes got."""
-    title(axes, "Shares of classes in a shared queue")
+    title(axes, "Goodput of the classes of a shared queue")
     beside.draw(axes, classes, "goodput_bps", 1e-6, numbers)
     kind = next(iter(beside.answers))
     items = [row.of(kind) for row in classes]
@@ -238,4 +238,4 @@ def worth_a_row(rows: list[Row], quantity: str) -> tuple[list[Row], str]:
     count = len(rows) - len(kept)
     if count < 2:
         return rows, ""
-    return kept, f"\n{count} others hold less than {least:.2g}"
+    return kept, f"\n{count} others have less than {least:.2g}"

@@ -132,7 +132,7 @@ def legend_of(answers: Sequence["Answer"]) -> tuple[list[Line2D], list[str]]:
     if has_hidden:
         look: dict[str, Any] = {"linestyle": "--", "marker": ">", "markersize": 3}
         lines.append(Line2D([], [], color=HIDDEN, linewidth=0.8, **look))
-        meanings.append("hidden: destroys the other's frames, unheard")
+        meanings.append("hidden: collides with frames that it does not hear")
     return lines, meanings
 
 

@@ -92,7 +92,7 @@ def house_style(height_mm: float, columns: int = 1, place: Place | None = None) 
     """
     if place is not None:
         if not isinstance(place, MatplotlibFigure | SubFigure):
-            raise UserError(f"figure={place!r}: not a figure of matplotlib, or a part of one")
+            raise UserError(f"figure={place!r}: expected a figure of matplotlib or a part of one")
         whole = cast("Figure", place.figure)
         if whole.get_layout_engine() is None:
             whole.set_layout_engine("constrained")

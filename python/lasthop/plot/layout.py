@@ -54,7 +54,7 @@ class Layout:
         if self.ticks is not None:
             return "\n".join(axis.label for axis in (self.x, *self.beside))
         others = cut(JOIN.join(axis.path for axis in self.beside))
-        return f"{self.x.label}, beside {others}" if others else self.x.label
+        return f"{self.x.label}, with {others}" if others else self.x.label
 
     def at(self, settings: tuple[str, ...]) -> tuple[str, str]:
         """The value along `x`, and the line, of a point's settings."""
@@ -129,11 +129,11 @@ def checked(layout: Layout) -> Layout:
         raise UserError(
             f"a picture of {len(lines.texts)} lines, one for each of {lines.path}: at most "
             f"{MOST_LINES} can be distinguished",
-            "choose fewer values, or sweep one path or two",
+            "use fewer values, or sweep only one or two paths",
         )
     if not layout.x.is_numeric and len(layout.x.texts) > MOST_CATEGORIES:
         raise UserError(
-            f"a picture of {len(layout.x.texts)} values of {layout.x.path} that are no numbers: "
+            f"a picture of {len(layout.x.texts)} values of {layout.x.path} that are not numbers: "
             f"at most {MOST_CATEGORIES} have a row each"
         )
     return layout

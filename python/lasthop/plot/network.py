@@ -30,12 +30,12 @@ SWINGS_SHOWN = 8.0
 """Periods of the trace that are drawn, its last ones."""
 
 TRACE = "simulated queue"
-REST = {True: "fluid at rest, stable", False: "fluid at rest, unstable"}
-CYCLE = "fluid's cycle"
+REST = {True: "fluid model: stable equilibrium", False: "fluid model: unstable equilibrium"}
+CYCLE = "fluid model: cycle"
 
 PANELS = (
-    ("Goodput", "classes", "goodput_bps", 1e-6, "goodput of the class [Mb/s]"),
-    ("Goodput", "flows", "goodput_bps", 1e-6, "goodput of the flow [Mb/s]"),
+    ("Who gets how much", "classes", "goodput_bps", 1e-6, "goodput of the class [Mb/s]"),
+    ("Who gets how much", "flows", "goodput_bps", 1e-6, "goodput of the flow [Mb/s]"),
     ("Utilisation", "links", "utilisation", 100, "utilisation of the link [%]"),
     ("Utilisation", "links", "airtime_fraction", 100, "air time of the link [%]"),
     ("Where packets wait", "queues", "occupancy_packets", 1, "mean queue [packets]"),
@@ -135,11 +135,9 @@ def draw_swing(axes: Axes, swing: "Swing") -> None:
 
 def period_text(swing: "Swing") -> str:
     """The label of the time axis, with the periods on a line of their own."""
-    cycle = "" if swing.cycle_s is None else f"fluid's cycle {plain(swing.cycle_s)} s"
+    cycle = "" if swing.cycle_s is None else f"fluid model: cycle {plain(swing.cycle_s)} s"
     if swing.period_s is None:  # none that is steady, or a longer one than the trace can show
         none = f"no steady period up to {plain(swing.longest_s)} s"
-        return "\n".join(
-            filter(None, ("time [s]", f"simulation: {none}, 1/8 of its length", cycle))
-        )
+        return "\n".join(filter(None, ("time [s]", f"simulation: {none}, 1/8 of the trace", cycle)))
     seen = f"period {plain(swing.period_s)} s"
     return f"time [s]\nsimulation: {'; '.join(filter(None, (seen, cycle)))}"

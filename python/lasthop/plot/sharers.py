@@ -125,7 +125,7 @@ def meaning_of_groups(rows: Sequence[Sharer]) -> str:
     if not groups:
         return ""
     labels = list(dict.fromkeys(row.label.rstrip(" ↑↓") for row in rows if len(row.members) > 1))
-    return f"{labels[0] if len(labels) == 1 else 'groups'}: mean of one member"
+    return f"{labels[0] if len(labels) == 1 else 'groups'}: average of the members"
 
 
 def ways_of(answer: "Answer") -> dict[str, list[str]]:

@@ -94,7 +94,7 @@ def chart_figure(chart: Chart, name: str | None = None, about: str = "") -> Figu
         ends = zip((chart.x, chart.y), here, strict=True)
         if name is not None and all(axis.low <= value <= axis.high for axis, value in ends):
             axes.plot(*here, **HERE)
-            keys.append(Line2D([], [], **HERE, linestyle="none", label="as given"))
+            keys.append(Line2D([], [], **HERE, linestyle="none", label="present setting"))
         figure.legend(handles=keys, loc="outside lower center", ncols=3)
         return figure
 
@@ -238,7 +238,7 @@ def branch_figure(branches: Sequence[Branch], name: str | None = None, about: st
             swing.plot(values, curve, color=QUIET, linewidth=0.8, linestyle="--")
             for axes, height in ((swing, 0.0), (period, point.period)):
                 axes.plot(point.value, height, clip_on=False, zorder=6, **BIRTH)
-        swing.set_ylabel("swing of the\nwindow [packets]")
+        swing.set_ylabel("amplitude of the\nwindow [packets]")
         swing.set_ylim(bottom=0.0)
         period.set_ylabel("period [s]")
         swing.locator_params(axis="x", nbins=6)
@@ -262,7 +262,10 @@ def sweep_figure(found: Sweep, name: str | None = None, about: str = "") -> Figu
     above = name or found.case.model.title
     with house_style(94.0 + headline_mm(above, about)) as figure:
         swing, period = figure.subplots(2, 1, sharex=True)
-        looks = ((found.down, MODEL, "<", "coming back"), (found.up, SIMULATION, ">", "going up"))
+        looks = (
+            (found.down, MODEL, "<", "parameter decreasing"),
+            (found.up, SIMULATION, ">", "parameter increasing"),
+        )
         for ends, color, marker, label in looks:
             heights = [np.nan if end is None else end.amplitude for end in ends]
             times = [np.nan if end is None or end.period is None else end.period for end in ends]
@@ -270,7 +273,7 @@ def sweep_figure(found: Sweep, name: str | None = None, about: str = "") -> Figu
             look["clip_on"] = False  # marks of rest stand on the axis
             swing.plot(found.values, heights, label=label, **look)
             period.plot(found.values, times, **look)
-        swing.set_ylabel("swing of the\nwindow [packets]")
+        swing.set_ylabel("amplitude of the\nwindow [packets]")
         period.set_ylabel("period [s]")
         for axes in (swing, period):  # From 0 on, with room above.
             axes.set_ylim(0.0, 1.08 * axes.dataLim.ymax or None)
@@ -371,7 +374,7 @@ def draw_portrait(axes: Axes, motion: Trajectory, until: float | None = None) ->
     rest = float(motion.case.equilibrium[0])
     axes.plot(rest, rest, "+", color="black", markersize=7)
     axes.set_xlabel("window [packets]")
-    axes.set_ylabel("window a delay earlier [packets]")
+    axes.set_ylabel("window one delay earlier [packets]")
 
 
 def chart_panels(
@@ -429,9 +432,9 @@ def threshold_figure(
         title(lower, "b")
         keys = [
             Patch(color=STABLE, label="stable"),
-            Line2D([], [], color=MODEL, label="Hopf condition; ends of the cycle"),
+            Line2D([], [], color=MODEL, label="Hopf condition; extremes of the cycle"),
             Line2D([], [], color=SIMULATION, label="condition (43)"),
-            Line2D([], [], color=QUIET, label="at rest"),
+            Line2D([], [], color=QUIET, label="equilibrium"),
             Line2D([], [], label="paper", **PAPER),
         ]
         figure.legend(handles=keys, loc="outside lower center", ncols=2)
@@ -452,6 +455,6 @@ def kind_figure(alphas: Sequence[float], mu2: Sequence[float], branch: Branch) -
         draw_branch(lower, branch, [cycle.amplitude for cycle in branch.cycles])
         lower.set_yscale("log")
         lower.set_xlabel(axis_label(branch.parameter, "s"))
-        lower.set_ylabel("swing of the window [packets]")
+        lower.set_ylabel("amplitude of the window [packets]")
         title(lower, "cycles at the default parameters: stable solid, unstable dotted")
         return figure

@@ -36,7 +36,7 @@ PANELS = (
 )
 """Quantity, factor from the result's unit, title and label of each panel."""
 
-CALLS = ("calls", 1.0, "Calls", "most calls beside the other traffic")
+CALLS = ("calls", 1.0, "Calls", "most calls with the other traffic")
 """The panel of a search for calls, which stands first."""
 
 ROW_MM = 4.2

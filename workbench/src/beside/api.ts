@@ -55,7 +55,7 @@ export class Api {
     const address = new URL(what, this.#base);
     const response = await fetch(address, { signal, ...(body ? posted : {}) }).catch((error: unknown) => {
       if (signal?.aborted) throw error;
-      throw new Refused("lasthop workbench does not answer", "start it again, and load this page anew");
+      throw new Refused("lasthop workbench does not answer", "start it again and reload this page");
     });
     const told: unknown = await response.json().catch(() => null);
     if (response.ok && told && !(told as { error?: string }).error) return told;
@@ -66,7 +66,7 @@ export class Api {
 /** An error as the server tells it; the name that it gives a page's text says nothing to readers. */
 export function refusalFrom(told: unknown, status: number): Refused {
   const { error, hint } = (told ?? {}) as Record<string, unknown>;
-  const message = typeof error === "string" ? error : `no answer (${status})`;
+  const message = typeof error === "string" ? error : `the server sent no answer (HTTP status ${status})`;
   const plain = message.replace(/^scenario\.(?:toml|json):(\d+:)? ?/gm, (_, line?: string) => (line ? `line ${line} ` : ""));
   return new Refused(plain, typeof hint === "string" ? hint : null);
 }

@@ -56,7 +56,7 @@ export function tableOf(rows: readonly Row[]): Table {
   return {
     title: "Predicted and simulated",
     columns: [
-      { title: "of", unit: "" },
+      { title: "name", unit: "" },
       { title: "quantity", unit: "" },
       { title: "predicted", unit: "" },
       { title: "simulated", unit: "" },

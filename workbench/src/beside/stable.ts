@@ -99,6 +99,6 @@ export function sentence(chart: Chart): string {
   const stable = sorts.filter((sort) => sort === "stable").length;
   const here = presentOf(chart);
   const root = here && chart.rightmost_root_real[Math.round(here.up)]?.[Math.round(here.across)];
-  const point = root == null ? "" : ` The one nearest to the present point is ${root < 0 ? "stable" : "not stable"}.`;
+  const point = root == null ? "" : ` The point nearest to the present setting is ${root < 0 ? "stable" : "not stable"}.`;
   return `${stable} of ${sorts.length} points are stable.${point}`;
 }

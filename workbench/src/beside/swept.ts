@@ -99,8 +99,8 @@ export function limitsOf(courses: readonly Course[]): [number, number] {
 
 /** The picture in a sentence. */
 export function sentence({ label }: Choice, courses: readonly Course[], labels: readonly string[]): string {
-  const ends = courses.map(({ name, values }) => `${name} ${plain(values[0]?.mean)} to ${plain(values.at(-1)?.mean)}`);
-  return `${label} from ${labels[0]} to ${labels.at(-1)}: ${ends.join(", ")}.`;
+  const ends = courses.map(({ name, values }) => `${name} from ${plain(values[0]?.mean)} to ${plain(values.at(-1)?.mean)}`);
+  return `${label} at the values ${labels[0]} to ${labels.at(-1)}: ${ends.join(", ")}.`;
 }
 
 export function tableOf(sweep: Sweep, choice: Choice): Table {

@@ -51,11 +51,11 @@ export function hasBetter({ chosen }: Tuning): boolean {
 /** Returns notes to read before the setting is changed, one sentence each. */
 export function notesOf({ call_delays, costs, elsewhere, losers }: Tuning): string[] {
   const notes: string[] = [];
-  if (elsewhere) notes.push(`The delay is not spent at the access point: ${elsewhere.text}.`);
-  if (call_delays.length) notes.push(`Delay of the calls: ${call_delays.map(({ text }) => text).join(" and ")}. Aim "calls" tunes for them.`);
-  if (costs.length) notes.push(`What the recommended setting costs: ${costs.join("; ")}.`);
+  if (elsewhere) notes.push(`The longest delay does not occur at the access point: ${elsewhere.text}.`);
+  if (call_delays.length) notes.push(`The delay of the calls is ${call_delays.map(({ text }) => text).join(" and ")}. Choose the aim "calls" to tune for them.`);
+  if (costs.length) notes.push(`Costs of the recommended setting: ${costs.join("; ")}.`);
   const lost = losers.map(({ station, now_bps, then_bps }) => `${station} ${megabits(then_bps)} instead of ${megabits(now_bps)} Mb/s`);
-  if (lost.length) notes.push(`Stations that lose: ${lost.join("; ")}.`);
+  if (lost.length) notes.push(`Stations that get less: ${lost.join("; ")}.`);
   return notes;
 }
 
@@ -82,5 +82,5 @@ export function nameOf(tuning: Tuning, { name }: Candidate): string {
 export function searchOf({ candidates, ruled_out }: Tuning): string {
   const confirmed = candidates.filter(({ simulated }) => simulated).length - 1;
   const out = ruled_out.reduce((sum, { what }) => sum + what.length, 0);
-  return `${candidates.length - 1} settings were tried, ${out} ruled out, ${confirmed} confirmed by whole simulations.`;
+  return `${candidates.length - 1} settings were tried, ${out} were ruled out, and ${confirmed} were confirmed by full simulations.`;
 }

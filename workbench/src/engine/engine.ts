@@ -46,7 +46,7 @@ export class EngineError extends Error {
 
   constructor(answer: string) {
     const told = JSON.parse(answer) as { error?: string; problems?: Problem[] };
-    super(told.error ?? told.problems?.[0]?.message ?? "the engine does not say why");
+    super(told.error ?? told.problems?.[0]?.message ?? "the engine reported no reason");
     this.problems = told.problems ?? [];
   }
 }

@@ -5,7 +5,7 @@ import { Pool } from "./pool";
 /** Opens a pool of workers; throws where the engine is missing or the browser will not have it. */
 export async function openPool(): Promise<Pool> {
   const response = await fetch(new URL("engine.wasm", document.baseURI));
-  if (!response.ok) throw new Error(`the engine cannot be loaded: engine.wasm, ${response.status}`);
+  if (!response.ok) throw new Error(`The engine could not be loaded: engine.wasm, HTTP status ${response.status}.`);
   const isTyped = response.headers.get("content-type")?.startsWith("application/wasm");
   const module = isTyped
     ? await WebAssembly.compileStreaming(response)

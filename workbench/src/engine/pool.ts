@@ -43,7 +43,7 @@ class Hand {
   #open(): Worker {
     const worker = new Worker(new URL("./worker.ts", import.meta.url), { type: "module" });
     worker.onmessage = ({ data }: MessageEvent<Report>) => this.#hear(data);
-    worker.onerror = (event) => this.#replace(event.message || "the worker does not start");
+    worker.onerror = (event) => this.#replace(event.message || "the worker did not start");
     worker.postMessage({ order: "open", module: this.module } satisfies Order);
     return worker;
   }
@@ -115,7 +115,7 @@ export class Kept {
     question: Q,
     ...about: Parameters<Questions[Q]> extends [number, ...infer Rest] ? Rest : never
   ): Answered<Q> {
-    if (!this.#hand) return Promise.reject(new Cancelled("the run is forgotten"));
+    if (!this.#hand) return Promise.reject(new Cancelled("the run is no longer kept"));
     const all = [this.#run, ...about] as unknown as Parameters<Questions[Q]>;
     return this.#hand.question(question, ...all);
   }

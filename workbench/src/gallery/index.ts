@@ -1,4 +1,4 @@
-/** Scenarios that show one finding each. Every number here is what the scenario beside it yields. */
+/** Scenarios that show one finding each. Every number in an entry is a result of its scenario. */
 
 import { edited, type Written } from "../scenario/edit";
 import aggregates from "./aggregates.toml?raw";
@@ -33,13 +33,16 @@ export const GALLERY: readonly Entry[] = [
     id: "uploader",
     title: "Why the uploader wins",
     view: "shares",
-    see: "One station uploads over six connections and gets 3.4 of 5.2 Mb/s; each of four that download gets 0.4.",
+    see:
+      "One station uploads over six connections and gets 3.4 of 5.2 Mb/s. Each of the four stations that download " +
+      "gets 0.4 Mb/s.",
     why:
-      "Downloads share one queue, the access point's, which contends for the air as one station does and loses " +
-      "packets when it is full. The uploader has a queue of its own, in which its windows simply wait.",
+      "All downloads share the queue of the access point. The access point contends for the channel like a single " +
+      "station, and loses packets when this queue is full. The uploader has a queue of its own, which is long " +
+      "enough for all its TCP windows.",
     trials: [
-      { label: "a virtual shared bottleneck: 1.0 Mb/s each", edits: [["vsb", "{}"]] },
-      { label: "one upload alone: it still gets 2.4 Mb/s", edits: [["station.uploader.upload", "1"]] },
+      { label: "Add a virtual shared bottleneck: each station gets 1.0 Mb/s", edits: [["vsb", "{}"]] },
+      { label: "Use only one upload connection: the uploader still gets 2.4 Mb/s", edits: [["station.uploader.upload", "1"]] },
     ],
     source: "Detti et al., Per-Station Throughput Fairness in a WLAN Hot-Spot with TCP traffic",
     text: uploader,
@@ -48,13 +51,15 @@ export const GALLERY: readonly Entry[] = [
     id: "middle",
     title: "Why the middle link starves",
     view: "shares",
-    see: "Three networks in a row: those at the ends get 3.5 Mb/s each, the one between them 0.4.",
+    see: "Three networks are in a row. The two outer networks get 3.5 Mb/s each, and the middle one gets 0.4 Mb/s.",
     why:
-      "The middle one hears both neighbours, which do not hear each other: their frames overlap at random, and " +
-      "it may count its backoff down only in the gaps that both leave.",
+      "The middle network hears both neighbours, but they do not hear each other. Their frames overlap at random. " +
+      "The middle network can count down its backoff only while both neighbours are silent.",
     trials: [
       {
-        label: "access that follows queues, with more connections for who waits: 2.1, 1.4, 2.1 Mb/s",
+        label:
+          "Use adaptive access, which follows the queues and opens more connections for longer delays: the networks " +
+          "get 2.1, 1.4 and 2.1 Mb/s",
         edits: [["csma.access", '"adaptive"'], ["csma.queue", "1000"]],
       },
     ],
@@ -63,52 +68,68 @@ export const GALLERY: readonly Entry[] = [
   },
   {
     id: "swing",
-    title: "RED that swings",
+    title: "Why a queue with RED oscillates",
     view: "queue",
-    see: "Sixty flows 200 ms away: the queue jumps between empty and some 240 packets, and 80 of 100 Mb/s arrive.",
+    see:
+      "Sixty flows have a round-trip time of 200 ms. The queue jumps between 0 and about 240 packets, and 80 of " +
+      "100 Mb/s arrive.",
     why:
-      "RED answers an average that lags behind, and senders hear of it a round trip later. By then the queue is " +
-      "somewhere else, so that all windows are cut and grow in step.",
+      "RED drops packets according to an average that follows the queue with a delay. The senders notice the drops " +
+      "one round trip later. By then the queue has changed, so all windows shrink and grow at the same time.",
     trials: [
-      { label: "20 ms away: the queue holds still at 80 packets, 97 Mb/s", edits: [["dumbbell.rtt", '"20 ms"']] },
-      { label: "without the average: at most 96 packets, 86 Mb/s", edits: [["queue.red.weight", "1"]] },
-      { label: "Illinois: up to 520 packets, 59 Mb/s", edits: [["tcp.congestion", '"illinois"']] },
-      { label: "a threshold of 15 packets: 83 Mb/s, 4 packets wait", edits: [["queue", "{ threshold = 15 }"]] },
+      {
+        label: "Set the round-trip time to 20 ms: the queue stays at 80 packets, and 97 Mb/s arrive",
+        edits: [["dumbbell.rtt", '"20 ms"']],
+      },
+      {
+        label: "Remove the averaging: the queue has at most 96 packets, and 86 Mb/s arrive",
+        edits: [["queue.red.weight", "1"]],
+      },
+      {
+        label: "Use Illinois instead of Compound: the queue has up to 520 packets, and 59 Mb/s arrive",
+        edits: [["tcp.congestion", '"illinois"']],
+      },
+      {
+        label: "Replace RED by a threshold of 15 packets: 83 Mb/s arrive, and 4 packets wait",
+        edits: [["queue", "{ threshold = 15 }"]],
+      },
     ],
     source: "Manjunath and Raina, Compound TCP with Random Early Detection",
     text: swing,
   },
   {
     id: "priority",
-    title: "An access point that need not contend",
+    title: "An access point with priority access",
     view: "shares",
-    see: "Seven downloads of 802.11b get 4.97 Mb/s together, and less than one packet waits at the access point.",
+    see:
+      "Seven stations download over 802.11b and get 4.97 Mb/s in total. Less than one packet waits at the access " +
+      "point on average.",
     why:
-      "With AIFSN 1 and no backoff it goes first whenever it has a packet. Stations answer each packet with an " +
-      "ACK, so that its priority is their turn, too, and no time is lost with counting slots.",
+      "With AIFSN 1 and no backoff, the access point sends first whenever it has a packet. Stations answer each " +
+      "packet with a TCP ACK, so they get their turn too. No time is lost with counting backoff slots.",
     trials: [
       {
-        label: "it contends as stations do: 4.45 Mb/s, 27 packets wait",
+        label: "Let the access point contend like the stations: they get 4.45 Mb/s, and 27 packets wait",
         edits: [["cell.ap.aifsn", "2"], ["cell.ap.cwmin", "31"], ["cell.ap.cwmax", "1023"]],
       },
-      { label: "stations send four frames in a row: 5.24 Mb/s", edits: [["station.sta.txop_packets", "4"]] },
+      { label: "Let stations send four frames in a row: they get 5.24 Mb/s", edits: [["station.sta.txop_packets", "4"]] },
     ],
     source: "Yu, Choi and Qiao, Analytical Study of TCP Performance over IEEE 802.11e WLANs",
     text: priority,
   },
   {
     id: "shares",
-    title: "A queue with shares",
+    title: "A queue with a share for each class",
     view: "shares",
     see:
-      "Five downloads are near, five lose three of ten frames; the classes get 2.8 and 2.7 Mb/s, and all commands to a " +
-      "sensor arrive.",
+      "Five stations are near the access point, and five are far away and lose three of ten frames. The two classes " +
+      "get 2.8 and 2.7 Mb/s, and all commands to a sensor arrive.",
     why:
-      "Connections that lose packets hold fewer in the queue, and what is sent follows what is queued. Virtual " +
-      "buffer sharing keeps the queue from being full, and each class at its share of it.",
+      "Connections that lose packets have fewer packets in the queue, and a class is served in proportion to its " +
+      "packets in the queue. Virtual buffer sharing prevents a full queue, and keeps each class at its share.",
     trials: [
       {
-        label: "without shares: 3.6 against 2.1 Mb/s, 12 of 100 commands are lost",
+        label: "Remove the shares: the classes get 3.6 and 2.1 Mb/s, and 12 of 100 commands are lost",
         edits: [["cell.ap_queue.vbs", null]],
       },
     ],
@@ -117,16 +138,16 @@ export const GALLERY: readonly Entry[] = [
   },
   {
     id: "aggregates",
-    title: "What aggregates are for",
+    title: "Why frames are aggregated",
     view: "shares",
-    see: "An 802.11ax cell carries about 250 Mb/s, with some 70 packets in a transmission of the access point.",
+    see: "An 802.11ax cell carries about 250 Mb/s. The access point sends about 70 packets in one transmission.",
     why:
-      "Contention, preamble and ACK take about as long for one packet as for many: who sends one at a time spends " +
-      "the air on them.",
+      "Contention, preamble and ACK take about as long for one packet as for many. A station that sends one packet at " +
+      "a time spends most of its air time on them.",
     trials: [
-      { label: "one packet at a time: about 50 Mb/s", edits: [["cell.aggregation.mpdus", "1"]] },
+      { label: "Send one packet at a time: the cell carries about 50 Mb/s", edits: [["cell.aggregation.mpdus", "1"]] },
       {
-        label: "the far station comes near: about 360 Mb/s for all",
+        label: "Move the far station near the access point: the cell carries about 360 Mb/s",
         edits: [["station.attic.snr", '"30 dB"']],
       },
     ],

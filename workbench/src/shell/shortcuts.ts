@@ -3,19 +3,19 @@
 export type Action = "help" | "gallery" | "text" | "form" | "results" | "run" | "stop" | "share";
 
 export const SHORTCUTS: readonly { key: string; does: string; action: Action }[] = [
-  { key: "?", does: "these keys", action: "help" },
-  { key: "g", does: "gallery", action: "gallery" },
-  { key: "t", does: "the scenario's text", action: "text" },
-  { key: "f", does: "the scenario's form", action: "form" },
-  { key: "r", does: "results", action: "results" },
+  { key: "?", does: "show these keys", action: "help" },
+  { key: "g", does: "open the gallery", action: "gallery" },
+  { key: "t", does: "show the text of the scenario", action: "text" },
+  { key: "f", does: "show the form of the scenario", action: "form" },
+  { key: "r", does: "show the results", action: "results" },
   { key: "s", does: "stop the run", action: "stop" },
-  { key: "Ctrl+Enter", does: "run it again, in fields too", action: "run" },
+  { key: "Ctrl+Enter", does: "run it again, also from within a field", action: "run" },
 ];
 
 /** Keys of parts of the page. */
 export const PARTS: readonly { key: string; does: string }[] = [
-  { key: "arrows, Home, End", does: "another tab or entry of the gallery; in the air another frame, the first, the last" },
-  { key: "+ − Page Up Page Down", does: "in the air: zoom, move" },
+  { key: "arrows, Home, End", does: "choose a tab or a gallery entry; in the view Air, move to another frame, the first or the last" },
+  { key: "+ − Page Up Page Down", does: "in the view Air, zoom and move" },
 ];
 
 /** What a key does here; null: nothing, or it is meant for a field. */

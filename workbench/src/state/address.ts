@@ -21,7 +21,7 @@ export function followAddress(
     try {
       await take(await fromFragment(location.hash));
     } catch (error) {
-      fail(error instanceof LinkError ? error.message : "the link cannot be read");
+      fail(error instanceof LinkError ? error.message : "The link cannot be read.");
       await take(null);
     }
   };

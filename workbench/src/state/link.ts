@@ -14,7 +14,7 @@ const MOST_CHARACTERS = 100_000;
 /** Longest text inside, against fragments that unfold without end. [bytes] */
 const MOST_BYTES = 1_000_000;
 const PREFIX = "#s=";
-const TOO_LONG = "the scenario is too long for a link; save its text as a file";
+const TOO_LONG = "The scenario is too long for a link. Save its text as a file.";
 
 /** The fragment is none of ours, or too long; the message is for users. */
 export class LinkError extends Error {
@@ -36,14 +36,14 @@ export async function toFragment(linked: Linked): Promise<string> {
 /** What a fragment says; null where it is empty. */
 export async function fromFragment(fragment: string): Promise<Linked | null> {
   if (fragment === "" || fragment === "#") return null;
-  if (!fragment.startsWith(PREFIX)) throw new LinkError("the link has no scenario behind #s=");
-  if (fragment.length > MOST_CHARACTERS) throw new LinkError("the link is too long to be read");
+  if (!fragment.startsWith(PREFIX)) throw new LinkError("The link contains no scenario: expected #s= and the scenario.");
+  if (fragment.length > MOST_CHARACTERS) throw new LinkError("The link is too long: the part from # on must have at most 100,000 characters.");
   try {
     const bytes = fromBase64Url(fragment.slice(PREFIX.length));
     return linkedFrom(JSON.parse(await unpacked(bytes)));
   } catch (error) {
     if (error instanceof LinkError) throw error;
-    throw new LinkError("the link is damaged: its scenario cannot be read");
+    throw new LinkError("The link is damaged: its scenario cannot be read.");
   }
 }
 
@@ -59,7 +59,7 @@ async function unpacked(bytes: Uint8Array<ArrayBuffer>): Promise<string> {
     length += value.length;
     if (length > MOST_BYTES) {
       await reader.cancel();
-      throw new LinkError("the link unfolds to more than a scenario has");
+      throw new LinkError("The link is too large: its content must have at most 1 MB.");
     }
     text += decoder.decode(value, { stream: true });
   }
@@ -67,11 +67,11 @@ async function unpacked(bytes: Uint8Array<ArrayBuffer>): Promise<string> {
 
 /** Trusts nothing: a link comes from anybody. */
 function linkedFrom(value: unknown): Linked {
-  if (typeof value !== "object" || value === null) throw new LinkError("the link has no scenario");
+  if (typeof value !== "object" || value === null) throw new LinkError("The link contains no scenario.");
   const { text, settings = [], view = {} } = value as Record<string, unknown>;
-  if (typeof text !== "string") throw new LinkError("the link has no text of a scenario");
+  if (typeof text !== "string") throw new LinkError("The link contains no text of a scenario.");
   if (!Array.isArray(settings) || !settings.every(isSetting)) {
-    throw new LinkError("the link has settings that are not key.path=value");
+    throw new LinkError("The link contains an invalid setting: expected key.path=value.");
   }
   const looks = typeof view === "object" && view !== null ? Object.entries(view) : [];
   const known = looks.filter((entry): entry is [string, string] => typeof entry[1] === "string");

@@ -186,7 +186,7 @@ export class Workbench {
       },
       failed: (error) => {
         if (!isShown()) return;
-        this.trouble = `The air could not be recorded: ${messageOf(error)}.`;
+        this.trouble = `The frames could not be recorded: ${messageOf(error)}.`;
       },
     });
   }
@@ -194,7 +194,7 @@ export class Workbench {
   #tell(error: unknown): void {
     this.trouble =
       error instanceof Broken
-        ? `The engine gave up (${error.message}); it has been started anew. Change the scenario or run it again.`
+        ? `The engine failed (${error.message}) and has been restarted. Change the scenario or run it again.`
         : messageOf(error);
   }
 }

@@ -38,7 +38,7 @@ table! {
     /// The rest of the file.
     pub struct RootKeys in "scenario" {
         /// Format of the file. Files of a newer format are refused.
-        format: u32 = count(1..=1_000_000).default(FORMAT);
+        format: u32 = count(1..=1_000_000).default(1);
         /// Time cut from the start of each replication before anything is measured.
         warmup: Option<Span> =
             duration(0..=1_000_000 * S).depends("a tenth of the duration, at most 20 s");

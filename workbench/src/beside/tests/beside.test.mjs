@@ -18,7 +18,7 @@ test("a refusal has the server's words without the name of a file that nobody kn
   const { message, hint } = refusalFrom(told, 200);
   assert.equal(message, "line 3: `a`: wrong\n`b`: missing");
   assert.equal(hint, "did you mean `c`?");
-  assert.match(refusalFrom(null, 502).message, /no answer \(502\)/);
+  assert.match(refusalFrom(null, 502).message, /no answer \(HTTP status 502\)/);
 });
 
 test("settings of an answer are written as the command line has them", () => {
@@ -144,16 +144,16 @@ test("notes name the queue that matters, the calls, the costs and the stations t
     losers: [{ station: "a", now_bps: 2e6, then_bps: 1e6 }],
   };
   assert.deepEqual(notesOf({ ...TUNING, ...notes }), [
-    "The delay is not spent at the access point: a/up/1: 120 of 137 ms are spent in wire/up.",
-    'Delay of the calls: 146 ms up and 47 ms down. Aim "calls" tunes for them.',
-    "What the recommended setting costs: RTT 2 ms instead of 1.",
-    "Stations that lose: a 1.000 instead of 2.000 Mb/s.",
+    "The longest delay does not occur at the access point: a/up/1: 120 of 137 ms are spent in wire/up.",
+    'The delay of the calls is 146 ms up and 47 ms down. Choose the aim "calls" to tune for them.',
+    "Costs of the recommended setting: RTT 2 ms instead of 1.",
+    "Stations that get less: a 1.000 instead of 2.000 Mb/s.",
   ]);
   assert.deepEqual(notesOf({ ...TUNING, elsewhere: null, call_delays: [], costs: [], losers: [] }), []);
 });
 
 test("how it was searched is counted", () => {
-  assert.equal(searchOf(TUNING), "3 settings were tried, 2 ruled out, 2 confirmed by whole simulations.");
+  assert.equal(searchOf(TUNING), "3 settings were tried, 2 were ruled out, and 2 were confirmed by full simulations.");
 });
 
 const CHART = {
@@ -166,7 +166,7 @@ const CHART = {
 
 test("a point is stable where the rightmost root lies left of zero", () => {
   assert.deepEqual([-1, 0, 1, null].map(sortOf), ["stable", "unstable", "unstable", "none"]);
-  assert.equal(sentence(CHART), "3 of 6 points are stable. The one nearest to the present point is stable.");
+  assert.equal(sentence(CHART), "3 of 6 points are stable. The point nearest to the present setting is stable.");
   assert.deepEqual(tableOfChart(CHART).rows, [["20", "2", "1", "0"], ["10", "1", "1", "1"]]);
 });
 

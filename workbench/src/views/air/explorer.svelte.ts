@@ -167,7 +167,7 @@ export class Explorer {
   }
 
   record(from_s: number): void {
-    this.told = `Records from ${plain(from_s)} s on.`;
+    this.told = `Frames are being recorded from ${plain(from_s)} s on.`;
     this.air.record(from_s);
   }
 

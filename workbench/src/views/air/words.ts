@@ -47,13 +47,13 @@ export function shortKindOf(frame: Frame): string {
 export const FATES: Record<Frame["fate"], string> = {
   delivered: "delivered",
   collided: "collided",
-  corrupted: "lost to the channel",
+  corrupted: "lost to channel errors",
 };
 
 export function fateOf(frame: Frame): string {
   const lost =
-    frame.fate === "delivered" && frame.mpdus_lost ? `, but for ${frame.mpdus_lost} MPDUs` : "";
-  return `${FATES[frame.fate]}${lost}${frame.discarded ? ", given up" : ""}`;
+    frame.fate === "delivered" && frame.mpdus_lost ? ` except for ${frame.mpdus_lost} MPDUs` : "";
+  return `${FATES[frame.fate]}${lost}${frame.discarded ? ", discarded" : ""}`;
 }
 
 export function backoffOf(frame: Frame, countdown: Countdown | null): string | null {
@@ -61,9 +61,9 @@ export function backoffOf(frame: Frame, countdown: Countdown | null): string | n
   const slots = frame.backoff_slots === 1 ? "1 slot" : `${frame.backoff_slots} slots`;
   if (!countdown || frame.backoff_slots === 0) return slots;
   if (countdown.missing > 0)
-    return `${slots}, begun before what is recorded`;
+    return `${slots}, which began before the recording`;
   const parts = countdown.stretches.length;
-  return parts > 1 ? `${slots}, in ${parts} stretches: it froze while others sent` : slots;
+  return parts > 1 ? `${slots} in ${parts} parts, because it froze while others sent` : slots;
 }
 
 /** Responses are not sent again. */
@@ -74,13 +74,13 @@ function hasAttempts({ kind }: Frame): boolean {
 /** All that is recorded of a frame, titles and texts. */
 export function fieldsOf(frame: Frame, countdown: Countdown | null): [string, string][] {
   const fields: [string, string | null][] = [
-    ["begins", `${frame.start_s.toFixed(6)} s`],
-    ["lasts", `${plain((frame.end_s - frame.start_s) * 1e6)} µs`],
-    ["from", frame.sender],
-    ["to", frame.receiver ?? "all"],
+    ["start", `${frame.start_s.toFixed(6)} s`],
+    ["duration", `${plain((frame.end_s - frame.start_s) * 1e6)} µs`],
+    ["sender", frame.sender],
+    ["receiver", frame.receiver ?? "all"],
     ["kind", frame.packet ? `${KINDS[frame.kind]}, ${PACKETS[frame.packet]}` : KINDS[frame.kind]],
     ["flow", frame.flow],
-    ["fate", fateOf(frame)],
+    ["outcome", fateOf(frame)],
     ["attempt", hasAttempts(frame) ? String(frame.attempt) : null],
     ["backoff", backoffOf(frame, countdown)],
     ["length", `${frame.bytes} bytes`],

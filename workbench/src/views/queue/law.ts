@@ -81,7 +81,7 @@ export function lawOf(queue: Scenario, limit: number, rate_bps: number | null): 
         ...step(limit),
         title: "drop-tail",
         levels: [full],
-        note: "A packet that finds the queue full is lost.",
+        note: "A packet that arrives at a full queue is dropped.",
       };
     case "threshold": {
       const most = Math.min(numberOf(queue, "threshold_packets") ?? limit, limit);
@@ -90,7 +90,7 @@ export function lawOf(queue: Scenario, limit: number, rate_bps: number | null): 
         ...step(most),
         title: "threshold",
         levels,
-        note: "A packet that finds the threshold is lost.",
+        note: "A packet that arrives when the queue has reached the threshold is dropped.",
       };
     }
     case "red":
@@ -99,13 +99,13 @@ export function lawOf(queue: Scenario, limit: number, rate_bps: number | null): 
       const slope = numberOf(queue, "slope") ?? 0;
       const end = Math.min(limit, 1 / slope);
       const curve = [at(0, 0), at(end, Math.min(1, slope * end)), at(end, 1), at(2 * limit, 1)];
-      const note = `Each packet that an arriving one finds adds ${short(100 * slope)} % to its drop probability.`;
+      const note = `Each packet in the queue adds ${short(100 * slope)} % to the drop probability of an arriving packet.`;
       return { title: "proportional", curve, spaced: [], levels: [full], note };
     }
     case "pi": {
       const target = { packets: numberOf(queue, "target_packets") ?? 0, name: "target" };
       const note =
-        "The drop probability is no function of the length: a controller raises it while the queue is above its target, and lowers it below.";
+        "The drop probability is not a function of the queue length. A controller raises it while the queue is above its target, and lowers it while the queue is below.";
       return { title: "PI", curve: [], spaced: [], levels: [target, full], note };
     }
     case "codel":
@@ -117,9 +117,9 @@ export function lawOf(queue: Scenario, limit: number, rate_bps: number | null): 
       return coupled(queue, full);
     case "vbs": {
       const part = numberOf(queue, "occupancy") ?? 0;
-      const target = { packets: part * limit, name: "occupancy to hold" };
+      const target = { packets: part * limit, name: "target occupancy" };
       const note =
-        "Virtual buffer sharing blocks classes that have more than their share, so that the queue holds a part of its limit: no function of the length alone.";
+        "Virtual buffer sharing blocks classes that exceed their share, to keep the queue at a fraction of its limit. The drop probability does not depend only on the queue length.";
       return { title: "VBS", curve: [], spaced: [], levels: [target, full], note };
     }
     default:
@@ -128,7 +128,7 @@ export function lawOf(queue: Scenario, limit: number, rate_bps: number | null): 
         curve: [],
         spaced: [],
         levels: [full],
-        note: "Its law is not known here.",
+        note: "The drop curve of this discipline is not known here.",
       };
   }
 }
@@ -161,14 +161,14 @@ function red(queue: Scenario, full: Level): Law {
   const form =
     textOf(queue, "form") === "published"
       ? "as published"
-      : "as in ns-2, which leaves out the packet in service";
+      : "as in ns-2, which does not count the packet in service";
   const bytes =
     queue["bytes"] === true
-      ? " It counts bytes: thresholds are in packets of the mean length."
+      ? " RED counts bytes here, and the thresholds are in packets of average length."
       : "";
   const weight = queue["weight"] === 1 ? "the queue itself" : "the average queue";
   const levels = [{ packets: min_th, name: "min_th" }, { packets: max_th, name: "max_th" }, full];
-  const note = `p_b goes by ${weight} (${form}). Drops are spaced: dashed is the part of packets dropped while p_b stays.${bytes}`;
+  const note = `RED computes p_b from ${weight} (${form}). It spaces its drops. The dashed curve is the fraction of packets that it drops while p_b is constant.${bytes}`;
   return { title: "RED", curve, spaced, levels, note };
 }
 
@@ -179,7 +179,7 @@ function delayed(discipline: string, queue: Scenario, full: Level, rate_bps: num
   const rate = rate_bps
     ? `, which is ${short((target_s * rate_bps) / 8 / 1000)} kB at this rate`
     : "";
-  const note = `${title} works on the time that packets spend in the queue, not on its length: its target is ${short(target_s * 1e3)} ms${rate}.`;
+  const note = `${title} controls the time that packets spend in the queue, not the queue length. Its target is ${short(target_s * 1e3)} ms${rate}.`;
   return { title, curve: [], spaced: [], levels: [full], note };
 }
 
@@ -188,8 +188,8 @@ function coupled(queue: Scenario, full: Level): Law {
   const target_s = numberOf(queue, "target_s") ?? 0;
   const k = numberOf(queue, "coupling") ?? 2;
   const note =
-    `A controller moves a base probability p, so that classic packets wait for ${short(target_s * 1e3)} ms: they are ` +
-    `lost or marked with p², and L4S packets marked with ${short(k)} p, or by how long they wait themselves.`;
+    `A controller adjusts a base probability p so that classic packets wait for ${short(target_s * 1e3)} ms. They are ` +
+    `dropped or marked with probability p². L4S packets are marked with ${short(k)} p, or according to their own delay.`;
   return { title: "DualPI2", curve: [], spaced: [], levels: [full], note };
 }
 

@@ -171,7 +171,7 @@ const NAMED = 6;
 /** The picture in a sentence. */
 export function sentence(bars: Bar[]): string {
   const [first, ...rest] = [...bars].sort((a, b) => b.goodput_bps - a.goodput_bps);
-  if (!first) return "Nobody has a goodput.";
+  if (!first) return "No goodput has been measured.";
   const megabits = (bps: number) => short(bps / 1e6);
   let text = `${first.name} gets ${megabits(first.goodput_bps)} of ${megabits(total_bps(bars))} Mb/s`;
   const named = rest.length > NAMED ? rest.slice(0, NAMED - 1) : rest;

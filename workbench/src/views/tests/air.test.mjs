@@ -185,14 +185,14 @@ test("a frame is told in words, whatever its names", () => {
     receiver: "ap",
     discarded: true,
   };
-  assert.match(tellFrame(frame, null), /<b> sends .* to ap.*: lost to the channel, given up\.$/);
+  assert.match(tellFrame(frame, null), /<b> sends .* to ap.*: lost to channel errors, discarded\.$/);
   const titles = fieldsOf(frame, null).map(([title]) => title);
-  assert.ok(titles.includes("begins") && titles.includes("rate") && !titles.includes("MPDUs"));
+  assert.ok(titles.includes("start") && titles.includes("rate") && !titles.includes("MPDUs"));
 });
 
 test("a backoff that began before the record is told once", () => {
   const frame = { ...frames[0], backoff_slots: 6 };
   const told = tellFrame(frame, { stretches: [], missing: 6 });
-  assert.match(told, / after a backoff of 6 slots, begun before what is recorded/);
+  assert.match(told, / after a backoff of 6 slots, which began before the recording/);
   assert.equal(told.match(/6 slots|about/g).length, 1);
 });

@@ -137,11 +137,11 @@ export function picksOf(count: number): [Pick, string][] {
   if (count <= MOST_LINES) return [];
   const pages: [Pick, string][] = [];
   for (let from = 0; from < Math.min(count, 600); from += MOST_LINES) {
-    pages.push([from, `number ${from + 1} to ${Math.min(count, from + MOST_LINES)}`]);
+    pages.push([from, `numbers ${from + 1} to ${Math.min(count, from + MOST_LINES)}`]);
   }
   return [
-    ["most", `the ${MOST_LINES} with most`],
-    ["least", `the ${MOST_LINES} with least`],
+    ["most", `the ${MOST_LINES} with the highest means`],
+    ["least", `the ${MOST_LINES} with the lowest means`],
     ...pages,
   ];
 }

@@ -26,6 +26,15 @@ fn unknown_keys_list_the_known_ones() {
 }
 
 #[test]
+fn a_file_of_a_newer_format_is_refused() {
+    assert_eq!(complaints(toml(SMALL, &[("format", "1")])), "");
+    assert_eq!(
+        complaints(toml(SMALL, &[("format", "2")])),
+        "--set format=2: `format`: 2 is newer than this version of lasthop supports; must be 1; update lasthop"
+    );
+}
+
+#[test]
 fn a_word_for_traffic_leads_to_keys_of_flows() {
     let call = said_of("video_call = 1");
     assert!(call.starts_with("x.toml:5: `station.a.video_call`: is no key of a station"));
