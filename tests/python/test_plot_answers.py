@@ -174,8 +174,8 @@ def test_a_result_of_which_a_summary_is_left_is_drawn_without_the_mean_of_interv
 def test_each_answer_has_a_main_picture_in_its_colour() -> None:
     comparison = lh.compare(SMALL)
     assert comparison.prediction is not None
-    assert titles(comparison.prediction.plot()) == ["Share of each station", "Where packets wait"]
-    assert titles(comparison.simulation.plot()) == ["Goodput", "Where packets wait"]
+    assert titles(comparison.prediction.plot()) == ["Who gets what share", "Where packets wait"]
+    assert titles(comparison.simulation.plot()) == ["Who gets how much", "Where packets wait"]
     assert titles(comparison.plot()) == titles(comparison.figure())
     assert titles(lh.simulate(DUMBBELL).plot()) == [
         "Who gets how much",

@@ -115,7 +115,7 @@ def draw_shares(
     axes: Axes, beside: Beside, stations: Sequence[tuple[Sharer, Row]], numbers: NumberColumns
 ) -> None:
     """Shares of the cell's goodput, beside equal ones."""
-    title(axes, "Share of each station")
+    title(axes, "Who gets what share")
     beside.draw(axes, [row for _, row in stations], "goodput_share", 100, numbers)
     draw_equal(axes, stations, asking(beside.first), 100.0)
     axes.set_xlabel(f"share of goodput [%]{ways(stations)}")
