@@ -1,4 +1,4 @@
-"""Who gets what on a WiFi hot-spot, and why: predicted, and simulated packet by packet.
+"""Predict and simulate how much of the Wi-Fi each device gets, and why.
 
 >>> import lasthop as lh
 >>> r = lh.simulate("hotspot.toml", replications=10)

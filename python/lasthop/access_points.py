@@ -159,8 +159,8 @@ FACTS: Mapping[str, Fact] = {
         "{ fq_codel = {} }",
         "mac80211's flow queues",
         "The queue: mac80211 has its flow queues and CoDel above every driver (Linux 6.18, "
-        "net/mac80211/tx.c). In a cell without aggregates fq_codel is the nearest: stations do "
-        "not take turns by air time.",
+        "net/mac80211/tx.c). In a cell without aggregates, fq_codel is the closest discipline: it "
+        "does not schedule stations by air time.",
         ("802.11b", "802.11g", "802.11a"),
     ),
     "interface-queue": Fact(
@@ -168,26 +168,26 @@ FACTS: Mapping[str, Fact] = {
         "1000",
         "the interface's queue",
         "The queue: one FIFO, of as many packets as Linux gives an interface "
-        "(DEFAULT_TX_QUEUE_LEN in include/net/pkt_sched.h). No page says how many the "
-        "closed driver holds besides. Its airtime fairness is off, wl_atf = 0 in the same"
-        " file; NETGEAR's RAXE500 has it on in the same driver.",
+        "(DEFAULT_TX_QUEUE_LEN in include/net/pkt_sched.h). No source states how many packets the "
+        "closed driver holds in addition. Its airtime fairness is off, wl_atf = 0 in the same "
+        "file; NETGEAR's RAXE500 has it on in the same driver.",
     ),
     "unknown-queue": Fact(
         "ap_queue",
         "1000",
         "the interface's queue",
-        "The queue: nothing here says how the access point queues. One FIFO, of as many packets as "
-        "Linux gives an interface (DEFAULT_TX_QUEUE_LEN in include/net/pkt_sched.h).",
+        "The queue: the access point's queue is unknown. One FIFO is assumed, of as many packets "
+        "as Linux gives an interface (DEFAULT_TX_QUEUE_LEN in include/net/pkt_sched.h).",
     ),
     "turns-queue": Fact(
         "ap_queue",
         '{ limit = 1000, mac80211 = { flows = 1, aql = false, target = "10 s", '
         'interval = "100 s" } }',
         "stations in turns by air time",
-        "The queue: next is the station that has had the least air time, which Huawei "
+        "The queue: the station with the least air time is served next, which Huawei "
         "calls `airtime-fair-schedule` and Aruba `shaping-policy fair-access`; both are "
-        "off until somebody switches them on. No page says what waits where: here a FIFO "
-        "for each station (one flow queue, and a target that CoDel never reaches), two "
+        "off by default. No source states where packets wait: here there is a FIFO for "
+        "each station (one flow queue, and a target that CoDel never reaches), and two "
         "aggregates in the device.",
     ),
     "ns-3-txop": Fact(

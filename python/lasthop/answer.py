@@ -1,4 +1,4 @@
-"""What every answer is: a summary of lists of items, as tables; and a model's answer."""
+"""Base class of answers, which are lists of items as tables; and the answer of a model."""
 
 import json
 from collections.abc import Mapping
@@ -33,26 +33,26 @@ class _List(cached_property["pd.DataFrame"]):
 
 
 class Answer:
-    """What a model or a simulation says about a scenario.
+    """Answer of a model or a simulation for a scenario.
 
-    Tables are pandas data frames indexed by name, one column a quantity with its unit in the
-    name (``goodput_bps``) and one for the half width of its 95 % confidence interval over
-    replications (``goodput_bps_ci95``; NaN with fewer than two replications). A prediction has
-    no intervals.
+    Tables are pandas data frames indexed by name. Each quantity has a column, with its unit in the
+    name (``goodput_bps``), and a column for the half width of its 95 % confidence interval over
+    replications (``goodput_bps_ci95``; NaN with fewer than two replications). A prediction has no
+    intervals.
 
-    An answer can be pickled and copied. Two are equal if they are of the same kind and their JSON
-    is the same; null equals null.
+    An answer can be pickled and copied. Two answers are equal if they are of the same kind and
+    their JSON is the same; null equals null.
 
     Parameters
     ----------
     summary : mapping
         The result object of ``--json``.
     scenario : Scenario or None
-        What was asked; None where nobody has kept it.
+        Scenario of the answer; None if it was not kept.
     origin : str
-        The file that it was loaded from.
+        File that the answer was loaded from.
     why : str
-        Why it has no scenario.
+        Reason why it has no scenario.
     """
 
     intervals = True
@@ -72,12 +72,12 @@ class Answer:
 
     @property
     def scenario(self) -> Scenario:
-        """What was asked.
+        """Scenario of the answer.
 
         Raises
         ------
         UserError
-            If it was loaded from a file that has a summary alone.
+            If the answer was loaded from a file that has only a summary.
         """
         if self._scenario is None:
             origin, why = self._lacking
@@ -86,7 +86,7 @@ class Answer:
 
     @property
     def has_scenario(self) -> bool:
-        """Whether `scenario` is there: what was loaded from a summary alone has none."""
+        """Whether the answer has a `scenario`; an answer loaded from only a summary has none."""
         return self._scenario is not None
 
     def __eq__(self, other: object) -> bool:
@@ -133,20 +133,20 @@ class Answer:
         """What must be the same of two that are equal."""
         return (self._as_text(),)
 
-    flows = _List("One row a transport flow.")
-    stations = _List("One row a station.")
-    aps = _List("One row an access point.")
-    queues = _List("One row a queue.")
-    links = _List("One row a wired link, or a link of a CSMA network.")
-    classes = _List("One row a class of wired flows, or one that shares the access point's queue.")
-    cells = _List("One row a cell.")
+    flows = _List("One row per transport flow.")
+    stations = _List("One row per station.")
+    aps = _List("One row per access point.")
+    queues = _List("One row per queue.")
+    links = _List("One row per wired link, or per link of a CSMA network.")
+    classes = _List("One row per class of wired flows, or of flows that share the AP queue.")
+    cells = _List("One row per cell.")
     stability = _List(
-        "One row a queue: whether its point of rest is stable, rightmost root, period."
+        "One row per queue: whether its equilibrium is stable, rightmost root, period."
     )
     totals = _List("Sums over the whole run.")
 
     def table(self, name: str) -> "pd.DataFrame":
-        """One list as a data frame; empty if this answer does not have it."""
+        """Return a list as a data frame; empty if this answer does not have it."""
         need("a data frame", "pandas")
         import pandas as pd
 
@@ -155,24 +155,24 @@ class Answer:
 
     @property
     def plot(self) -> "AnswerPlots":
-        """Pictures of this answer: ``a.plot()`` the main one, ``a.plot.goodput()`` and others."""
+        """Pictures of this answer: ``a.plot()`` for the main picture, ``a.plot.goodput()`` etc."""
         need("a picture", "matplotlib")
         from lasthop.plot import AnswerPlots
 
         return AnswerPlots(self)
 
     def to_dict(self) -> dict[str, Any]:
-        """A fresh tree of dictionaries and lists, as `to_json` prints it."""
+        """Return the answer as a new tree of dictionaries and lists, as in `to_json`."""
         tree: dict[str, Any] = json.loads(self.to_json())
         return tree
 
     def to_json(self) -> str:
-        """The text that the command line prints with ``--json``, byte for byte."""
+        """Return the text that the command line prints with ``--json``, byte for byte."""
         return json.dumps(self.summary, indent=2, ensure_ascii=False) + "\n"
 
 
 class Prediction(Answer):
-    """What a model says."""
+    """Answer of a model."""
 
     intervals = False
 
@@ -188,12 +188,12 @@ class Prediction(Answer):
 
     @property
     def warnings(self) -> list[str]:
-        """Assumptions the scenario nearly breaks: to be checked before trusting the answer."""
+        """Assumptions that the scenario nearly breaks; check them before you trust the answer."""
         return [str(warning) for warning in self.summary.get("warnings", ())]
 
 
 def flat_row(item: Mapping[str, Any], intervals: bool = True) -> dict[str, Any]:
-    """One item of a result with each estimate as two columns, value and half width."""
+    """Return an item of a result with each estimate as two columns, value and half width."""
     row: dict[str, Any] = {}
     for key, value in item.items():
         if isinstance(value, dict) and "real" in value:

@@ -1,6 +1,6 @@
-"""What of a scenario is allowed and surprises: said by `check`, and beside every answer.
+"""Warnings about valid but surprising settings, printed by `check` and with every answer.
 
-Each line stands for itself; it names the key, what follows from it, and what to do.
+Each warning can be read alone. It names the key, the consequence, and a remedy.
 """
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
@@ -36,13 +36,14 @@ MISSED = 0.025
 
 
 def cautions(scenario: Scenario, *, programs_run: bool = False) -> list[str]:
-    """Say what a user should know before an answer about a scenario is trusted; `programs_run` says
-    that its programs do, as in an emulation.
+    """Return warnings to read before an answer about a scenario is trusted.
+
+    `programs_run` is true if the programs of the scenario run, as in an emulation.
     """
     found: list[str] = []
     if scenario.programs and not programs_run:
         found.append(
-            "`programs`: they run in emulations alone; predictions and simulations leave them out"
+            "`programs`: they run only in emulations; predictions and simulations ignore them"
         )
     if isinstance(scenario, CellScenario):
         found += [*_sharing(scenario), *_noise(scenario), *_greedy(scenario)]
@@ -63,10 +64,10 @@ def _marks(scenario: Scenario) -> Iterator[str]:
     if not deaf or len(deaf) == len(scenario.flows):
         return
     yield (
-        f"{marking[0]}: CoDel with ecn = true marks, and drops what cannot be marked "
-        f"({listed(deaf)}), by one law that goes faster while the delay stays above its target; "
-        "beside many flows that are marked and cannot send less it drops most of the others "
-        "(60 flows over 20 Mb/s: 71 % of a call); fq_codel or pie does not"
+        f"{marking[0]}: CoDel with ecn = true marks packets and drops those without ECN "
+        f"({listed(deaf)}), more and more often while the delay stays above its target; if many "
+        "marked flows cannot send less, it drops most packets of the others (60 flows over "
+        "20 Mb/s: 71 % of a call); use fq_codel or pie"
     )
 
 
@@ -85,8 +86,8 @@ def _sharing(scenario: CellScenario) -> Iterator[str]:
     if kept < 1.0:
         yield (
             f"`cell.ap_queue.vbs.occupancy`: {queue.occupancy:g} of {queue.limit_packets} packets "
-            f"is {kept:.2g}, less than one: one packet fills the queue's part, so that classes "
-            "are blocked whatever they have of it, and may starve; it must hold some for each class"
+            f"is {kept:.2g}, less than one packet: a single packet fills this part of the queue, "
+            "so that classes are blocked and may starve; it must hold some packets of each class"
         )
     bulk = [one for one in scenario.flows if one.station and not isinstance(one, SensorFlow)]
     classed = {name for each in classes for name in each.flows}
@@ -98,22 +99,23 @@ def _sharing(scenario: CellScenario) -> Iterator[str]:
         room = queue.occupancy * queue.limit_packets
         yield (
             f"`cell.ap_queue.vbs`: {len(outside)} of {len(bulk)} flows are in no class "
-            f"({listed(outside)}): they are never blocked but count in the {room:g} packets from "
-            "which on classes are, and can starve them; give every flow but sensors' a class"
+            f"({listed(outside)}): they are never blocked, but they count in the {room:g} packets "
+            "from which classes are blocked, and can starve classes; give every flow a class, "
+            "except for sensors"
         )
     shares = sum(each.share for each in classes)
     targets = ", ".join(f"{each.name} {each.target_share:.3g}" for each in classes)
     if any(each.target_share != each.share for each in classes):
         yield (
-            f"`cell.ap_queue.vbs.class`: shares sum to {shares:.3g}; they are of what all classes "
-            f"have together, so that the targets are {targets}"
+            f"`cell.ap_queue.vbs.class`: shares sum to {shares:.3g}; they are relative to the sum "
+            f"of all classes, so that the targets are {targets}"
         )
     flows = {flow.name: flow.direction for flow in bulk}
     rare = [each.name for each in classes if not flows.keys() & set(each.flows)]
     if rare:
         yield (
-            f"`cell.ap_queue.vbs.class`: {listed(rare)}: sensors alone, which seldom have a "
-            "packet; the others get what that leaves, and targets are of classes that are busy"
+            f"`cell.ap_queue.vbs.class`: {listed(rare)}: only sensors, which seldom have a packet; "
+            "the other classes get the rest, and targets hold for busy classes"
         )
     ways = [{flows[name] for name in each.flows if name in flows} for each in classes]
     if {"up"} in ways and {"down"} in ways:
@@ -126,15 +128,15 @@ def _both_ways(queue: Vbs) -> Iterator[str]:
     """Classes of uploads beside classes of downloads."""
     if queue.share_of == "queue":
         yield (
-            "`cell.ap_queue.vbs.share_of`: classes of uploads have ACKs in the queue and do well "
-            "with few of them, so that their shares of it are not of goodput (two to five times as "
-            'much as downloads with equal shares); share_of = "service" with algorithm = '
-            '"regulated" makes them so'
+            "`cell.ap_queue.vbs.share_of`: classes of uploads have only ACKs in the queue and need "
+            "few of them, so that shares of the queue are not shares of goodput (two to five times "
+            'as much as downloads with equal shares); use share_of = "service" with algorithm = '
+            '"regulated" for shares of goodput'
         )
     elif queue.algorithm == "corrected":
         yield (
-            '`cell.ap_queue.vbs`: algorithm = "corrected" leaves uploads 1.2 to 1.6 times what '
-            'downloads with the same target get; algorithm = "regulated" holds targets'
+            '`cell.ap_queue.vbs`: algorithm = "corrected" gives uploads 1.2 to 1.6 times the '
+            'goodput of downloads with the same target; algorithm = "regulated" holds targets'
         )
 
 
@@ -160,10 +162,10 @@ def _drift(scenario: CellScenario, classes: Sequence[VbsClass]) -> Iterator[str]
     target, natural = each.target_share, count / total
     yield (
         f"`cell.ap_queue.vbs`: class {each.name} has the target {target:.3g}, with {count:.3g} "
-        f'of {total:.3g} connections: algorithm = "corrected" does nothing below its occupancy '
-        f"and leaves the share up to {DRIFT * abs(natural - target):.2g} nearer to {natural:.3g}, "
-        'with channel errors farther off; algorithm = "regulated" holds targets (model vbs '
-        "predicts the target for these two)"
+        f'of {total:.3g} connections: algorithm = "corrected" has no effect below its occupancy, '
+        f"so that the share is up to {DRIFT * abs(natural - target):.2g} closer to {natural:.3g}, "
+        'and more with channel errors; algorithm = "regulated" holds targets (model vbs predicts '
+        "the target for both)"
     )
 
 
@@ -255,8 +257,8 @@ def _greedy(scenario: CellScenario) -> Iterator[str]:
     ]
     if greedy and through:
         yield (
-            f"{listed(list(greedy))}: a greedy source takes each free place of the queue that it "
-            f"keeps full, so that {listed(through)} may get nothing; give it a rate"
+            f"{listed(list(greedy))}: a greedy source fills every free place of its queue, so that "
+            f"{listed(through)} may get nothing; give it a rate"
         )
 
 
@@ -276,7 +278,7 @@ def _conflicts(scenario: CsmaScenario) -> Iterator[str]:
             more = f" (and {len(apart) - 1} more pairs)" if len(apart) > 1 else ""
             yield (
                 f"`flow.{name}.route`: links {one} and {other} follow each other without a conflict"
-                f"{more}: the node between them would send and receive at once; list it, "
+                f"{more}: the node between them would send and receive simultaneously; add it, "
                 f'csma.link.{one}.conflicts = ["{other}"]'
             )
     adaptive = csma.access == "adaptive" and any(link.r is None for link in csma.links)
@@ -284,7 +286,7 @@ def _conflicts(scenario: CsmaScenario) -> Iterator[str]:
     if unbound and any(flow.tcp is not None for flow in csma.flows):
         most = csma.r_per_packet * csma.queue_packets
         yield (
-            "`csma.aqm` = false without r_max: nothing but full queues tells TCP what a link "
-            f"costs, so that every r grows with its queue, up to {most:.3g} at csma.queue = "
+            "`csma.aqm` = false without r_max: only full queues signal the cost of a link to TCP, "
+            f"so that every r grows with its queue, up to {most:.3g} at csma.queue = "
             f"{csma.queue_packets}, and links become alike; set csma.aqm = true, or csma.r_max"
         )

@@ -1,4 +1,4 @@
-"""Prediction, simulation and perhaps emulation of one scenario, laid side by side."""
+"""Prediction, simulation and, if asked for, emulation of one scenario, side by side."""
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
@@ -45,10 +45,10 @@ ALWAYS_SHOWN = {
 """Quantities shown though the model may not give them, by list."""
 
 OF_LINKS = ("occupancy_packets", "occupancy_sd_packets", "sojourn_s")
-"""Those of the queues of links; a station's or access point's queue stands with its node."""
+"""Quantities of queues of links; those of a station or access point are listed with the node."""
 
 OF_WIRED = ("one_way_delay_s",)
-"""Those of classes of wired flows, beside what classes have anyway."""
+"""Further quantities of classes of wired flows."""
 
 OF_MEASURED = (
     "goodput_bps",
@@ -57,16 +57,16 @@ OF_MEASURED = (
     "loss_probability",
     "retransmissions",
 )
-"""Those of flows that were measured."""
+"""Quantities of measured flows."""
 
 OF_QDISCS = (*OF_LINKS[:1], *OF_LINKS[2:], "drop_probability")
 """Quantities of queues that were measured."""
 
 OF_USERS = ("goodput_bps", "rtt_s")
-"""Those of the flows of a network by conflict graph, which no class sums up."""
+"""Quantities of flows in a network by conflict graph, in which no class sums them up."""
 
 UNKNOWN = {"mean": None, "ci95": None}
-"""What stands for an estimate that is not there."""
+"""Placeholder of a missing estimate."""
 
 
 @dataclass(frozen=True)
@@ -81,15 +81,15 @@ class Row:
     ci95: float | None
     """Half width of the simulation's 95 % confidence interval."""
     emulated: float | None = None
-    """Value of the one run in real time; None without an emulation."""
+    """Value of the single run in real time; None without an emulation."""
     measured: float | None = None
-    """Mean of what was measured in a real network; None without a measurement."""
+    """Mean value measured in a real network; None without a measurement."""
     measured_ci95: float | None = None
-    """Half width of its 95 % confidence interval over files of one name."""
+    """Half width of the measurement's 95 % confidence interval, over files of one name."""
 
     @property
     def difference(self) -> float | None:
-        """Simulated less predicted."""
+        """Simulated value less predicted value."""
         if self.predicted is None or self.simulated is None:
             return None
         return self.simulated - self.predicted
@@ -97,32 +97,32 @@ class Row:
 
 @dataclass(frozen=True, repr=False)
 class Comparison:
-    """A scenario's prediction beside its simulation.
+    """Prediction and simulation of a scenario, side by side.
 
-    It can be pickled and copied. Two are equal if prediction, refusal, simulation and emulation
-    are.
+    A comparison can be pickled and copied. Two comparisons are equal if prediction, refusal,
+    simulation and emulation are equal.
     """
 
     prediction: Prediction | None
-    """The model's answer; None if it refused the scenario, and `refusal` says why."""
+    """Answer of the model; None if it refused the scenario, with the reason in `refusal`."""
     refusal: str | None
-    """What the scenario does to the model, in words that follow "the scenario"."""
+    """Reason why the model refused, as a clause whose subject is "the scenario"; else None."""
     simulation: Result
     emulation: "Emulation | None" = None
-    """The answer of real TCP in real time, if it was asked for."""
+    """Answer of the emulation in real time, if it was asked for."""
     measured: Measured | None = None
-    """Measurements of a real network, laid beside the scenario's flows."""
+    """Measurements of a real network, matched with the scenario's flows."""
     loaded: "tuple[Row, ...] | None" = field(default=None, compare=False)
-    """`rows` of a comparison that was loaded, whose parts have a summary alone."""
+    """`rows` of a loaded comparison, whose answers have only summaries."""
 
     @property
     def scenario(self) -> Scenario:
-        """What was asked.
+        """Scenario of the comparison.
 
         Raises
         ------
         UserError
-            If the comparison was loaded; then there are no pictures either.
+            If the comparison was loaded; it has no pictures either.
         """
         return self.simulation.scenario
 
@@ -138,19 +138,19 @@ class Comparison:
 
     @cached_property
     def rows(self) -> list[Row]:
-        """Every quantity that the model predicts, and goodputs and queues."""
+        """Rows of every quantity that the model predicts, and of goodputs and queues."""
         return list(self._rows() if self.loaded is None else self.loaded)
 
     @cached_property
     def swings(self) -> "list[Swing]":
-        """Traces of the queues of busy routers, with the fluid's rest where the model is one."""
+        """Traces of the queues of busy routers, with the equilibrium if the model is a fluid."""
         from lasthop.swing import swings_of
 
         return swings_of(self.scenario, self.prediction, self.simulation)
 
     @property
     def swing(self) -> "Swing | None":
-        """The first of `swings`: the predicted queue's, or that of the busiest link."""
+        """First of `swings`: of the predicted queue, or of the busiest link."""
         return self.swings[0] if self.swings else None
 
     @cached_property
@@ -171,11 +171,11 @@ class Comparison:
 
     @cached_property
     def shown_with_nodes(self) -> set[tuple[str, str]]:
-        """Items, by list and name, that repeat what their station or access point says."""
+        """Items, by list and name, whose values repeat those of their station or access point."""
         return shown_with_nodes(self.simulation.summary, self.scenario.typed)
 
     def repeats_a_node(self, row: Row) -> bool:
-        """Whether a row repeats what its station or access point says; no measured qdisc does."""
+        """Return whether a row repeats values of its station or access point; no qdisc does."""
         measured = row.list == "queues" and row.name in self._qdiscs and row.measured is not None
         return not measured and (row.list, row.name) in self.shown_with_nodes
 
@@ -186,15 +186,16 @@ class Comparison:
 
     @property
     def plot(self) -> "ComparisonPlots":
-        """Its picture: ``c.plot()``."""
+        """Picture of the comparison: ``c.plot()``."""
         from lasthop.plot import ComparisonPlots
 
         return ComparisonPlots(self)
 
     def figure(self, *, figure: "Place | None" = None) -> "Figure":
-        """Shares, goodputs and queues: the model's beside the simulation's.
+        """Draw shares, goodputs and queues of model and simulation, side by side.
 
-        It has several panels, which a `figure` of yours, or a part of one, takes.
+        The picture has several panels. They are drawn into a new figure, or into a given `figure`
+        or subfigure.
         """
         from lasthop.plot.compare import comparison_figure
 
@@ -212,7 +213,7 @@ class Comparison:
         write_atomically(Path(path), figure.savefig)
 
     def to_dict(self) -> dict[str, Any]:
-        """Both answers and the rows as a tree of dictionaries and lists."""
+        """Return both answers and the rows as a tree of dictionaries and lists."""
         return {
             "kind": "comparison",
             "scenario": self.simulation.summary["scenario"],
@@ -225,7 +226,7 @@ class Comparison:
         }
 
     def to_json(self) -> str:
-        """`to_dict` as text."""
+        """Return `to_dict` as JSON text."""
         return json.dumps(self.to_dict(), indent=2, ensure_ascii=False) + "\n"
 
     def _rows(self) -> Iterator[Row]:
@@ -301,10 +302,10 @@ def compare(
     max_time_s: float = MAX_TIME_S,
     max_memory_bytes: float = MAX_MEMORY_BYTES,
 ) -> Comparison:
-    """Predict and simulate a scenario, emulate it if asked to, and lay measurements beside it.
+    """Predict and simulate a scenario, and add an emulation and measurements if asked for.
 
-    If the model refuses the scenario, the comparison has the simulation alone, and `refusal`
-    names the assumption that the scenario breaks.
+    If the model refuses the scenario, the comparison has no prediction, and `refusal` names the
+    assumption that the scenario breaks.
 
     Parameters
     ----------
@@ -317,15 +318,16 @@ def compare(
     replications, seed, settings, jobs, progress
         See `simulate`.
     emulate : bool
-        Run it in real time too, with real TCP; see `lasthop.emulation.emulate`.
+        Whether to run the scenario also in real time with the TCP of Linux; see
+        `lasthop.emulation.emulate`.
     measured : sequence of files or pairs, mapping, or Measured
-        Measurements by flent or iperf3, or results of lasthop. A file alone has the streams of
-        the whole scenario; ``("laptop", FILE)``, or ``{"laptop": FILE}``, those of that station
-        or flow. Several files of one name are repeats. `Comparison.measured` tells what was
-        matched.
+        Measurements by flent or iperf3, or results of lasthop. A file without a name has the
+        streams of the whole scenario. ``("laptop", FILE)``, or ``{"laptop": FILE}``, has those of
+        that station or flow. Several files of one name are repetitions. `Comparison.measured`
+        lists the matches.
     max_time_s, max_memory_bytes
-        What the prediction may take; see `predict`. Time series of the simulation may take as much
-        memory.
+        Limits of the prediction; see `predict`. The limit of memory also holds for time series of
+        the simulation.
 
     Returns
     -------
@@ -337,11 +339,11 @@ def compare(
     ScenarioError
         If the scenario is refused.
     UserError
-        If there is no such model or option, or it is to be emulated and cannot be.
+        If there is no such model or option, or the scenario cannot be emulated.
     Stopped
         If `progress` returned False before the first replication finished.
     KeyboardInterrupt
-        At Ctrl-C before that.
+        At Ctrl-C before the first replication finished.
 
     Examples
     --------

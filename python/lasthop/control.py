@@ -1,16 +1,16 @@
-"""Controllers as pure steps: observation in, setting out.
+"""Controllers as pure steps, from an observation to a setting.
 
-The simulator runs the same code; here it is for whoever measures and sets on a live network.
+The simulator runs the same code. Use it here to control a live network from its measurements.
 
 >>> wce = Wce(max_bps=6_000_000)
->>> wce.step(now_s=0.1, rtt_s=0.120)  # a ping took 120 ms: a queue grows behind the bottleneck
+>>> wce.step(now_s=0.1, rtt_s=0.120)  # a ping took 120 ms: a queue grows at the bottleneck
 5960000
 >>> wce.step(now_s=0.2, rtt_s=None)  # no answer: C holds
 5960000
 >>> one = CapacityEstimator(max_bps=20_000_000)
->>> one.tick(now_s=0.1, stations=[7], passed_bytes=0)  # whom to ping, and the ping's number
+>>> one.tick(now_s=0.1, stations=[7], passed_bytes=0)  # station to ping, and number of the ping
 [(7, 1)]
->>> one.answer(now_s=0.102, number=1, rtt_s=0.002, passed_bytes=25_000)  # nobody else is asked
+>>> one.answer(now_s=0.102, number=1, rtt_s=0.002, passed_bytes=25_000)  # no further pings
 []
 >>> vbs = Vbs([0.5, 0.5], occupancy_packets=60)
 >>> vbs.step(backlog_packets=70, shares=[0.6, 0.4])  # the first class has more than its share

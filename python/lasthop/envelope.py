@@ -43,7 +43,10 @@ def fault_in_version(tree: Mapping[str, Any]) -> str | None:
         )
     if version.partition(".")[0] == _core.VERSION.partition(".")[0]:
         return None
-    return f"written by lasthop {version[:20]}, whose major version is not that of {_core.VERSION}"
+    return (
+        f"written by lasthop {version[:20]}, whose major version differs from that of "
+        f"{_core.VERSION}"
+    )
 
 
 def fault_in_record(record: Mapping[str, Any]) -> str | None:
@@ -125,19 +128,19 @@ def _faults(summary: Any) -> Iterator[str]:
     needed = {**NEEDED, **(OF_RUNS if is_run else {"model": (str,)})}
     for key, kinds in needed.items():
         if not isinstance(summary.get(key), kinds):
-            yield f"no whole answer: `{key}` is missing or no {kinds[0].__name__}"
+            yield f"incomplete answer: `{key}` is missing or no {kinds[0].__name__}"
     for name in LISTS:
         items = summary.get(name, [])
         if not isinstance(items, list):
-            yield f"no whole answer: `{name}` is no list"
+            yield f"incomplete answer: `{name}` is no list"
             continue
         for item in items:
             if not isinstance(item, Mapping) or not isinstance(item.get("name"), str):
-                yield f"no whole answer: an item of `{name}` has no name"
+                yield f"incomplete answer: an item of `{name}` has no name"
                 continue
             for quantity, value in item.items():
                 if isinstance(value, Mapping) and not _is_value(value):
-                    yield f"no whole answer: `{quantity}` of {name} {item['name']} is no estimate"
+                    yield f"incomplete answer: `{quantity}` of {name} {item['name']} is no estimate"
 
 
 def _is_value(value: Mapping[str, Any]) -> bool:

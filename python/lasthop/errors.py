@@ -1,4 +1,4 @@
-"""What can be wrong with what a user gave, and how it is said."""
+"""Errors that a user can correct, and their messages."""
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
@@ -27,20 +27,20 @@ NEAR = 0.4
 
 
 class Problem(NamedTuple):
-    """One thing that is wrong with a scenario."""
+    """An error in a scenario."""
 
     source: str
-    """File name, or what stands for it."""
+    """Name of the file, or of the object that the scenario came from."""
     line: int | None
-    """Line in the file, from 1."""
+    """Number of the line in the file, from 1."""
     path: str
-    """Key path, ``cell.ap.cwmin``; empty where the whole file is meant."""
+    """Key path, such as ``cell.ap.cwmin``; empty for an error of the whole file."""
     message: str
-    """What is wrong and what is allowed."""
+    """Message with the error and the accepted values."""
     hint: str | None
-    """A remedy, such as the nearest valid name."""
+    """Remedy, such as the most similar valid name."""
     setting: str | None = None
-    """Path of the setting that brought the value in; None for a value of the file."""
+    """Path of the setting that caused the error; None for a value of the file."""
 
     def __str__(self) -> str:
         where = self.source if self.line is None else f"{self.source}:{self.line}"
@@ -50,7 +50,7 @@ class Problem(NamedTuple):
 
 
 class UserError(Exception):
-    """Something the user can put right; `hint` says how, where that is known.
+    """An error that the user can correct; `hint` has the remedy if it is known.
 
     A traceback shows the hint as a note below the message.
     """
@@ -66,7 +66,7 @@ class UserError(Exception):
 
 
 class ScenarioError(UserError, ValueError):
-    """A scenario that was refused, with everything found wrong with it in `problems`."""
+    """A refusal of a scenario, with all its errors in `problems`."""
 
     def __init__(self, problems: Iterable[tuple[Any, ...]]) -> None:
         self.problems = [Problem(*problem) for problem in problems]
@@ -83,21 +83,21 @@ class ScenarioError(UserError, ValueError):
 
 
 class ModelError(UserError):
-    """A scenario outside what a model can answer; `reasons` has every assumption it breaks.
+    """A refusal of a scenario by a model; `reasons` has every assumption that the scenario breaks.
 
     Parameters
     ----------
     assumption : str
-        The assumption that the scenario breaks, by the paper's own number where it has one
-        (``"a7"``), else by where the paper states it (``"section 3"``).
+        Assumption that the scenario breaks, by the paper's number if there is one (``"a7"``), or by
+        its place in the paper (``"section 3"``).
     message : str
-        What in the scenario breaks it.
+        Part of the scenario that breaks it.
     more : sequence of (str, str)
         Further assumptions and messages.
     model : str, optional
         Name of the model.
     words : mapping of str to str, optional
-        What the model assumes, by number: what follows on "the assumption".
+        Assumptions of the model by number, as the words after "the assumption".
     """
 
     def __init__(
@@ -116,12 +116,12 @@ class ModelError(UserError):
         super().__init__("; ".join(self.folded))
 
     def in_words(self, model: str, words: Mapping[str, str]) -> "ModelError":
-        """The same, with what this model assumes in words."""
+        """Return this error with the assumptions of the model in words."""
         return ModelError(self.assumption, self.message, self.reasons[1:], model=model, words=words)
 
     @property
     def folded(self) -> list[str]:
-        """A sentence for each reason; those that differ in names and values alone share one."""
+        """Sentences for the reasons; reasons that differ only in names and values share one."""
         alike: dict[tuple[str, str], list[str]] = {}
         for which, what in self.reasons:
             alike.setdefault((which, re.sub(r"`[^`]*`( = \S+)?", "", what)), []).append(what)
@@ -156,52 +156,52 @@ def where_told(number: str, model: str) -> str:
 
 
 def likewise(more: Sequence[str]) -> str:
-    """What else a sentence is true of: the first key that each of its variants names."""
+    """Return further subjects of a sentence: the first key that each of its variants names."""
     names = [found[0] for found in (re.findall(r"`[^`]*`", what) for what in more) if found]
     if not names:
         return ""
-    return f"; likewise {listed(names)}"
+    return f"; the same holds for {listed(names)}"
 
 
 def listed(names: Sequence[str], most: int = MOST_NAMED) -> str:
-    """The first few names and how many more there are, which is never one."""
+    """Return the first few names and the number of the others, which is never 1."""
     if len(names) <= most + 1:
         return ", ".join(names)
     return f"{', '.join(names[:most])} and {len(names) - most} more"
 
 
 def nearest(asked: str, names: Iterable[str], most: int = MOST_NAMED) -> list[str]:
-    """The names that are most like what was asked for, the first few of all if none is."""
+    """Return the names most similar to the given one; the first few names if none is similar."""
     known = list(names)
     return get_close_matches(asked, known, n=most, cutoff=NEAR) or known[:most]
 
 
 class ConvergenceError(UserError):
-    """A solver met its limit of steps before its tolerance."""
+    """A failure of a solver to reach its tolerance within its limit of steps."""
 
 
 class TooCostlyError(UserError):
-    """An answer that would take more time or memory than is allowed; see `lasthop.allowance`."""
+    """A refusal of an answer that would need more time or memory than its limits."""
 
 
 def shortcoming(error: ModelError | ConvergenceError | TooCostlyError) -> str:
-    """What a scenario does to a model, to follow its name: ``breaks the assumption ...``."""
+    """Return a clause to follow the name of a scenario: ``breaks the assumption ...``."""
     if isinstance(error, ModelError):
         return str(error)
     if isinstance(error, TooCostlyError):
         return f"has not answered: {error}"
-    return f"has no solution that the model finds: {error}"
+    return f"has no solution in the model: {error}"
 
 
 class Stopped(Exception):
-    """A run that its own `progress` stopped by returning False, before there was an answer.
+    """A stop of a run whose `progress` returned False, before there was an answer.
 
     Parameters
     ----------
     message : str
-        What is kept.
+        Message on the parts that are kept.
     finished : object, optional
-        What was finished by then: a `Tuning`, a `Sweep`; None if nothing was.
+        Finished part, a `Tuning` or a `Sweep`; None if nothing was finished.
     """
 
     def __init__(self, message: str, finished: Any = None) -> None:
@@ -213,4 +213,4 @@ class Stopped(Exception):
 
 
 class EngineError(RuntimeError):
-    """A run that broke one of the engine's own laws: a defect of lasthop, not of the scenario."""
+    """A violated invariant of the engine: a defect of lasthop, not of the scenario."""

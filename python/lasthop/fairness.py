@@ -113,8 +113,8 @@ def mixed_demands(stations: Stations) -> list[str]:
         ]
         if any(counted) and not all(counted):
             warnings.append(
-                f"station {name}: delivers {MET_PERCENT} % of what it asks for in "
-                f"{counted.count(False)} of {len(counted)} replications: Jain's index leaves it "
-                "out of these and counts it in the others"
+                f"station {name}: gets {MET_PERCENT} % of its demand in {counted.count(False)} of "
+                f"{len(counted)} replications: Jain's index excludes it there and includes it in "
+                "the others"
             )
     return warnings

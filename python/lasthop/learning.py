@@ -1,4 +1,4 @@
-"""A simulation as an environment of Gymnasium: an agent sets a value, and sees what comes of it."""
+"""A simulation as an environment of Gymnasium: an agent sets a value and observes the effect."""
 
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
@@ -18,63 +18,64 @@ from numpy.typing import NDArray  # noqa: E402
 __all__ = ["WINDOWS", "AccessEnv", "Reward", "goodput", "goodput_if_fair"]
 
 WINDOWS = (0, 1, 3, 7, 15, 31, 63, 127, 255, 511, 1023)
-"""Contention windows of which a CWmin is usually one. [slots]"""
+"""Usual values of CWmin. [slots]"""
 
 LARGEST_SEED = 2**31 - 1
 LARGEST_RATE = 1e5
-"""More than any cell carries. [Mbit/s]"""
+"""Bound above the goodput of any cell. [Mbit/s]"""
 LARGEST_QUEUE = 1e6
-"""The longest that a file may say. [packets]"""
+"""Longest queue that a file may set. [packets]"""
 
 Reward = Callable[[Mapping[str, Any]], float]
-"""What a reading of a `Session` is worth."""
+"""Function from a reading of a `Session` to a reward."""
 
 
 def goodput(reading: Mapping[str, Any]) -> float:
-    """Goodput of the cell. [Mbit/s]"""
+    """Return the goodput of the cell. [Mbit/s]"""
     return float(reading["cells"][0]["goodput_bps"]) / 1e6
 
 
 def goodput_if_fair(reading: Mapping[str, Any]) -> float:
-    """Goodput of the cell times Jain's index of the stations; 1/n of it if one station has all.
+    """Return the goodput of the cell times Jain's index of the stations. [Mbit/s]
 
-    With fewer than two stations that want more there is no index, and nothing is unfair.
+    The index is 1/n if one of n stations gets everything. With fewer than two stations that want
+    more there is no index, and the goodput itself is returned.
     """
     index = reading["cells"][0].get("jain")
     return goodput(reading) * (1.0 if index is None else float(index))
 
 
 class AccessEnv(gymnasium.Env[NDArray[np.float32], np.int64]):
-    """An agent that sets a value of a cell, by default the CWmin of all nodes, step by step.
+    """Environment in which an agent sets a value of a cell, by default the CWmin of all nodes.
 
     An episode is a run of the scenario from the end of its warm-up to its end, where it is
     truncated; no state is terminal. An action is the number of a choice. An observation has the
-    goodput of each station [Mbit/s], its attempts that collided over all [-], the same of the
-    access point, and the packets in its queue at the instant: `names` says which is which. What
-    else was read is in ``info["reading"]``.
+    goodput [Mbit/s] and the part of collided attempts [-] of each station and of the access point,
+    and the present number of packets in the access point's queue. `names` has the name of each
+    value. All other values of the reading are in ``info["reading"]``.
 
-    Each episode has random streams of its own, drawn from the environment's: the same seed gives
-    the same episodes.
+    Each episode has its own random streams, drawn from the environment's: equal seeds give equal
+    episodes.
 
     Parameters
     ----------
     scenario : str, path, mapping or Scenario
-        See `lasthop.Scenario`. It has a cell.
+        Scenario with a cell; see `lasthop.Scenario`.
     path : str
-        Key path that an action sets, one that `Session.set` takes in motion.
+        Key path that an action sets; `Session.set` must be able to change it.
     choices : sequence
-        Values that it may be set to.
+        Values of the setting.
     interval_s : float or str
         Simulated time between two actions [s], or text with its unit.
     reward : callable
-        What a reading is worth.
+        Function from a reading to a reward.
 
     Raises
     ------
     ScenarioError
         If the scenario, or one of the choices in it, is refused.
     UserError
-        If it has no cell, no time to act, no choices, or one that cannot be set in motion.
+        If there is no cell, no time to act, no choice, or the setting cannot change during a run.
 
     Examples
     --------
@@ -111,7 +112,7 @@ class AccessEnv(gymnasium.Env[NDArray[np.float32], np.int64]):
             )
         self.path, self.choices = path, tuple(choices)
         if not self.choices:
-            raise UserError("choices: at least one value is needed")
+            raise UserError("choices: must have at least one value")
         with Session(self.scenario) as tried:
             for choice in self.choices:  # refused before anything runs
                 self.scenario.with_(path, choice)
@@ -137,9 +138,9 @@ class AccessEnv(gymnasium.Env[NDArray[np.float32], np.int64]):
         Parameters
         ----------
         seed : int, optional
-            Of the streams of this episode and those that follow.
+            Seed of the random streams of this and the following episodes.
         options : dict, optional
-            None is known.
+            Ignored.
         """
         super().reset(seed=seed)
         self.close()
@@ -151,7 +152,7 @@ class AccessEnv(gymnasium.Env[NDArray[np.float32], np.int64]):
     def step(
         self, action: np.int64
     ) -> tuple[NDArray[np.float32], float, bool, bool, dict[str, Any]]:
-        """Set the choice of this number, and let `interval_s` pass.
+        """Set the choice of this number, and run for `interval_s`.
 
         Raises
         ------
@@ -166,7 +167,7 @@ class AccessEnv(gymnasium.Env[NDArray[np.float32], np.int64]):
             )
         session = self.session
         if session is None or session.now_s >= session.duration_s:
-            raise UserError("AccessEnv: no episode is under way; reset() begins one")
+            raise UserError("AccessEnv: no episode is running; call reset() to begin one")
         session.set(self.path, self.choices[int(action)])
         session.step(self.interval_s)
         observation, info = self._observe(session)
@@ -174,7 +175,7 @@ class AccessEnv(gymnasium.Env[NDArray[np.float32], np.int64]):
         return observation, float(self.reward(info["reading"])), False, truncated, info
 
     def close(self) -> None:
-        """End the run that is under way, if one is."""
+        """End the present run, if there is one."""
         if self.session is not None:
             self.session.close()
             self.session = None

@@ -1,4 +1,4 @@
-"""Answers read again from what was saved or printed as JSON."""
+"""Answers read from files that were saved or printed as JSON."""
 
 import json
 import warnings
@@ -30,7 +30,7 @@ __all__ = ["Loaded", "load"]
 
 Loaded: TypeAlias = "Result | Prediction | Emulation | Comparison | Sweep"
 
-ALONE = "a summary alone was loaded"
+ALONE = "only a summary was loaded"
 """Why what was read from a summary lacks the rest."""
 
 WRONG_SHAPE = (KeyError, TypeError, ValueError, AttributeError)
@@ -38,32 +38,32 @@ WRONG_SHAPE = (KeyError, TypeError, ValueError, AttributeError)
 
 
 def load(path: str | PathLike[str]) -> Loaded:
-    """Read an answer again that was saved, or printed as JSON.
+    """Read an answer that was saved, or printed as JSON.
 
     Parameters
     ----------
     path : str or path
-        A directory that `Result.save`, `Sweep.save`, ``lasthop simulate --out DIR`` or ``lasthop
-        sweep`` wrote; or a file with what `to_json`, or a command with ``--json``, gave: of a
+        Directory that `Result.save`, `Sweep.save`, ``lasthop simulate --out DIR`` or ``lasthop
+        sweep`` wrote; or a file with the output of `to_json`, or of a command with ``--json``: of a
         simulation, a prediction, an emulation, a comparison or a sweep.
 
     Returns
     -------
     Result, Prediction, Emulation, Comparison or Sweep
-        A result from a directory, and a sweep, equal those that were saved, with scenario, samples,
-        series and warnings. JSON of one answer has its summary alone: tables, but no samples,
-        series or scenario, nor what is made of them; asked for, they raise a `UserError`.
+        A result from a directory, or a sweep, is equal to the saved one, with scenario, samples,
+        series and warnings. An answer from JSON has only its summary: it has tables, but no
+        samples, series or scenario. These, and methods that need them, raise a `UserError`.
 
     Raises
     ------
     UserError
-        If there is no such answer, the file is not whole, or another major version wrote it.
+        If there is no such answer, the file is incomplete, or another major version wrote it.
 
     Warns
     -----
     RuntimeWarning
-        If this version reads the scenario otherwise than the one that simulated it, or parts of a
-        sweep are damaged.
+        If this version interprets the scenario differently from the version that simulated it, or
+        parts of a sweep are damaged.
 
     Examples
     --------
@@ -93,9 +93,11 @@ def load(path: str | PathLike[str]) -> Loaded:
         return reader(file, text, tree)
     known = ", ".join(READERS)
     if kind == KIND:
-        raise UserError(f"{file}: belongs to {RESULT_FILE} beside it, which is to be loaded")
+        raise UserError(f"{file}: belongs to {RESULT_FILE} in the same directory: load that")
     if kind == "tuning":
-        raise UserError(f"{file}: a search is not made again of its JSON", "pickle the Tuning")
+        raise UserError(
+            f"{file}: a Tuning cannot be read from its JSON", "save the Tuning by pickle"
+        )
     what = "it has no `kind`" if kind is None else f"`kind` is {_short(kind)}"
     raise UserError(f"{file}: no answer of lasthop: {what}; allowed are {known}")
 
@@ -160,11 +162,11 @@ def _result(file: Path, text: str, tree: Mapping[str, Any]) -> Result:
         return _alone(file, text, ALONE)
     record = _tree(beside, _text(beside))
     if record.get("kind") != KIND:
-        raise UserError(f"{beside}: not what a result has recorded: its `kind` is no {KIND}")
+        raise UserError(f"{beside}: not the record of a result: its `kind` must be {KIND}")
     if (fault := fault_in_record(record)) is not None:
         raise UserError(f"{beside}: {fault}")
     if record.get("result") != seal_of(text):
-        return _alone(file, text, f"{RECORD_FILE} beside it is of another result")
+        return _alone(file, text, f"{RECORD_FILE} in the same directory is of another result")
     return Result(Kept.of_record(text, record), _scenario(beside, record))
 
 
@@ -212,7 +214,7 @@ def _comparison(file: Path, text: str, tree: Mapping[str, Any]) -> Comparison:
             for row in tree["rows"]
         )
     except WRONG_SHAPE:
-        raise UserError(f"{file}: not a whole comparison: a part is missing") from None
+        raise UserError(f"{file}: an incomplete comparison: a part is missing") from None
     predicted, emulated = parts["prediction"], tree.get("emulation")
     simulated = _summary(file, parts["simulation"])
     return Comparison(
@@ -239,7 +241,7 @@ def _sweep(file: Path, text: str, tree: Mapping[str, Any]) -> Sweep:
         first = str(error).partition("\n")[0]
         raise UserError(f"{file}: a point is refused: {first}") from None
     except WRONG_SHAPE:
-        raise UserError(f"{file}: not a whole sweep: `points` is damaged") from None
+        raise UserError(f"{file}: an incomplete sweep: `points` is damaged") from None
     keys = [scenario.key for scenario in scenarios]
     return Sweep(base, Points(base, Grid(paths, (rows,)), keys, Parts.of(packed(runs))))
 
@@ -249,12 +251,12 @@ def _manifest(file: Path, text: str, tree: Mapping[str, Any]) -> Sweep:
     try:
         grid, keys = grid_of(tree)
     except (*WRONG_SHAPE, IndexError):
-        raise UserError(f"{file}: not the whole manifest of a sweep: no points") from None
+        raise UserError(f"{file}: an incomplete manifest of a sweep: no points") from None
     parts = Parts(file.parent, mend=False)
     for note in parts.notes:
         warnings.warn(note, RuntimeWarning, stacklevel=4)
     if not any(parts.has(key, ("summary",)) for key in keys):
-        raise UserError(f"{file}: none of its points is there", *parts.notes[:1])
+        raise UserError(f"{file}: all its points are missing", *parts.notes[:1])
     return Sweep(base, Points(base, grid, keys, parts))
 
 

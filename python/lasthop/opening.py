@@ -83,7 +83,7 @@ def not_a_file(path: Path, mode: int) -> str | None:
     if stat.S_ISBLK(mode):
         return "is a disk or a part of one, not a file"
     if stat.S_ISREG(mode) and os.path.realpath(path).startswith(OF_KERNEL):
-        return "tells of the kernel's state, and is no file on a disk"
+        return "contains state of the kernel and is not a file on disk"
     return None
 
 

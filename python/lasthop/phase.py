@@ -90,9 +90,9 @@ def phase_effects(scenario: Scenario, summary: Mapping[str, Any]) -> list[str]:
     full = {queue["name"] for queue in summary.get("queues", ()) if dropped(queue)}
     return [
         *(
-            f"queue {name}: phase effects: {rtts} round-trip times meet a {kind} queue, and "
-            "which flow finds it full may depend on fractions of a packet time; intervals do not "
-            'show that, jitter = "packet" of the flows ends it'
+            f"queue {name}: phase effects: flows with {rtts} round-trip times share a {kind} "
+            "queue, and fractions of a packet time may decide which flow finds it full; intervals "
+            'do not show this; set jitter = "packet" of the flows'
             for name, kind, rtts in exposed(scenario, full)
         ),
         *locks(scenario, full),
@@ -270,9 +270,9 @@ def of_links(meeting: Meeting, was_full: bool) -> Iterator[str]:
             times = "the same rate" if ratio == 1 else f"exactly {ratio} times the rate"
             yield (
                 f"the link before has {times}, {mbps(feeder.rate_bps)}, so that its packets come "
-                "at the same phase of every departure and are favoured, or put at a disadvantage, "
-                "in all replications; set rates that differ, by 0.3 % for example (`rate_spread` "
-                "of a parking_lot)"
+                "at the same phase of every departure and have an advantage, or a disadvantage, in "
+                "all replications; set rates that differ, by 0.3 % for example (`rate_spread` of a "
+                "parking_lot)"
             )
 
 
@@ -295,8 +295,8 @@ def of_hosts(meeting: Meeting, was_full: bool) -> Iterator[str]:
             rate = "the same" if times == 1 else f"exactly {times} times that"
             yield (
                 f"several flows have access links of {mbps(own_bps)}, and the queue's rate is "
-                f"{rate}, so that packets arrive in lock step and the same flows lose again and "
-                'again; set jitter = "packet" of the flows'
+                f"{rate}, so that packets arrive in lock step and the same flows lose "
+                'repeatedly; set jitter = "packet" of the flows'
             )
 
 
@@ -315,7 +315,7 @@ def of_sources(scenario: Scenario, meeting: Meeting, was_full: bool) -> Iterator
     yield (
         f"{len(meeting.constant)} constant-rate UDP flows ({listed([*meeting.constant])}) "
         f"overload it,{FULL.format(meeting.hop.kind) if is_drawn else ''} and the phases of their "
-        "first datagrams decide until the end which of them finds room; "
+        "first datagrams decide until the end which flow finds room; "
         'set arrivals = "poisson" of these flows'
     )
 
@@ -355,8 +355,8 @@ def of_losses(meeting: Meeting, every: int) -> Iterator[str]:
         yield (
             f"link {meeting.hop.name}: phase lock: one of every {every} packets is lost, and "
             f"{len(rates)} constant-rate UDP flows ({listed([*meeting.constant])}) "
-            f"repeat their order every {cycle} packets, so that the same flow loses again and "
-            'again; set arrivals = "poisson" of these flows, or loss = { probability = ... }'
+            f"repeat their order every {cycle} packets, so that the same flow has all losses; "
+            'set arrivals = "poisson" of these flows, or loss = { probability = ... }'
         )
 
 

@@ -1,4 +1,4 @@
-"""One scenario predicted: a model chosen by name, its answer wrapped."""
+"""Prediction of one scenario: choose a model by name and wrap its answer."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
@@ -23,7 +23,7 @@ def fluid(
     *,
     settings: Mapping[str, object] | Sequence[tuple[str, object]] = (),
 ) -> "Fluid":
-    """Return a scenario as a fluid; its ``case`` is what `lasthop.stability` works on.
+    """Return the fluid model of a scenario; the functions of `lasthop.stability` use its ``case``.
 
     Parameters
     ----------
@@ -35,14 +35,14 @@ def fluid(
     Returns
     -------
     Fluid
-        Its ``case`` with the parameters of the fluid model, the queue, and how many flows it is of.
+        Fluid model, with its ``case`` of parameters, its queue, and its number of flows.
 
     Raises
     ------
     ScenarioError
         If the scenario is refused.
     ModelError
-        If it has no fluid counterpart, with the reasons.
+        If the scenario has no fluid model, with the reasons.
 
     Examples
     --------
@@ -81,20 +81,20 @@ def predict(
         Name of the model; by default the one that suits the scenario, see
         `lasthop.models.choose`.
     options : mapping, optional
-        Options of the model, as ``Options`` of its package has them: ``{"beta": 1.2}`` for
+        Options of the model, see ``Options`` of its package: ``{"beta": 1.2}`` for
         ``"hotspot"``, ``{"ack_balance": "printed"}`` for ``"vbs"``.
     settings : mapping or pairs
         Values to replace: ``{"cell.ap.cwmin": 15}``.
     max_time_s : float
-        Time that the answer may take; it is estimated first. [s]
+        Longest time that the answer may take; it is estimated first. [s]
     max_memory_bytes : float
-        Memory that it may take. [bytes]
+        Largest memory that it may need. [bytes]
 
     Returns
     -------
     Prediction
-        The same data frames as those of a simulation, without intervals; what the model cannot know
-        is absent.
+        Data frames in the form of a simulation's, without intervals. Quantities that the model does
+        not predict are absent.
 
     Raises
     ------
@@ -151,4 +151,4 @@ def _mean_rates(scenario: "Typed") -> Iterator[str]:
     for name, trace, rate_bps in ways:
         if trace is not None:
             mean = (rate_bps or wire.rate_bps or 0.0) / 1e6
-            yield f"link {name} follows a trace; the model takes its mean, {mean:.4g} Mb/s"
+            yield f"link {name} follows a trace; the model uses its mean, {mean:.4g} Mb/s"

@@ -138,7 +138,7 @@ class Kept:
     def _no_frames(self) -> UserError:
         return UserError(
             "the frames were not saved with the result",
-            "save_capture of the result that simulate gives writes them",
+            "call save_capture of the result that simulate returns",
         )
 
 

@@ -1,4 +1,4 @@
-"""What a simulation gave: estimates as tables, samples, series, and pictures of them."""
+"""Result of a simulation: estimates as tables, samples, series, and pictures."""
 
 import json
 from collections.abc import Mapping
@@ -28,11 +28,11 @@ __all__ = ["Answer", "Prediction", "Result", "flat_row"]
 
 
 class Result(Answer):
-    """What a simulation says, with its samples, series and pictures.
+    """Answer of a simulation, with samples, series and pictures.
 
-    Two results are equal if all estimates and all samples, each quantity in each replication, are
-    the same to the last bit; where both have no value, they are the same. Series and frames are not
-    compared. A pickle has them; so has a copy.
+    Two results are equal if all estimates and all samples (each quantity in each replication) are
+    the same to the last bit; missing values are equal. Series and frames are not compared. Pickles
+    and copies have them.
     """
 
     def __init__(self, output: Output, scenario: Scenario | None, **lacks: str) -> None:
@@ -60,7 +60,7 @@ class Result(Answer):
 
     @property
     def replications(self) -> int:
-        """Replications that finished."""
+        """Number of finished replications."""
         return int(self.summary["replications"])
 
     @property
@@ -70,10 +70,10 @@ class Result(Answer):
 
     @cached_property
     def warnings(self) -> list[str]:
-        """What must be checked before the result is trusted.
+        """Warnings to check before you trust the result.
 
-        What of the scenario surprises, phase effects at drop-tail queues, stations that count for
-        fairness in some replications only, and signs that it was measured before it was at rest.
+        They report surprising settings, phase effects at drop-tail queues, stations that count for
+        fairness only in some replications, and signs that the run was not in a steady state.
         """
         typed = self.scenario.typed
         return [
@@ -97,7 +97,7 @@ class Result(Answer):
 
     @cached_property
     def samples(self) -> "pd.DataFrame":
-        """Each quantity in each replication: list, name, quantity, replication, value."""
+        """Values of each replication: list, name, quantity, replication, value."""
         import pandas as pd
 
         columns: dict[str, list[Any]] = {
@@ -116,7 +116,7 @@ class Result(Answer):
 
     @cached_property
     def sample_tree(self) -> Mapping[str, Mapping[str, Mapping[str, list[float | None]]]]:
-        """The same as `samples` by list, name and quantity, without pandas."""
+        """Values of each replication by list, name and quantity, without pandas."""
         tree: dict[str, dict[str, dict[str, list[float | None]]]]
         tree = json.loads(self._output.samples_json)
         return tree
@@ -141,7 +141,7 @@ class Result(Answer):
     def track(
         self, list_name: str, name: str, quantity: str
     ) -> tuple[list[float], list[float | None]]:
-        """Times and values of one time series of the first replication.
+        """Return times and values of one time series of the first replication.
 
         A missing value is None: for example, a flow has no window before it begins.
 
@@ -153,7 +153,7 @@ class Result(Answer):
         Raises
         ------
         UserError
-            If it was not sampled, with the nearest of those that were.
+            If it was not sampled; the message lists the most similar series.
         """
         asked = list_name, name, quantity
         for track in self._tracks.get("tracks", []):
@@ -167,7 +167,7 @@ class Result(Answer):
 
     @property
     def tracks(self) -> list[tuple[str, str, str]]:
-        """What was sampled over time: list, name and quantity of each series."""
+        """List, name and quantity of each time series."""
         every = self._tracks.get("tracks", [])
         return [(each["list"], each["name"], each["quantity"]) for each in every]
 
@@ -176,14 +176,14 @@ class Result(Answer):
         return json.loads(self._output.series_json) or {}
 
     def distributions(self) -> "pd.DataFrame":
-        """How often what took how long, over all replications: a row each cell that has any.
+        """Histograms of delays over all replications, one row per bin that is not empty.
 
-        Columns are list, name, quantity, from_s, to_s and count: round-trip times of TCP flows
-        (``rtt_s``), delays of datagrams (``one_way_delay_s``), times in the queues of a cell
-        (``sojourn_s``), after the warm-up. At most 32 cells are an octave, and the cells of all
-        items are of one sequence. The means are those of the result.
+        Columns are list, name, quantity, from_s, to_s and count. Quantities are round-trip times of
+        TCP flows (``rtt_s``), delays of datagrams (``one_way_delay_s``), and times in the queues of
+        a cell (``sojourn_s``), after the warm-up. An octave has at most 32 bins, and all items have
+        the same edges of bins. The means are those of the result.
 
-        Empty unless it was asked for: ``simulate(..., tails=True)``.
+        The table is empty without ``simulate(..., tails=True)``.
         """
         import pandas as pd
 
@@ -198,32 +198,32 @@ class Result(Answer):
 
     @cached_property
     def distribution_list(self) -> list[dict[str, Any]]:
-        """The same as objects with list, name, quantity, edges_s and counts, without pandas."""
+        """Histograms of delays as objects with list, name, quantity, edges_s and counts."""
         every: list[dict[str, Any]] = json.loads(self._output.distributions_json)
         return every
 
     @property
     def plot(self) -> "ResultPlots":
-        """Pictures of this result: ``r.plot()`` the main one, ``r.plot.goodput()`` and others."""
+        """Pictures of this result: ``r.plot()`` for the main picture, ``r.plot.goodput()`` etc."""
         need("a picture", "matplotlib")
         from lasthop.plot import ResultPlots
 
         return ResultPlots(self)
 
     def to_json(self) -> str:
-        """The text that ``lasthop simulate --json`` prints, byte for byte."""
+        """Return the text that ``lasthop simulate --json`` prints, byte for byte."""
         return self._output.summary_json
 
     def save(self, directory: str | PathLike[str]) -> list[Path]:
         """Write ``result.json``, ``record.json`` and every table as Parquet and CSV.
 
-        `lasthop.load` makes the result of the first two again, equal to this one and with its
-        scenario, samples and series; a capture is written by `save_capture`.
+        `lasthop.load` reads the first two files and returns a result that is equal to this one,
+        with scenario, samples and series. `save_capture` writes a capture.
 
         Returns
         -------
         list of Path
-            What was written.
+            Files that were written.
         """
         from lasthop.saving import save_result
 
@@ -231,56 +231,57 @@ class Result(Answer):
 
     @property
     def record(self) -> str:
-        """What ``record.json`` has beside a ``result.json``: scenario, samples and series."""
+        """Contents of ``record.json``: scenario, samples and series."""
         return record_text(self._output, self.scenario, self.summary)
 
     @property
     def frame_count(self) -> int:
-        """Frames kept for a packet capture; an aggregate has as many as MPDUs."""
+        """Number of frames kept for a packet capture; each MPDU of an aggregate counts."""
         return self._output.frame_count
 
     @property
     def frames_full(self) -> bool:
-        """Whether ``record.frames`` left no room for more of them."""
+        """Whether frames were left out because ``record.frames`` was reached."""
         return self._output.frames_full
 
     def frames(self, from_s: float = 0.0, to_s: float = inf) -> "pd.DataFrame":
-        """Recorded frames of the first replication that begin in a stretch of time, a row each.
+        """Return recorded frames of the first replication that begin in an interval of time.
 
-        Columns are start_s, duration_s, sender, receiver (none: all), kind (data, ack, rts, cts,
-        cf-end, block-ack, block-ack-req: the MAC's), bytes, rate_bps, mcs (none: it has a rate
-        alone), attempt (of the exchange: an RTS that failed before counts), fate (delivered,
-        collided, corrupted), discarded, backoff_slots (as drawn; none of a frame that had not to
-        contend), flow and packet, what is in it: segment, datagram, syn, ack or syn-ack.
+        The table has one row per frame. Columns are start_s, duration_s, sender, receiver (none if
+        it is a broadcast), kind (of the MAC: data, ack, rts, cts, cf-end, block-ack,
+        block-ack-req), bytes, rate_bps, mcs (none if the rate has no MCS), attempt (of the
+        exchange; a failed RTS counts), fate (delivered, collided, corrupted), discarded,
+        backoff_slots (as drawn; none for a frame that did not contend), flow, and packet (segment,
+        datagram, syn, ack or syn-ack).
 
-        A PPDU of a cell that aggregates is a row: bytes is the length of all of it, fate is
-        delivered if any of its MPDUs was received, attempt the most that any has had, discarded
-        says that some of it was given up; flow and packet are those that all packets in it have
-        in common. Columns mpdus and mpdus_lost count MPDUs (none in control frames), sequence and
-        lost are lists of sequence numbers, of all of them and of those that were not received
-        (none where cells do not aggregate).
+        In a cell with aggregates, a row is a PPDU: bytes is its whole length; fate is delivered if
+        any of its MPDUs was received; attempt is the largest of its MPDUs; discarded is true if
+        any MPDU was given up; flow and packet are those that all its packets have in common.
+        Columns mpdus and mpdus_lost count MPDUs (none in control frames). Columns sequence and
+        lost are lists of sequence numbers, of all MPDUs and of those that were not received (none
+        in cells without aggregates).
 
         Parameters
         ----------
         from_s, to_s : float
-            The stretch. [s]
+            Ends of the interval. [s]
 
         Raises
         ------
         UserError
-            If none were recorded: the scenario asks for them (``record.frames``). Or if the result
-            was loaded: they are not saved with it. Or if it is no stretch.
+            If no frames were recorded (``record.frames`` of the scenario). Or if the result
+            was loaded: frames are not saved with it. Or if the interval is invalid.
         """
         import pandas as pd
 
         if not from_s <= to_s:
-            raise UserError(f"frames from {from_s:g} s to {to_s:g} s: no stretch of time")
+            raise UserError(f"frames from {from_s:g} s to {to_s:g} s: not an interval of time")
         table = pd.DataFrame(self.frame_columns(from_s, to_s))
         whole = ("backoff_slots", "mcs", "mpdus", "mpdus_lost")
         return table.astype(dict.fromkeys(whole, "Int64"))
 
     def frame_columns(self, from_s: float = 0.0, to_s: float = inf) -> dict[str, list[Any]]:
-        """The same as `frames` as lists by column, without pandas."""
+        """Return recorded frames of an interval of time as lists by column, without pandas."""
         self._check_frames()
         columns: dict[str, list[Any]] = json.loads(self._output.frames_json(from_s, to_s))
         return columns
@@ -295,8 +296,8 @@ class Result(Answer):
         Raises
         ------
         UserError
-            If none were recorded: the scenario asks for them (``record.frames``). Or if the result
-            was loaded: they are not saved with it. Or if somebody else's file is there.
+            If no frames were recorded (``record.frames`` of the scenario). Or if the result
+            was loaded: frames are not saved with it. Or if another program's file would be lost.
         """
         from lasthop.ownership import CAPTURE, refuse_if_foreign
         from lasthop.saving import write_atomically

@@ -1,4 +1,4 @@
-"""One scenario simulated: the engine called, its result wrapped."""
+"""Simulation of one scenario: call the engine and wrap its result."""
 
 import os
 import warnings
@@ -15,11 +15,11 @@ from lasthop.scenario import Scenario, ScenarioLike, blaming
 __all__ = ["MOST_JOBS", "Progress", "ProgressCallback", "replaced", "simulate", "threads_asked"]
 
 MOST_JOBS = 1024
-"""Threads that can be asked for; a run takes fewer."""
+"""Largest number of threads that `jobs` accepts; a run uses fewer."""
 
 
 class Progress(TypedDict):
-    """How far a run is, over all its replications."""
+    """Progress of a run, over all its replications."""
 
     replications_done: int
     replications: int
@@ -55,16 +55,16 @@ def simulate(
     scenario : str, path, mapping or Scenario
         See `Scenario`.
     replications, seed : int, optional
-        Replace the scenario's own.
+        Values that replace those of the scenario.
     series : str, optional
         Sampling interval of time series of the first replication: ``"0.1 s"``.
     frames : int, optional
         Keep at most this many frames of the first replication for a packet capture.
     tails : bool
-        Measure also what means hide in a cell: ``jain_p05``, the 5th percentile of Jain's index
-        over windows of 1 s, ``longest_starved_s`` of each station, ``sojourn_p99_s`` of each
-        of its queues; of each TCP flow ``rtt_p95_s`` and ``rtt_p99_s``; and
-        `Result.distributions`. All other values are the same without.
+        Whether to report also what averages hide in a cell: ``jain_p05``, the 5th percentile of
+        Jain's index over windows of 1 s; ``longest_starved_s`` of each station; ``sojourn_p99_s``
+        of each queue; ``rtt_p95_s`` and ``rtt_p99_s`` of each TCP flow; and
+        `Result.distributions`. All other values are the same with and without it.
     settings : mapping or pairs
         Further values to replace: ``{"cell.ap.cwmin": 15}``.
     jobs : int, optional
@@ -72,16 +72,17 @@ def simulate(
     progress : callable, optional
         Called about every 50 ms with a `Progress`; the run stops if it returns False.
     max_time_s : float, optional
-        Time that the run may take, by its pace after half a second; by default any. [s]
+        Longest time that the run may take, estimated from its speed in the first half second; by
+        default there is no limit. [s]
     max_memory_bytes : float
-        Memory that a table of its time series may take. [bytes]
+        Largest memory that a table of its time series may need. [bytes]
 
     Returns
     -------
     Result
         Estimates as data frames, samples, series and pictures. If `progress` or Ctrl-C stopped the
-        run it has the replications that were finished, `Result.interrupted` is set and a
-        `RuntimeWarning` given.
+        run, it has the finished replications, `Result.interrupted` is set, and a `RuntimeWarning`
+        is given.
 
     Raises
     ------
@@ -90,10 +91,10 @@ def simulate(
     UserError
         If there are no threads to run on.
     TooCostlyError
-        If its series would take more memory than they may; if by its pace it would take longer
-        than it may, or has taken twice as long.
+        If its series would need more memory than `max_memory_bytes`; if it would take longer than
+        `max_time_s` by the estimate, or has taken twice as long.
     ValueError
-        If what it may take is not above 0.
+        If `max_time_s` or `max_memory_bytes` is not above 0.
     Stopped
         If `progress` returned False before the first replication finished.
     KeyboardInterrupt
@@ -177,9 +178,9 @@ def replaced(
 def threads_asked(jobs: int | None) -> int:
     """Threads to run on; by default one for each available processor."""
     if jobs is not None and (not isinstance(jobs, int) or jobs < 1):
-        raise UserError(f"jobs={jobs!r}: at least 1 thread is needed, a whole number")
+        raise UserError(f"jobs={jobs!r}: must be a whole number of threads from 1")
     if jobs is not None and jobs > MOST_JOBS:
-        raise UserError(f"jobs={jobs}: at most {MOST_JOBS} threads can be asked for")
+        raise UserError(f"jobs={jobs}: at most {MOST_JOBS} threads are possible")
     return available_jobs() if jobs is None else jobs
 
 

@@ -54,7 +54,7 @@ def need_room_in_sweep(
         They would take more.
     """
     largest = sorted(values, reverse=True)[:at_once]
-    points = "a point" if len(largest) == 1 else f"{len(largest)} points at once"
+    points = "a point" if len(largest) == 1 else f"{len(largest)} points together"
     _need(f"{scenario.source}: time series of {points}", scenario, sum(largest), max_memory_bytes)
 
 
@@ -67,7 +67,7 @@ def _need(what: str, scenario: Scenario, values: int, max_memory_bytes: float) -
     if interval_s is not None:
         coarser_s = _rounded_up(interval_s * memory_bytes / max_memory_bytes)
         if coarser_s <= scenario.typed.duration_s:
-            coarser = f"samples every {coarser_s:g} s take less"
+            coarser = f"take samples only every {coarser_s:g} s"
     with allowing(inf, max_memory_bytes):
         need(what, memory_bytes=memory_bytes, smaller=coarser)
 

@@ -62,7 +62,7 @@ def save_result(result: "Result", directory: Path) -> list[Path]:
     Tables that an earlier result left there and this one does not have are removed.
     """
     if directory.exists() and not directory.is_dir():
-        raise UserError(f"{directory}: is a file; a result is saved into a directory")
+        raise UserError(f"{directory}: is a file: expected a directory for a result")
     refuse_foreign(directory, RESULT_FILES)
     about = {key: str(result.summary[key]) for key in ("scenario", "seed", "version")}
     writers: dict[str, Writer] = {

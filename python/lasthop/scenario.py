@@ -1,7 +1,7 @@
-"""A scenario as Python sees it: a read-only view of what the engine checked and filled in.
+"""Scenarios in Python: a read-only view of the scenario that the engine has checked and completed.
 
-The engine owns the grammar. Text goes in, the normalised scenario comes out with every default
-filled, or everything wrong with it is reported at once.
+The engine owns the grammar. It turns a text into a normalised scenario with all defaults, or
+reports all errors of the text together.
 """
 
 import json
@@ -43,36 +43,35 @@ __all__ = [
 ]
 
 SETTING = "settings "
-"""What stands before a setting that brought a problem in; options of the command line have their
-own words."""
+"""Text before a setting that caused a problem; the command line names its options instead."""
 
 OF_ENGINE = "--set "
-"""The same as the engine says it."""
+"""Text that the engine writes before a setting that caused a problem."""
 
 
 class Scenario(Mapping[str, Any]):
     """A checked scenario: a read-only mapping with every default filled in.
 
-    Keys are those of the normalised scenario, which say their unit: ``sc["duration_s"]``; those of
-    the file lead there, too: ``sc["duration"]`` is the same number of seconds. A path leads into
-    tables and lists: ``sc["cell.ap.cwmin"]``, ``sc["stations.near.rate_bps"]``. A `KeyError` names
-    the keys that are nearest.
+    Keys are those of the normalised scenario, whose names end with the unit: ``sc["duration_s"]``.
+    Keys of the file are accepted, too: ``sc["duration"]`` is the same number of seconds. A path
+    leads into tables and lists: ``sc["cell.ap.cwmin"]``, ``sc["stations.near.rate_bps"]``. A
+    `KeyError` names the most similar keys.
 
-    Scenarios that mean the same are equal, whatever file or text they came from, and have the same
-    hash. A pickle has the text, settings and named files.
+    Scenarios with the same meaning are equal and have the same hash, whatever their files or texts.
+    A pickle has the text, settings and named files.
 
     Parameters
     ----------
     source : str, path or mapping
-        A file (TOML or JSON); the text itself, if it has a line break or starts with ``{``; or
-        the tree as a mapping, in the grammar of the file.
+        File (TOML or JSON); its text, if it has a line break or starts with ``{``; or its tree as a
+        mapping, in the grammar of the file.
     settings : mapping or pairs
         Values to replace after parsing, by key path: ``{"cell.ap.cwmin": 15}``.
 
     Raises
     ------
     ScenarioError
-        With everything that is wrong in ``problems``.
+        If the scenario has errors; ``problems`` has all of them.
     """
 
     __slots__ = ("_checked", "_json", "_read", "_typed")
@@ -161,19 +160,19 @@ class Scenario(Mapping[str, Any]):
 
     @classmethod
     def of(cls, checked: _core.Scenario) -> "Scenario":
-        """The scenario that the engine has checked already."""
+        """Return the scenario that the engine has checked already."""
         made = cls.__new__(cls)
         made._take(checked)
         return made
 
     @property
     def checked(self) -> _core.Scenario:
-        """What the engine made of it, which simulation and emulation take as it is."""
+        """Scenario in the engine, for simulation and emulation."""
         return self._checked
 
     @property
     def typed(self) -> "Typed":
-        """The same as typed values, which models, cautions and the emulator read."""
+        """Scenario as typed values, for models, warnings and the emulator."""
         if self._typed is None:
             from lasthop.models.reading import read
 
@@ -181,7 +180,7 @@ class Scenario(Mapping[str, Any]):
         return self._typed
 
     def in_pieces(self) -> dict[str, Any]:
-        """A fresh tree with a `LongList` in the place of stations, links and flows."""
+        """Return the scenario as a tree with a `LongList` for stations, links and flows."""
         tree: dict[str, Any] = json.loads(self._checked.head_to_json())
         for name, count in self._checked.long_lists():
             tree[name] = LongList(count, partial(self._checked.rows_to_json, name))
@@ -189,17 +188,17 @@ class Scenario(Mapping[str, Any]):
 
     @property
     def source(self) -> str:
-        """The file it came from, or what stands for it in messages."""
+        """File of the scenario, or its name in messages if there is no file."""
         return self._checked.source
 
     @property
     def content(self) -> bytes:
-        """The text as given, before `settings`, in UTF-8."""
+        """Text as given, before `settings`, in UTF-8."""
         return self._checked.content
 
     @property
     def format(self) -> str:
-        """``toml`` or ``json``."""
+        """Format of the text: ``toml`` or ``json``."""
         return self._checked.format
 
     @property
@@ -209,7 +208,7 @@ class Scenario(Mapping[str, Any]):
 
     @property
     def key(self) -> str:
-        """Fingerprint of what is simulated: equal for scenarios that mean the same."""
+        """Fingerprint of the simulation: equal for scenarios with the same meaning."""
         import hashlib
 
         return hashlib.sha256(self.to_json().encode()).hexdigest()
@@ -232,9 +231,9 @@ class Scenario(Mapping[str, Any]):
         Parameters
         ----------
         name : str
-            Name of their table, which the scenario has not: ``station.NAME``.
+            Name of their table ``station.NAME``, which must be new.
         table : mapping
-            What stands in it, in the grammar of the file.
+            Contents of the table, in the grammar of the file.
         """
         content = self.content
         if self.format == "toml":
@@ -256,13 +255,13 @@ class Scenario(Mapping[str, Any]):
             return Scenario.of(_core.Scenario(content, kind, *args))
 
     def to_json(self) -> str:
-        """The normalised scenario as JSON text."""
+        """Return the normalised scenario as JSON text."""
         if self._json is None:  # Most points of a sweep are only simulated.
             self._json = self._checked.to_json()
         return self._json
 
     def to_dict(self) -> dict[str, Any]:
-        """The normalised scenario as a fresh tree of dictionaries and lists."""
+        """Return the normalised scenario as a new tree of dictionaries and lists."""
         tree: dict[str, Any] = json.loads(self._json or self._checked.to_json())
         return tree
 
@@ -286,7 +285,7 @@ def check(scenario: ScenarioLike) -> Scenario:
     Raises
     ------
     ScenarioError
-        With everything that is wrong in ``problems``.
+        If the scenario has errors; ``problems`` has all of them.
 
     Examples
     --------
@@ -301,12 +300,12 @@ def check(scenario: ScenarioLike) -> Scenario:
 
 
 def schema() -> dict[str, Any]:
-    """The JSON Schema of scenario files.
+    """Return the JSON Schema of scenario files.
 
     Returns
     -------
     dict
-        A fresh tree, for editors and other programs that read or write scenarios.
+        New tree, for editors and other programs that read or write scenarios.
 
     Examples
     --------
@@ -320,10 +319,10 @@ def schema() -> dict[str, Any]:
 
 @contextmanager
 def blaming(names: Mapping[str, str]) -> Iterator[None]:
-    """Make problems of settings name what the caller wrote: ``seed=-1`` in Python, ``--seed -1`` on
-    the command line; else ``settings seed=-1``.
+    """Name settings in problems as the caller wrote them.
 
-    `names` are by path of the setting. The dictionary's text has no lines that a user knows.
+    This is ``seed=-1`` in Python and ``--seed -1`` on the command line; otherwise ``settings
+    seed=-1``. `names` has these names by path of the setting.
     """
     try:
         yield
@@ -353,7 +352,7 @@ def companion(
     source: str | Path,
     settings: Sequence[Setting],
 ) -> Any:
-    """The tree that a function of `_core` makes of a table beside a scenario.
+    """Return the tree that a function of `_core` makes of a table in a scenario's file.
 
     Parameters
     ----------
@@ -367,7 +366,7 @@ def companion(
     Raises
     ------
     ScenarioError
-        With everything that is wrong in ``problems``.
+        If the scenario has errors; ``problems`` has all of them.
     """
     content, name = contents(source)
     kind = "json" if looks_like_json(content) else "toml"

@@ -1,4 +1,4 @@
-"""A simulation that is stepped: run to a time, read, change a value, go on."""
+"""A simulation in steps: run to a time, read values, change a setting, continue."""
 
 import json
 from collections.abc import Mapping, Sequence
@@ -23,60 +23,60 @@ MOST_REPLICATION = 2**32 - 1
 
 
 class Changeable(NamedTuple):
-    """What of a scenario may change while it is simulated."""
+    """A value of a scenario that may change while the scenario is simulated."""
 
     value: float | None
-    """What it says now, in `unit`; None: a word, which is `text`."""
+    """Present value, in `unit`; None if it is a word, which is in `text`."""
     text: str
-    """The same as a file has it, such as ``20 Mbps``."""
+    """Present value in the notation of a file, such as ``20 Mbps``."""
     unit: str
-    """``bit/s``, ``s``, or ``-``."""
+    """Unit: ``bit/s``, ``s``, or ``-``."""
     least: float
-    """The least that the key itself may say, in `unit`; what stands beside it may allow less."""
+    """Least value of the key, in `unit`; other settings may restrict it further."""
     greatest: float
-    """The greatest, likewise: a ``cwmin`` goes to its ``cwmax`` only."""
+    """Greatest value of the key, in `unit`; other settings may restrict it further, such as
+    ``cwmax`` for ``cwmin``."""
 
 
 class Change(NamedTuple):
-    """A value that was changed in motion."""
+    """A change of a value during the simulation."""
 
     time_s: float
-    """When. [s]"""
+    """Simulated time of the change. [s]"""
     path: str
     """Key path."""
     value: str
-    """The value, as a file has it."""
+    """New value, in the notation of a file."""
 
 
 class Session:
     """One replication of a scenario, driven step by step.
 
-    What is read costs the run nothing: without a change, `finish` gives the very result that
-    ``simulate(scenario, replications=1)`` does. A change holds for what happens after it: packets
-    that come to a queue later, backoffs that are drawn later, the next packet at a new rate. A
-    limit below what a queue holds drops nothing that waits. A change before the first step is as
-    if the scenario had said so.
+    Reading does not affect the run: without a change, `finish` returns the same result as
+    ``simulate(scenario, replications=1)``. A change applies to later events: packets that arrive
+    at a queue later, backoffs that are drawn later, the next packet at a new rate. A limit below
+    the present backlog of a queue drops no waiting packet. A change before the first step has the
+    same effect as a change in the scenario.
 
-    The engine works on a thread of its own, without the GIL; Ctrl-C leaves a step on its way,
-    after which `run_until` or `step` goes on to where it was to halt. It is a context manager,
-    which closes it.
+    The engine runs in its own thread, without the GIL. Ctrl-C interrupts a step; the next
+    `run_until` or `step` also completes it. A session is a context manager, which closes it.
 
     Parameters
     ----------
     scenario : str, path, mapping or Scenario
         See `Scenario`.
     seed : int, optional
-        Replaces the scenario's own.
+        Seed that replaces the scenario's.
     replication : int
-        Number of the replication, from 0, whose random streams it draws from.
+        Number of the replication, from 0, whose random streams are used.
     series : str, optional
         Sampling interval of time series: ``"0.1 s"``.
     frames : int, optional
         Keep at most this many frames for a packet capture.
     tails : bool
-        Measure also what means hide, as `simulate` does.
+        Whether to report also what averages hide, see `simulate`.
     settings : mapping or pairs
-        Further values to replace before it begins: ``{"cell.ap.cwmin": 15}``.
+        Further values to replace before the run begins: ``{"cell.ap.cwmin": 15}``.
 
     Raises
     ------
@@ -157,7 +157,7 @@ class Session:
         return self.scenario.checked.length_s
 
     def step(self, seconds: float | str) -> None:
-        """Run on for a simulated time; a step that is longer than what is left halts at the end.
+        """Run for a simulated time; a step that is longer than the remaining time stops at the end.
 
         Parameters
         ----------
@@ -167,23 +167,23 @@ class Session:
         Raises
         ------
         UserError
-            If it is no such time, the session is at its end or over, or another thread is using it.
+            If the time is invalid, the session is at its end or closed, or another thread uses it.
         KeyboardInterrupt
-            At Ctrl-C; the next step goes on to where this one was to halt.
+            At Ctrl-C; the next step also completes this one.
         """
         before_s = self.now_s
         self._core.step(seconds_of(seconds, "step({!r})"))
         if before_s >= self.duration_s:
             raise UserError(
                 f"step({seconds!r}): the session is at {self.duration_s:.9g} s, its end",
-                "finish() has the result",
+                "call finish() for the result",
             )
 
     def run_until(self, time_s: float | str) -> None:
-        """Run on to a simulated time.
+        """Run to a simulated time.
 
-        It halts there: what the medium and links do at that instant has happened, and nothing else
-        of it has.
+        Events of the medium and of links at that instant are processed; other events at that
+        instant are not.
 
         Parameters
         ----------
@@ -193,49 +193,48 @@ class Session:
         Raises
         ------
         UserError
-            If it is no such time, the session is over, or another thread is using it.
+            If the time is invalid, the session is closed, or another thread uses it.
         KeyboardInterrupt
-            At Ctrl-C; `run_until` the same time goes on.
+            At Ctrl-C; call `run_until` with the same time to continue.
         """
         self._core.run_until(seconds_of(time_s, "run_until({!r})"))
 
     def read(self) -> dict[str, Any]:
-        """What was measured since the last reading, and what there is now.
+        """Return averages since the last reading, and present values.
 
         Returns
         -------
         dict
-            ``time_s``, ``interval_s`` (since the reading before, or the start); the lists of
-            results, each of items with ``name`` and plain numbers, by the names and units of the
-            registry: over the interval, so that ``cwnd_packets`` is an average; and ``now``, lists
-            of the same shape with what there is at this instant: windows, queues, C, the last
-            ping. What has no value is absent; the lists are, where no time has passed. Quantities
-            that are kept since the end of the warm-up alone, such as percentiles, are in the
-            result.
+            ``time_s`` and ``interval_s``, the time since the previous reading or the start. Lists
+            of items with ``name`` and plain numbers over the interval, by the names and units of
+            the registry; for example, ``cwnd_packets`` is an average. ``now``, lists of the same
+            shape with values at this instant: windows, queues, C, the last ping. Quantities
+            without a value are absent; the lists are absent if no time has passed. Quantities that
+            are measured only since the end of the warm-up, such as percentiles, are in the result.
         """
         reading: dict[str, Any] = json.loads(self._core.read())
         self._last = reading
         return reading
 
     def values(self, list_name: str, quantity: str, *, now: bool = False) -> dict[str, float]:
-        """One quantity of the last reading by name of the item; reads first if none was made.
+        """Return a quantity of the last reading by name of the item; read first if needed.
 
         Parameters
         ----------
         list_name, quantity : str
             ``"flows", "goodput_bps"``.
         now : bool
-            At the instant of the reading, instead of over the interval before it.
+            Whether to return values at the instant of the reading, instead of over the interval.
 
         Returns
         -------
         dict
-            Items without a value are absent.
+            Values by name; items without a value are absent.
 
         Raises
         ------
         UserError
-            If the reading has no such list or no item of it has such a quantity, with the nearest.
+            If the reading has no such list, or none of its items has this quantity.
         """
         reading = self.read() if self._last is None else self._last
         lists = reading["now"] if now else reading
@@ -255,9 +254,9 @@ class Session:
         return found
 
     def set(self, path: str, value: object) -> None:
-        """Change a value of the scenario from now on.
+        """Change a value of the scenario, from the present time on.
 
-        The value is checked as one of the file is, with all that stands beside it.
+        The value is checked together with all other settings, like a value of a file.
 
         Parameters
         ----------
@@ -270,9 +269,9 @@ class Session:
         Raises
         ------
         ScenarioError
-            If a file must not say so.
+            If the value is not valid in a file.
         UserError
-            If it cannot change in motion.
+            If the setting cannot change during a simulation.
         """
         text = as_setting(value)
         with blaming({path: f"set({path!r}, {value!r})"}):
@@ -280,7 +279,7 @@ class Session:
         if not changed:
             there = list(self.changeable())
             raise UserError(
-                f"`{path}`: {text} cannot be set in motion; {_instead(path, there)}",
+                f"`{path}`: {text} cannot be set during a simulation; {_instead(path, there)}",
                 f"Session.changeable() lists all {len(there)}"
                 if len(there) > MOST_LISTED
                 else None,
@@ -288,10 +287,10 @@ class Session:
         self.changes.append(Change(self.now_s, path, text))
 
     def changeable(self) -> dict[str, Changeable]:
-        """What may change in motion, by key path, with what it says now and the range of the key.
+        """Return the values that may change during a simulation, by key path, with their ranges.
 
-        `set` checks a value with all that stands beside it, too, which may allow less than the
-        range: no ``cwmin`` is above its ``cwmax``.
+        `set` also checks a value together with other settings, which may restrict the range: no
+        ``cwmin`` is above its ``cwmax``.
 
         Returns
         -------
@@ -304,37 +303,37 @@ class Session:
         return {one.pop("path"): Changeable(**one) for one in every}
 
     def finish(self) -> Result:
-        """Run to the end; the session is over then.
+        """Run to the end, close the session, and return the result.
 
         Returns
         -------
         Result
-            That of one replication, over the time after the warm-up. It has the scenario as it
-            began: `changes` says what was changed.
+            Result of one replication, over the time after the warm-up. Its scenario is the one at
+            the beginning; `changes` lists the changes.
 
         Raises
         ------
         UserError
-            If the session is over, or another thread is using it.
+            If the session is closed, or another thread uses it.
         KeyboardInterrupt
-            At Ctrl-C; `finish` goes on.
+            At Ctrl-C; call `finish` again to continue.
         """
         return Result(self._core.finish(), self.scenario)
 
     def close(self) -> None:
-        """End it, and keep nothing; one that is over stays so."""
+        """End the session without a result; a closed session stays closed."""
         self._core.close()
 
 
 def seconds_of(given: float | str, what: str) -> float:
-    """A time as a number of seconds or as text with its unit. [s]
+    """Return a time that is given in seconds or as text with its unit. [s]
 
     Parameters
     ----------
     given : float or str
         ``1.5``, ``"1500 ms"``.
     what : str
-        What an error begins with, with a place for what was given: ``"step({!r})"``.
+        Beginning of an error, with a placeholder for the given value: ``"step({!r})"``.
 
     Raises
     ------

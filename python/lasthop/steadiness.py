@@ -117,7 +117,7 @@ def _halves_apart(
             for mean, ci95 in ((first, first_ci95), (second, second_ci95))
         ]
         yield (
-            f"the goodput {words} is {told[0]} Mb/s in the first half of what is measured and "
+            f"the goodput {words} is {told[0]} Mb/s in the first half of the measured time and "
             f"{told[1]} in the second: the run is not in a steady state; a `warmup` longer than "
             f"{scenario.warmup_s:g} s, or a longer `duration`, may help"
         )

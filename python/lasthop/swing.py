@@ -52,13 +52,13 @@ class Swing:
     period_s : float or None
         Its period; None where it has none. [s]
     rest_packets : float or None
-        The fluid's point of rest. [packets]
+        The fluid's equilibrium. [packets]
     predicted_s : float or None
         Period of the fluid near rest; None if it does not swing there. [s]
     stable : bool or None
-        Whether the fluid's point of rest is stable.
+        Whether the fluid's equilibrium is stable.
     cycle_s : float or None
-        Period of the cycle in which the fluid under constraints ends, where the point of rest is
+        Period of the cycle in which the fluid under constraints ends, where the equilibrium is
         not stable. [s]
     cycle : tuple of arrays or None
         Times of one period of that cycle, and its queue. [s], [packets]

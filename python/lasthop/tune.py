@@ -1,4 +1,4 @@
-"""Which access parameters to set for a scenario, for what gain and at what cost."""
+"""Search for the best access parameters of a scenario, with gains and costs."""
 
 from collections.abc import Mapping, Sequence
 from concurrent.futures import Executor
@@ -21,11 +21,11 @@ from lasthop.tuning.simulations import Simulations
 __all__ = ["CONFIRM", "TUNING_FILES", "TuneInterrupted", "Tuning", "tune"]
 
 CONFIRM = 10
-"""Candidates confirmed by simulation, unless said otherwise."""
+"""Default number of candidates that are confirmed by simulation."""
 
 
 class TuneInterrupted(KeyboardInterrupt):
-    """A search that Ctrl-C ended; `finished` holds what it has found."""
+    """Interruption of a search by Ctrl-C; `finished` has the result so far."""
 
     def __init__(self, finished: Tuning) -> None:
         super().__init__(finished.how_far)
@@ -53,47 +53,46 @@ def tune(
     directory: str | PathLike[str] | None = None,
     progress: ProgressCallback | None = None,
 ) -> Tuning:
-    """Find the access parameters that serve a scenario best.
+    """Find the access parameters that are best for an objective.
 
     Contention windows of the access point and of the stations, TXOP limits and PIFS access are
-    ranked by the 802.11e model, or by short simulations where it does not hold; the best few are
-    simulated as the scenario says, with the same seeds. The best of these is recommended only if
+    ranked by the 802.11e model, or by short simulations where the model does not hold. The best few
+    settings are fully simulated, with the scenario's seeds. The best of them is recommended only if
     it improves the objective beyond the interval of the paired differences, also with fresh seeds;
-    otherwise the present setting stays. The same scenario and version give the same choice,
-    whatever `jobs`.
+    otherwise the present setting stays. The choice depends on scenario and version, not on `jobs`.
 
     Parameters
     ----------
     scenario : str, path, mapping or Scenario
         See `Scenario`.
     objective : str
-        ``"throughput"``: the cell's goodput; ``"delay"``: the mean time in the
-        access point's queue; ``"fairness"``: Jain's index of the stations' goodputs, each
-        direction on its own where a station sends and receives. Settings within 0.5 % of the
-        best, or 1 ms, are told apart by the other two; where fairness is the aim, settings whose
-        stations differ by 0.5 % more of a share than with the best. ``"calls"``: the most calls
-        whose 99th percentile of one-way delay is under 150 ms and whose losses are under 1 %, each
-        way, beside the file's traffic; calls of G.711, or those of the file.
+        ``"throughput"`` is the goodput of the cell, ``"delay"`` the mean time in the access point's
+        queue, and ``"fairness"`` Jain's index of the stations' goodputs, separately for each
+        direction if a station sends and receives. Settings within 0.5 % of the best, or 1 ms, are
+        ranked by the other two. With fairness as the aim, these are settings whose stations differ
+        by at most 0.5 % more of a share than with the best. ``"calls"`` is the largest number of
+        calls, in addition to the file's traffic, with a 99th percentile of one-way delay under
+        150 ms and losses under 1 % in each direction; calls of G.711, or those of the file.
     category : str, optional
-        Access category whose parameters are searched; by default the one of most TCP connections.
-        The windows of other categories stay as they are.
+        Access category whose parameters are searched; by default that of most TCP connections. The
+        windows of other categories do not change.
     give_up : float
-        Part of the present goodput, and of Jain's index, that another aim may cost. With
-        ``"throughput"`` and ``"delay"``, no RTT of a flow, no 99th percentile of its RTT or delay
-        and no goodput of a station may get worse by more either, beyond its interval.
+        Part of the present goodput and of Jain's index that may be lost for another aim. With
+        ``"throughput"`` and ``"delay"``, this limit also holds, beyond the interval, for each
+        flow's RTT, for the 99th percentile of its RTT or delay, and for each station's goodput.
     min_jain : float
-        Least 5th percentile of Jain's index over windows of 1 s; where the present setting has
-        less, no setting may have less than that. No station may get less than a tenth of an equal
-        share for 5 s either, unless as many do at present.
+        Least 5th percentile of Jain's index over windows of 1 s, or that of the present setting if
+        it is lower. In addition, no station may get less than a tenth of an equal share for 5 s,
+        unless as many stations do at present.
     pifs, txop : bool
         Whether the access point may use PIFS access, and whether TXOP limits are searched.
     confirm : int
-        Candidates confirmed by simulation beside the present setting; where all are ruled out,
-        as many again, twice at most.
+        Number of candidates to confirm by simulation, in addition to the present setting. If all
+        are ruled out, as many again are confirmed, at most twice.
     executor : concurrent.futures.Executor, optional
-        Who simulates in the place of threads of this process; see `lasthop.sweep`.
+        Executor that simulates instead of threads of this process; see `lasthop.sweep`.
     directory : path, optional
-        Where finished simulations are kept, and found again by the next search.
+        Directory in which finished simulations are kept, for reuse by the next search.
     replications, seed, settings, jobs
         See `simulate`.
     progress : callable, optional
@@ -102,8 +101,8 @@ def tune(
     Returns
     -------
     Tuning
-        The recommended setting, what it gains and costs, or why the present one stays; and every
-        other one that was tried.
+        Recommended setting with gains and costs, or the reason why the present one stays; and all
+        settings that were tried.
 
     Raises
     ------
@@ -113,9 +112,9 @@ def tune(
         If an argument is refused, the scenario has no cell, nothing is delivered in it, or calls
         would take too long to count.
     Stopped
-        If `progress` returns False; its ``finished`` is a `Tuning` with what was found.
+        If `progress` returns False; its ``finished`` is a `Tuning` with the result so far.
     TuneInterrupted
-        At Ctrl-C, likewise; it is a `KeyboardInterrupt`.
+        At Ctrl-C, with ``finished`` as well; it is a `KeyboardInterrupt`.
 
     Examples
     --------
@@ -143,11 +142,11 @@ def tune(
             f'there is no objective "{objective}"', f"objectives: {', '.join(OBJECTIVES)}"
         )
     if not isinstance(give_up, int | float) or not 0.0 <= give_up < 1.0:
-        raise UserError(f"give_up={give_up!r}: a part from 0 to below 1 is needed")
+        raise UserError(f"give_up={give_up!r}: must be a part from 0 to below 1")
     if not isinstance(min_jain, int | float) or not 0.0 <= min_jain <= 1.0:
-        raise UserError(f"min_jain={min_jain!r}: a Jain's index from 0 to 1 is needed")
+        raise UserError(f"min_jain={min_jain!r}: must be a Jain's index from 0 to 1")
     if not isinstance(confirm, int) or confirm < 1:
-        raise UserError(f"confirm={confirm!r}: a whole number from 1 is needed, of candidates")
+        raise UserError(f"confirm={confirm!r}: must be a whole number of candidates from 1")
     threads_asked(jobs)
     base = replaced(scenario, settings, replications=replications, seed=seed)
     if not categories_in_use(base):

@@ -142,7 +142,7 @@ def read_range(text: str, what: str) -> Range | None:
         return None
     found = RANGE.fullmatch(text)
     if found is None:
-        raise UserError(f'{what}: "{text}" is no range', f"ranges are {FORMS}")
+        raise UserError(f'{what}: "{text}" is not a range', f"ranges are {FORMS}")
     low, high, step = (
         None if found[part] is None else quantity(found[part]) for part in ("low", "high", "step")
     )
@@ -150,7 +150,7 @@ def read_range(text: str, what: str) -> Range | None:
         if re.search(r"\slog\s*$", text):
             raise UserError(f'{what}: "{text}" lacks the number of values', f"ranges are {FORMS}")
         units = ", ".join(sizes())
-        raise UserError(f'{what}: "{text}" has a unit that is not known', f"units are {units}")
+        raise UserError(f'{what}: "{text}" has an unknown unit', f"units are {units}")
     unit = high.unit or low.unit
     low, high = (each._replace(unit=each.unit or unit) for each in (low, high))
     if step is not None:
@@ -211,8 +211,8 @@ def ratios(given: Range, what: str) -> list[str]:
     if ends and is_whole(low) and is_whole(high):
         inner = [value.to_integral_value() for value in inner]
         if len({low, *inner, high}) < count:
-            hint = f"fewer values, or {written(low, unit)}.0 for values between"
-            raise UserError(f"{what}: {given.text} has not so many whole numbers", hint)
+            hint = f"choose fewer values, or {written(low, unit)}.0 for values between"
+            raise UserError(f"{what}: {given.text} does not contain this many whole numbers", hint)
     else:
         inner = [rounded(value) for value in inner]
     return [written(value, unit) for value in (low, *inner, high)]

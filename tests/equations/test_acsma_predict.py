@@ -142,14 +142,14 @@ def test_near_misses_are_warned_of():
     said = predict(scenario(EACH, r_max=0.001)).warnings
     assert any("is above `csma.r_max` = 0.001" in warning for warning in said)
     said = predict(scenario([["1", "3"]], access="legacy")).warnings
-    assert any("what flows get that pass several links" in warning for warning in said)
+    assert any("the goodput of flows that cross several links" in warning for warning in said)
 
 
 @pytest.mark.parametrize(
     ("tree", "words"),
     [
-        (scenario([["1", "3"]], connections="one"), "one flow on each link"),
-        (scenario(EACH, aqm=False), "nothing tells the connections of a link's price"),
+        (scenario([["1", "3"]], connections="one"), "one flow per link"),
+        (scenario(EACH, aqm=False), "connections receive no signal of a link's price"),
     ],
 )
 def test_what_the_paper_does_not_solve_is_refused(tree, words):
@@ -202,23 +202,23 @@ def test_links_with_a_given_r_and_greedy_sources_have_the_stationary_air_times()
 
 
 def test_what_the_model_does_not_cover_is_refused_or_warned_of():
-    with pytest.raises(ModelError, match=r"`csma.access` = dcf, which is simulated alone"):
+    with pytest.raises(ModelError, match=r"`csma.access` = dcf, which can only be simulated"):
         predict(scenario(EACH, access="dcf"))
     slow = scenario(EACH)
     slow["flow"]["f0"]["udp"] = "1 Mbps"
-    with pytest.raises(ModelError, match=r"`flow.f0.udp`; solved are also greedy sources"):
+    with pytest.raises(ModelError, match=r"`flow.f0.udp`; the model also supports greedy sources"):
         predict(slow)
     noisy = scenario(EACH, acks="contend")
     noisy["csma"]["link"]["1"]["error"] = 0.1
     noisy["csma"]["link"]["1"]["disturbs"] = ["3", "4"]
     noisy["csma"]["link"]["4"]["disturbs"] = ["1"]
     assert predict(noisy).warnings == [
-        "frames of 1 are lost on the channel; the model does not know of it and promises too much "
+        "frames of 1 are lost on the channel; the model ignores this and overestimates goodput "
         "(section 3.1 of the paper of model acsma)",
         "hidden nodes: link 1 destroys frames of 3 and 4 and link 4 destroys frames of 1, whose "
-        "transmitters do not hear it and so do not wait; the model does not know of it and "
-        "promises those links too much (section 3.1 of the paper of model acsma)",
-        "ACKs contend for the channel; the model gives them no time there and promises too much "
+        "transmitters do not hear it and so do not wait; the model ignores this and overestimates "
+        "the goodput of those links (section 3.1 of the paper of model acsma)",
+        "ACKs contend for the channel; the model ignores their time and overestimates goodput "
         "(section 4.2.1 of the paper of model acsma)",
     ]
 
@@ -240,9 +240,9 @@ def test_dummy_packets_of_an_empty_queue_are_told_apart():
     assert line.startswith(
         "the predicted air time of link 1 has dummy packets in it, of link 1 9.9"
     )
-    assert "simulated with `csma.dummy` = true only" in line
+    assert "simulated only with `csma.dummy` = true" in line
     simulated = predict(apart, settings={"csma.dummy": True}).warnings
-    assert not any("true only" in line for line in simulated)
+    assert not any("simulated only" in line for line in simulated)
     assert "dummy_fraction" not in predict(FOUR).summary["links"][0]
 
 

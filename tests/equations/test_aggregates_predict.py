@@ -170,7 +170,7 @@ def test_failures_in_a_row_of_a_sender_that_is_alone() -> None:
     [
         ({"error": 0.2}, {}, {"reorder_timeout": "1 ms"}, "`aggregation.reorder_timeout` = 1 ms"),
         ({"error": 0.3}, {"ack_timeout": "300 us"}, {}, "`cell.ack_timeout`"),
-        ({"error": 0.5, "udp_up": "greedy"}, {}, {"mpdus": 8}, "of the PPDUs lost whole"),
+        ({"error": 0.5, "udp_up": "greedy"}, {}, {"mpdus": 8}, "of the PPDUs lost completely"),
         ({"error": 0.9}, {}, {"mpdus": 256, "attempts": 255}, "(assumption"),
     ],
 )

@@ -148,7 +148,7 @@ def test_the_shares_that_are_quoted_are_those_of_turns(queue, percent) -> None:
         ({"station": {"udp_down": None, "download": 1}}, "`station.far.download` is TCP"),
         ({"station": {"udp_up": "1 Mbps"}}, "`station.far.udp_up` sends to the access point"),
         ({"station": {"udp_down": "9 Mbps"}}, "greedy sources leave no room"),
-        ({"station": {"error": 0.1}}, "option `aggregates` takes their means from a run"),
+        ({"station": {"error": 0.1}}, "option `aggregates` reads their means from a run"),
         ({"station": {"snr": "5 dB", "mcs": None}}, "`station.far.snr`"),
         (
             {

@@ -127,7 +127,7 @@ def test_an_access_of_several_packets(countdown: str) -> None:
         ),
         ({"s": {"count": 2, **UP}}, {"ack_timeout": "1 ms"}, "longer than EIFS less AIFS, 314 us"),
         ({"s": UP, "t": {**UP, "aifsn": 4}}, {}, "senders with several AIFSN, 2, 4"),
-        ({"s": {**UP, "cwmin": 0}}, {}, "`cwmin` = 0 never lets go"),
+        ({"s": {**UP, "cwmin": 0}}, {}, "`cwmin` = 0 never releases"),
         ({"s": {**UP, "snr": "20 dB"}}, {}, "`station.s.snr` loses frames by their length"),
         ({"s": UP}, {"rate_control": "arf"}, '`cell.rate_control` = "arf"'),
         ({"s": {"udp_up": "1 Mbps"}}, {}, "offers 1 Mb/s where 6.1"),

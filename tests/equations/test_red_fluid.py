@@ -192,9 +192,9 @@ def test_networks_are_this_models() -> None:
 REFUSED = {
     "cubic": ({"tcp__congestion": "cubic"}, "grows by the time since the last loss"),
     "cubic_linux": ({"tcp__congestion": "cubic_linux"}, "grows by the time since the last loss"),
-    "westwood": ({"tcp__congestion": "westwood"}, "falls to what the path has carried"),
-    "tahoe": ({"tcp__congestion": "tahoe"}, "begins anew"),
-    "another discipline": ({"queue": "{ codel = {} }"}, "codel, and described are red"),
+    "westwood": ({"tcp__congestion": "westwood"}, "falls to the amount that the path has carried"),
+    "tahoe": ({"tcp__congestion": "tahoe"}, "restarts from one packet"),
+    "another discipline": ({"queue": "{ codel = {} }"}, "codel; the model supports red"),
     "two kinds of TCP": (
         {"flow__other": '{ congestion = "newreno" }'},
         "`congestion` of `flow.other` differs from `flow.flow`'s",

@@ -286,7 +286,7 @@ REFUSED = [
     ({"wire.loss": 0.01}, "assumption 1", "`wire.loss` = 0.01"),
     ({"cell.aifsn": 3}, "section III-B", "`cell.ap.aifsn` = 3"),
     ({"cell.txop_packets": 2}, "section III-B", "`cell.ap` has a txop limit"),
-    ({"cell.rts_threshold": "500 B"}, "section VI", "`cell.rts_threshold` asks for RTS/CTS"),
+    ({"cell.rts_threshold": "500 B"}, "section VI", "`cell.rts_threshold` enables RTS/CTS"),
     ({"cell.ap_queue.codel": "5 ms"}, "section IV-C", "`cell.ap_queue.codel` manages the queue"),
     ({"station.low.udp_up": "1 Mbps"}, "section III-B", "`station.low.udp_up` is UDP"),
     ({"cell.ap.queue_order": "mixed"}, "section IV-C", "`cell.ap.queue_order` is not fifo"),
@@ -512,7 +512,7 @@ def test_many_kinds_of_connections_are_refused_by_their_number():
 def test_growth_by_segments_is_flagged_where_acks_are_delayed():
     def flagged(**tcp):
         warnings = found({f"tcp.{name}": value for name, value in tcp.items()})["warnings"]
-        return any("grow by ACKs" in warning for warning in warnings)
+        return any("grow per ACK" in warning for warning in warnings)
 
     assert flagged(byte_counting=True, delayed_ack=True)
     assert not flagged(byte_counting=False, delayed_ack=True)

@@ -52,7 +52,9 @@ def clean(rights: None) -> Iterator[None]:
     try:
         fcntl.flock(lock, fcntl.LOCK_EX)
         names = {each.kernel_name for each in CONTROLS.values() if not each.is_everyones}
-        assert not names & set(available_congestion()), "lasthop congestion list says whose it is"
+        assert not names & set(available_congestion()), (
+            "run `lasthop congestion list` to see its origin"
+        )
         yield
         wait_until(lambda: not names & set(available_congestion()), "what was loaded to be gone")
         assert not pins.PLACE.exists()
@@ -127,7 +129,7 @@ def test_what_stays_is_there_until_it_is_unloaded():
         )
     finally:
         code, said, _ = lasthop("unload", "compound")
-    assert (code, said) == (0, f"{NAME} is gone\n")
+    assert (code, said) == (0, f"{NAME} is unloaded\n")
     assert NAME not in available_congestion()
     code, _, said = lasthop("unload", "compound")
     assert (code, said) == (2, "error: congestion control compound: not loaded\n")

@@ -416,7 +416,7 @@ def test_a_foreign_interface_of_our_name_stays(lab: Lab, directory: Path, shapin
         sh("ip link add lh-lan type ifb")
         try:
             shaper = shaping(gateway)
-            with pytest.raises(UserError, match="lh-lan: there is one already"):
+            with pytest.raises(UserError, match="lh-lan: exists already"):
                 shaper.up(gateway.stations)
             # also if a log says that we made one of this name, which has gone since
             log_in(directory).add({"kind": "link", "name": "lh-lan"})

@@ -164,8 +164,8 @@ def test_who_changes_it_back_again_and_again_is_told(lab: Lab, tmp_path: Path) -
         with entered(GATEWAY):
             before = snapshot()
         said = (
-            "class 6c68:1 of lh-lan is changed: something changes it again and again; "
-            "it is mended ever more seldom"
+            "class 6c68:1 of lh-lan is changed: it is changed repeatedly by another program; "
+            "repairs become less frequent"
         )
 
         def told() -> bool:
@@ -173,7 +173,7 @@ def test_who_changes_it_back_again_and_again_is_told(lab: Lab, tmp_path: Path) -
             return running.faults == [said]
 
         wait_until(told, "it is told")
-        mended = running.log.read_text().count("mended\n")
+        mended = running.log.read_text().count("repaired\n")
         assert 5 <= mended <= 8
         # who stops has lost: the last try stands
         wait_until(lambda: is_as(before), "the rate is ours")
@@ -181,7 +181,7 @@ def test_who_changes_it_back_again_and_again_is_told(lab: Lab, tmp_path: Path) -
 
 
 def test_who_removes_the_ifb_again_and_again_leaves_traffic_plain(lab: Lab, tmp_path: Path) -> None:
-    said = "interface lh-lan is removed again and again; it is made ever more seldom"
+    said = "interface lh-lan is removed repeatedly; it is restored less and less often"
     with up(tmp_path, gateway_text(1)) as running:
         with entered(GATEWAY):
             before = snapshot()

@@ -66,7 +66,7 @@ def test_the_guide_followed_literally(tmp_path: Path) -> None:
             sh(f"ip -n {GATEWAY} link set {old} name {new}")
         assert transfers(station_v4(0))  # the guest has shown up
         said = run_as_root(lines[0], etc, run)
-        ok = ": ok: the café: 1 access point, 0 stations and whoever is found; leaves are "
+        ok = ": ok: the café: 1 access point, 0 stations and stations that are found; leaves are "
         assert ok in said.splitlines()[0]
         assert run_as_root(lines[1], etc, run).startswith("up, process ")
 

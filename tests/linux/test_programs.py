@@ -158,9 +158,9 @@ def test_settings_of_the_kernel_are_those_of_the_places_alone(tmp_path):
 @pytest.mark.parametrize(
     ("words", "said"),
     [
-        (["--at", "phone", "--", "true"], "error: phone: there is no such place"),
-        (["--", "true"], "error: true: at which place?"),
-        (["--at", "laptop"], "error: `--at laptop`: what is to run there?"),
+        (["--at", "phone", "--", "true"], "error: phone: no such place"),
+        (["--", "true"], "error: true: missing its place"),
+        (["--at", "laptop"], "error: `--at laptop`: missing the command to run"),
         (["--with", "server", ""], 'error: `--with "server="`: allowed is a place and a command'),
         (["--shell", "laptop", "--at", "other", "--", "true"], "error: `--shell` and a command"),
         (
@@ -173,7 +173,7 @@ def test_settings_of_the_kernel_are_those_of_the_places_alone(tmp_path):
         ),
         (
             ["--sysctl", "kernel.panic=1", "--at", "laptop", "--", "true"],
-            "error: sysctl kernel.panic=1: no setting of a network",
+            "error: sysctl kernel.panic=1: not a network setting",
         ),
     ],
 )

@@ -219,7 +219,7 @@ def test_curl_goes_through_tproxy_and_knows_nothing(tmp_path: Path) -> None:
             )
             assert pair.client.stdout is not None
             said = [pair.client.stdout.readline() for _ in range(3)]
-            assert said[0] == "127.0.0.1:7000 takes what TPROXY hands it\n"
+            assert said[0] == "127.0.0.1:7000 accepts connections from TPROXY\n"
             assert said[2] == "connected\n"
             curl = ["curl", "-sS", "--retry", "5", "--retry-all-errors", "--max-time", "20"]
             got = subprocess.run(
@@ -240,7 +240,7 @@ def start_in(namespace: str, directory: Path, *words: str) -> ForkedCommand:
     started = ForkedCommand(command, namespace=namespace, is_read=True)
     if words[0] == "serve":
         assert started.stdout is not None
-        assert started.stdout.readline().startswith("clients are awaited")
+        assert started.stdout.readline().startswith("waiting for clients at ")
     return started
 
 

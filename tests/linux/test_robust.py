@@ -144,7 +144,7 @@ def test_a_refused_file_touches_nothing(running: Running) -> None:
         assert total > 10_000
         text = gateway_text(2)
         for bad, why in (
-            (text.replace('"wan"', '"wam"', 1), "interface wam: there is none of this name"),
+            (text.replace('"wan"', '"wam"', 1), "interface wam: no interface has this name"),
             (text.replace('lan = "lan"', 'lan = "lo"'), 'gateway.lan: "lo" is not that of'),
             (text + 'ap.a.interface = "lam"\nap.b.interface = "lan"\n', "interface lam: there is"),
         ):
@@ -272,7 +272,7 @@ def test_down_finds_a_gateway_whose_file_has_changed(lab: Lab, directory: Path) 
         assert leftovers() == []
     code, said = act(good, "up")
     os.kill(process_of(said), signal.SIGKILL)
-    assert act(other, "down") == (0, "took back 2 changes of a process that was killed\n")
+    assert act(other, "down") == (0, "reverted 2 changes of a process that was killed\n")
     with entered(GATEWAY):
         assert leftovers() == []
     code, said = act(broken, "down")

@@ -115,7 +115,7 @@ def addresses(gateway: Gateway, name: str) -> list[str]:
 
 def test_up_status_down(gateway: Gateway) -> None:
     code, said = gateway("check")
-    leaves = "leaves are pfifo, as `gateway.discipline` says"
+    leaves = "leaves are pfifo, set by `gateway.discipline`"
     assert said == f"{gateway.file}: ok: cafe: 1 access point, 2 stations; {leaves}\n"
     assert code == 0
     code, said = gateway("up")
@@ -160,7 +160,7 @@ def test_killed_it_goes_on_shaping_and_can_be_taken_back(gateway: Gateway) -> No
     assert transfers(station_v4(0))
     os.kill(gateway.status()["pid"], signal.SIGKILL)
     wait_until(lambda: gateway.status() is None, "the end of the process")
-    assert gateway("down") == (0, "took back 2 changes of a process that was killed\n")
+    assert gateway("down") == (0, "reverted 2 changes of a process that was killed\n")
     with entered(GATEWAY):
         assert leftovers() == []
 
@@ -178,7 +178,7 @@ def test_a_second_instance_is_refused(gateway: Gateway) -> None:
     gateway.state = before
     assert code == 2
     assert said == (
-        "error: interface lan: a lasthop gateway shapes what passes there already, that of "
+        "error: interface lan: a lasthop gateway already shapes its packets, that of "
         '`lan = "lan"`\n'
         "hint: `lasthop gateway down` with its file, and its --state if it has one, ends it\n"
     )
@@ -205,7 +205,7 @@ def test_check_looks_at_the_machine_while_a_gateway_is_up(gateway: Gateway, tmp_
         assert (code, "warning: it is up (process " in said) == (0, True), said
         gateway.file.write_text(gateway_text(2).replace('"wan"', '"wam"', 1))
         code, said = gateway("check")
-        assert (code, "error: interface wam: there is none of this name" in said) == (2, True)
+        assert (code, "error: interface wam: no interface has this name" in said) == (2, True)
         with entered(GATEWAY):
             sh("ip link add usb type veth peer name usb2; tc qdisc add dev usb clsact")
         gateway.file.write_text(gateway_text(2).replace('lan = "lan"', 'lan = "usb"'))
@@ -226,7 +226,7 @@ def test_a_stopped_process_is_told_at_once(gateway: Gateway) -> None:
             assert time.monotonic() - start < 20  # what one that does not answer is given
             assert code == 2
             assert f"process {number} is stopped and does not answer" in said
-            assert f"hint: kill -CONT {number} lets it go on" in said
+            assert f"hint: kill -CONT {number} continues it" in said
     finally:
         os.kill(number, signal.SIGCONT)
     assert gateway("down") == (0, "down\n")
@@ -306,7 +306,7 @@ def test_who_does_not_answer_pings_is_told(gateway: Gateway) -> None:
     gateway("up")
     flow = Flow(station_v4(0), download=False)
     try:
-        said = "access point wlan: nobody with traffic answers pings or downloads over TCP "
+        said = "access point wlan: no station with traffic answers pings or downloads over TCP "
 
         def told() -> bool:
             run([flow], 0.2)
@@ -358,7 +358,7 @@ def test_a_bad_file_changes_nothing(gateway: Gateway) -> None:
     gateway.file.write_text(gateway_text(2).replace('"wan"', '"wam"', 1))
     code, said = gateway("up")
     assert code == 2
-    assert said.startswith("error: interface wam: there is none of this name\nhint: this machine")
+    assert said.startswith("error: interface wam: no interface has this name\nhint: this machine")
     with entered(GATEWAY):
         assert leftovers() == []
     gateway.file.write_text(gateway_text(2))
@@ -366,7 +366,7 @@ def test_a_bad_file_changes_nothing(gateway: Gateway) -> None:
     before = gateway.status()
     for bad, why in (
         (gateway_text(2, "queue = 1"), "`gateway.queue`: 1 is too small"),
-        (gateway_text(2).replace('"wan"', '"wam"', 1), "interface wam: there is none"),
+        (gateway_text(2).replace('"wan"', '"wam"', 1), "interface wam: no interface has this name"),
     ):
         gateway.file.write_text(bad)
         code, said = gateway("up")
@@ -385,7 +385,7 @@ def test_a_good_file_is_taken_over(gateway: Gateway) -> None:
     gateway.file.write_text(gateway_text(3))
     code, said = gateway("up")
     assert code == 0
-    assert said.startswith(f"process {number} goes on with {gateway.file}; leaves are pfifo")
+    assert said.startswith(f"process {number} continues with {gateway.file}; leaves are pfifo")
     wait_until(lambda: members(gateway) == {"s0", "s1", "s2"}, "a third station")
     # other classes: everything is set up anew, in the same process
     gateway.file.write_text(gateway_text(3, 'fairness = "flow"\nqueue = 50'))

@@ -31,7 +31,7 @@ from traffic import transfers
 
 LASTHOP = Path(sys.executable).with_name("lasthop")
 UNIT = Path(__file__).parents[2] / "python/lasthop/gateway/share/lasthop-gateway@.service"
-LEAVES = "leaves are pfifo, as `gateway.discipline` says"
+LEAVES = "leaves are pfifo, set by `gateway.discipline`"
 BROKEN = (None, "[gateway\n", "[gateway]\nwan = 'wan'\nlan = 'lan'\nno_such = 1\n", "")
 """Files that cannot be read: gone, no TOML, with an unknown key, and without a gateway."""
 
@@ -125,7 +125,7 @@ def test_a_relative_file_is_the_same_behind_up(commands: Commands) -> None:
     wait_until(lambda: members() == 3, "the file is read anew")
     assert commands("up", file="cafe.toml") == (
         0,
-        f"process {number} goes on with cafe.toml; {LEAVES}\n",
+        f"process {number} continues with cafe.toml; {LEAVES}\n",
     )
     assert commands("down", file="./cafe.toml") == (0, "down\n")
 
@@ -161,7 +161,7 @@ def test_what_was_killed_is_taken_back_with_a_broken_file(commands: Commands) ->
     wait_until(lambda: not commands.state().is_held(), "the end of the process")
     commands.write("[gateway\n")
     assert commands("status")[1] == "not up; 2 changes of a process that was killed are left\n"
-    assert commands("down") == (0, "took back 2 changes of a process that was killed\n")
+    assert commands("down") == (0, "reverted 2 changes of a process that was killed\n")
 
 
 def test_where_nothing_may_be_written(commands: Commands) -> None:
@@ -185,11 +185,11 @@ def test_where_nothing_may_be_written(commands: Commands) -> None:
     assert (code, said) == (
         2,
         f"error: /run/lasthop/{here.name}/undo.log: Read-only file system\n"
-        "hint: what it lists is undone; only the file stays\n",
+        "hint: all listed changes are reverted; only the file remains\n",
     )
     with entered(GATEWAY):
         assert leftovers() == []
-    assert commands("down") == (0, "took back 2 changes of a process that was killed\n")
+    assert commands("down") == (0, "reverted 2 changes of a process that was killed\n")
 
 
 @pytest.fixture
@@ -215,8 +215,7 @@ def test_two_namespaces_with_the_same_interfaces(commands: Commands, twin: str) 
     number = commands.state(twin).read("lock").strip()
     assert (code, said) == (
         2,
-        f"error: {commands.file}: {another}\n"
-        f"hint: nsenter --net=/proc/{number}/ns/net leads there\n",
+        f"error: {commands.file}: {another}\nhint: nsenter --net=/proc/{number}/ns/net enters it\n",
     )
     commands.write(gateway_text(2))
     code, said = commands("up")
@@ -242,10 +241,10 @@ def test_what_is_left_is_undone_in_its_own_namespace(commands: Commands, twin: s
     for verb in ("down", "up", "run"):
         code, said = commands(verb, "--state", directory, namespace=twin)
         assert code == 2
-        assert f"{directory}: what is left is of another network namespace" in said
+        assert f"{directory}: the remaining state is of another network namespace" in said
     with entered(GATEWAY):
         assert len(leftovers()) == 3
-    assert commands("down") == (0, "took back 2 changes of a process that was killed\n")
+    assert commands("down") == (0, "reverted 2 changes of a process that was killed\n")
 
 
 def test_a_namespace_whose_number_was_given_again(commands: Commands) -> None:
@@ -258,7 +257,10 @@ def test_a_namespace_whose_number_was_given_again(commands: Commands) -> None:
     assert commands("status") == (0, "not up\n")
     with entered(GATEWAY):
         assert len(leftovers()) == 3
-    assert commands("down") == (0, "forgot 2 changes that went with their network namespace\n")
+    assert commands("down") == (
+        0,
+        "removed 2 changes from the log, whose network namespace no longer exists\n",
+    )
     with entered(GATEWAY):
         assert len(leftovers()) == 3  # all of this test's making
         sh("ip link del lh-lan; tc qdisc del dev lan clsact")
@@ -334,12 +336,12 @@ def test_a_right_that_is_missing_is_named(
     code, said = commands("check", before=sandbox, user=user)
     assert (code, said.splitlines()[1:]) == (
         0,
-        [f"warning: this machine was not looked at: that takes {lacks}, which root has"],
+        [f"warning: this machine was not examined: this needs {lacks}, which root has"],
     )
     verb = "run" if capabilities else "up"
     assert commands(verb, before=sandbox, user=user) == (
         2,
-        f"error: the network: this process has no {lacks}\nhint: are you root?\n",
+        f"error: network: this process has no {lacks}\nhint: are you root?\n",
     )
 
 

@@ -54,7 +54,8 @@ def test_a_refusal_says_what_is_assumed_and_where() -> None:
     with pytest.raises(ModelError) as caught, in_words("red", {"eq. 9": "of rain"}):
         raise ModelError("eq. 9", "`sky` is red", [("eq. 9", "`sea` is red"), ("cell", "none")])
     assert caught.value.folded == [
-        "breaks the assumption of rain: `sky` is red; likewise `sea` (eq. 9 of model red)",
+        "breaks the assumption of rain: `sky` is red; the same holds for `sea` "
+        "(eq. 9 of model red)",
         "breaks assumption cell: none",
     ]
     again = pickle.loads(pickle.dumps(caught.value))

@@ -244,7 +244,7 @@ def test_a_full_disk_loses_nothing_that_is_sealed(
 
 def test_a_worker_with_another_engine_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     chunk = Chunk((Task.of(lh.Scenario(SMALL)),), ("summary",), engine="another")
-    with pytest.raises(lh.UserError, match=r"its engine, of lasthop .* is another"):
+    with pytest.raises(lh.UserError, match=r"its engine, of lasthop .* differs"):
         compute(chunk)
 
 
@@ -295,7 +295,7 @@ def test_nobody_is_waited_for_without_end(tmp_path: Path, monkeypatch: pytest.Mo
             return Future()
 
     workers = Workers(Nobody(), 2, is_there=lambda: next(looks))
-    with pytest.raises(lh.UserError, match=r"workers went away: .*; 0 of 3 runs are kept"):
+    with pytest.raises(lh.UserError, match=r"workers were lost: .*; 0 of 3 runs are kept"):
         lh.sweep(SMALL, {"seed": "1..3"}, executor=workers)
 
 

@@ -40,7 +40,7 @@ def test_bulk_flows_of_no_class_are_named_with_what_to_do() -> None:
         "`cell.ap_queue.vbs`: 3 of 7 flows are in no class (c/up/1, c/up/2, c/udp"
     )
     assert "60 packets" in line
-    assert line.endswith("give every flow but sensors' a class")
+    assert line.endswith("give every flow a class, except for sensors")
 
 
 def test_a_fourth_name_is_not_counted_but_named() -> None:
@@ -59,7 +59,7 @@ def test_flows_of_no_class_in_a_queue_of_their_own_are_no_danger() -> None:
 def test_a_class_of_sensors_alone_is_named() -> None:
     stations = {"a": {"download": 2}, "b": {"sensor_up": "1 s"}}
     [line] = said(stations, HALVES)
-    assert line.startswith("`cell.ap_queue.vbs.class`: b: sensors alone")
+    assert line.startswith("`cell.ap_queue.vbs.class`: b: only sensors")
 
 
 def test_shares_that_leave_something_are_told_with_their_targets() -> None:
@@ -93,9 +93,9 @@ def test_targets_that_algorithm_1_misses(
 @pytest.mark.parametrize(
     ("share_of", "algorithm", "words"),
     [
-        ("queue", "corrected", "are not of goodput"),
-        ("queue", "regulated", "are not of goodput"),
-        ("service", "corrected", "leaves uploads 1.2 to 1.6 times"),
+        ("queue", "corrected", "are not shares of goodput"),
+        ("queue", "regulated", "are not shares of goodput"),
+        ("service", "corrected", "gives uploads 1.2 to 1.6 times"),
         ("service", "regulated", None),
     ],
 )
@@ -189,7 +189,7 @@ def conflicts(**csma: object) -> list[str]:
 def test_a_route_over_links_that_send_at_once_is_named() -> None:
     [line] = conflicts()
     assert line.startswith("`flow.f.route`: links 1 and 2 follow each other without a conflict: ")
-    assert line.endswith('list it, csma.link.1.conflicts = ["2"]')
+    assert line.endswith('add it, csma.link.1.conflicts = ["2"]')
     assert conflicts(links={"1": {"conflicts": ["2"]}}) == []
 
 
@@ -208,7 +208,7 @@ def test_programs_are_cautioned_of_where_they_do_not_run() -> None:
     tree = {"duration": "9 s", "cell": {"phy": "802.11g"}, "station": stations}
     scenario = lh.Scenario({**tree, "programs": {"a": "ping server"}}).typed
     [line] = cautions(scenario)
-    assert line.startswith("`programs`: they run in emulations alone;")
+    assert line.startswith("`programs`: they run only in emulations;")
     assert cautions(scenario, programs_run=True) == []
 
 
@@ -226,7 +226,7 @@ def test_codel_that_marks_is_warned_of_beside_what_cannot_be_marked() -> None:
     marking = {"limit": 100, "codel": {"ecn": True}}
     call = {"udp": {"rate": "64 kbps", "packet": "160 B"}}
     [line] = found(marking, True, call=call)
-    assert line.startswith("link bottleneck: CoDel with ecn = true marks, and drops")
+    assert line.startswith("link bottleneck: CoDel with ecn = true marks packets and drops")
     assert "(call)" in line
     assert "(other)" in found(marking, True, other={"ecn": False})[0]
     assert not found(marking, True)
@@ -246,7 +246,7 @@ def test_a_shared_queue_of_less_than_a_packet_is_named() -> None:
 
 def test_a_greedy_downlink_that_leaves_no_place_is_named() -> None:
     [line] = said({"a": {"udp_down": "greedy"}, "b": {"download": 1}, "c": {"udp_up": "1 Mbps"}})
-    assert line.startswith("a/udp-down/1: a greedy source takes each free place")
+    assert line.startswith("a/udp-down/1: a greedy source fills every free place")
     assert "so that b/down/1 may get nothing" in line
     assert said({"a": {"udp_down": "greedy"}, "b": {"udp_down": "greedy"}}) == []
     assert said({"a": {"udp_up": "greedy"}, "b": {"download": 1}}) == []

@@ -111,7 +111,7 @@ EXPECTED = {
         r"Prediction\('sixty flows through a short queue': model red\)",
         r"  goodput [\d.]+ Mb/s",
         r"  each of 60 gets [\d.]+ Mb/s",
-        r"  queue bottleneck: stable at rest, period [\d.]+ s",
+        r"  queue bottleneck: equilibrium stable, period [\d.]+ s",
     ],
     "emulation": [r"Emulation\('one uploader, four downloaders': 2 x 4 s in real time\)"],
     "comparison": [

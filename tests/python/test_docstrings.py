@@ -21,7 +21,7 @@ VERBS = sorted(
 CANNOT_FAIL = {"schema"}
 """Verbs that take nothing, and raise nothing."""
 
-SKIPPED = {"emulate": "It takes the scenario's duration, root and Linux"}
+SKIPPED = {"emulate": "This needs Linux and root rights, and takes the scenario's duration"}
 """Verbs whose examples are not run, and the reason that the docstring gives."""
 
 

@@ -28,8 +28,8 @@ def test_a_machine_that_is_too_slow_says_what_it_could_carry():
     # 0.8 of the time is what keeps time: 14000 x 0.8 / 0.96
     assert in_time_pps(0.96, 14_400) == pytest.approx(12_000)
     assert lateness(0.0071, 0.96, 14_400) == (
-        f"warning: {LATE}: the machine carries about 12,000 packets a second of this scenario, "
-        "and 14,000 were asked for"
+        f"warning: {LATE}: the machine carries about 12,000 packets per second of this "
+        "scenario, which needs 14,000"
     )
 
 

@@ -39,7 +39,7 @@ CELL = 'duration = "9 s"\ncell = { phy = "802.11b" }\n'
         ),
         (
             'tcp.mss = "80 B"\n[station.a]\ndownload = 1',
-            "flow a/down/1: mss of 80 B; the kernel's TCP takes from 88 B on",
+            "flow a/down/1: mss of 80 B; the kernel's TCP accepts 88 B and more",
         ),
         ("[station.a]\ndownload = { connections = 1, segments = 9 }", None),
         (
@@ -73,7 +73,7 @@ def test_what_it_cannot_do_is_said_in_one_line(tmp_path, rest, message):
     with pytest.raises(lh.UserError) as caught:
         check(scenario)
     assert str(caught.value) == f"{path}: {message}"
-    assert caught.value.hint == "simulate does not need real time"
+    assert caught.value.hint == "simulate it instead: a simulation does not need real time"
 
 
 def test_a_comparison_is_refused_before_it_simulates(tmp_path):
@@ -204,9 +204,7 @@ def test_a_greedy_downlink_fills_the_queue_of_a_link_while_it_would_drain(source
 
 def test_programs_have_no_place_on_a_conflict_graph():
     scenario = lh.Scenario({**ON_AIR, "flow": {"f": {"route": ["1"]}}})
-    with pytest.raises(
-        lh.UserError, match=r"`csma`: programs have no place there, since its links"
-    ):
+    with pytest.raises(lh.UserError, match=r"`csma`: programs are not supported, since its links"):
         check_programs(scenario)
     check_programs(lh.Scenario({**WIRED, "flow": {"f": {}}}))
 
@@ -251,5 +249,5 @@ def test_a_capture_does_not_take_the_place_of_its_scenario(
     text = 'duration = "2 s"\nwarmup = "1 s"\ncell = { phy = "802.11g" }\nstation.a.upload = 1\n'
     path.write_text(text)
     assert main([command, str(path), "--pcapng", str(path)]) == 2
-    assert "is the scenario, which would be lost" in capsys.readouterr().err
+    assert "this is the scenario, which would be overwritten" in capsys.readouterr().err
     assert path.read_text() == text

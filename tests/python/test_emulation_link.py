@@ -52,7 +52,7 @@ def test_its_places_are_client_and_server() -> None:
         ),
         (
             "1 Mbps, 1 ms, 2",
-            '"2" is not known',
+            '"2" is unknown',
         ),
         (
             "1 Mbps,, queue 3",
@@ -60,7 +60,7 @@ def test_its_places_are_client_and_server() -> None:
         ),
         (
             "1 Mbps, 1 ms, loss 0, loss 0",
-            "`loss` is said twice",
+            "`loss` is given twice",
         ),
         (
             "12 Mbs, 1 ms",
@@ -144,10 +144,10 @@ def test_a_link_is_in_the_place_of_the_file(given: str, done: list[str]) -> None
     ("words", "said"),
     [
         (["x.toml", "--link", "1 Mbps, 1 ms", "--", "ls"], "error: `--link` takes the place of"),
-        (["--link", "1 Mbps, 1 ms"], "error: `--link`: what is to run?"),
+        (["--link", "1 Mbps, 1 ms"], "error: `--link`: missing the command to run"),
         (["--link", "1 Mbps", "--", "ls"], 'error: --link "1 Mbps": the delay is missing; allow'),
         (["--link", "1 Mbps, 1 ms", "--", ""], "error: the command is empty"),
-        (["--link", "1 Mbps, 1 ms", "--at", "me", "--", "ls"], "error: me: there is no such place"),
+        (["--link", "1 Mbps, 1 ms", "--at", "me", "--", "ls"], "error: me: no such place"),
     ],
 )
 def test_a_command_line_that_says_no_link_is_refused(

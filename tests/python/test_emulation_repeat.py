@@ -47,4 +47,4 @@ def test_what_is_not_in_every_run_is_left_out_and_told() -> None:
     answer = together([first, second])
     assert [row["name"] for row in answer.summary["flows"]] == ["one/up/1", "one/program/1"]
     assert answer.left_out == 2
-    assert any("2 connections of programs were not in every run" in one for one in answer.warnings)
+    assert any("2 connections of programs are not in every run" in one for one in answer.warnings)

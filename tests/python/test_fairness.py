@@ -93,7 +93,7 @@ def test_a_station_that_counts_in_some_replications_only_is_told() -> None:
     }
     assert judged(stations) == ["a", "b"]
     [warning] = mixed_demands(stations)
-    assert warning.startswith("station b: delivers 99 % of what it asks for in 1 of 3")
+    assert warning.startswith("station b: gets 99 % of its demand in 1 of 3")
     stations["b"]["goodput_bps"] = [1e6, 0.0, 1e6]  # without goodput there is no level
     assert mixed_demands(stations) == []
 

@@ -67,19 +67,21 @@ def test_what_cannot_be_an_environment_is_refused() -> None:
         AccessEnv(CELL, interval_s=6)
     with pytest.raises(lh.ScenarioError, match="99999 is too large"):
         AccessEnv(CELL, choices=(3, 99999))
-    with pytest.raises(lh.UserError, match="choices: at least one value"):
+    with pytest.raises(lh.UserError, match="choices: must have at least one value"):
         AccessEnv(CELL, choices=())
     with pytest.raises(lh.UserError, match="interval_s='soon': allowed is a number of seconds"):
         AccessEnv(CELL, interval_s="soon")
     assert AccessEnv(CELL, interval_s="500 ms").interval_s == 0.5
     env = AccessEnv(CELL)
-    with pytest.raises(lh.UserError, match="no episode is under way"):
+    with pytest.raises(lh.UserError, match="no episode is running"):
         env.step(np.int64(0))
 
 
 def test_what_cannot_be_set_in_motion_is_refused_at_once() -> None:
     for path, choices in (("tcp.window", (3, 7)), ("station.idle.count", (1, 2))):
-        with pytest.raises(lh.UserError, match=f"`{path}`: . cannot be set in motion") as caught:
+        with pytest.raises(
+            lh.UserError, match=f"`{path}`: . cannot be set during a simulation"
+        ) as caught:
             AccessEnv(CELL, path=path, choices=choices)
         assert "\n" not in str(caught.value)
 

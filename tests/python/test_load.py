@@ -94,9 +94,9 @@ def test_a_summary_alone_has_tables_and_says_what_it_lacks(
     for what, ask in lacking.items():
         with pytest.raises(lh.UserError) as caught:
             ask()
-        assert str(caught.value) == f"{path}: has no {what}: a summary alone was loaded"
+        assert str(caught.value) == f"{path}: has no {what}: only a summary was loaded"
     for ask in (lambda: alone.warnings, lambda: alone.save(tmp_path / "x"), alone.plot.conflicts):
-        with pytest.raises(lh.UserError, match="has no scenario: a summary alone"):
+        with pytest.raises(lh.UserError, match="has no scenario: only a summary"):
             ask()
     assert not (tmp_path / "x").exists()
 
@@ -106,7 +106,7 @@ def test_a_result_of_another_run_in_its_place_is_a_summary_alone(tmp_path: Path)
     (tmp_path / "result.json").write_text(lh.simulate(SMALL, seed=9).to_json())
     again = lh.load(tmp_path)
     assert again.seed == 9
-    with pytest.raises(lh.UserError, match=r"record\.json beside it is of another result"):
+    with pytest.raises(lh.UserError, match=r"record\.json in the same directory is of another"):
         _ = again.samples
 
 
@@ -194,12 +194,12 @@ BAD: dict[str, tuple[str | bytes, str]] = {
     "no kind": ('{"a": 1}', "no answer of lasthop: it has no `kind`; allowed are simulation, pred"),
     "other kind": ('{"kind": "survey"}', "`kind` is 'survey'; allowed are"),
     "kind of no kind": ('{"kind": [1]}', "`kind` is [1]; allowed are"),
-    "a search": ('{"kind": "tuning"}', "a search is not made again"),
+    "a search": ('{"kind": "tuning"}', "a Tuning cannot be read from its JSON"),
     "a record": ('{"kind": "record"}', "belongs to result.json beside it"),
     "no version": ('{"kind": "simulation"}', "it has no `version`"),
     "major version": (
         json.dumps(GOOD | {"version": "7.1.0"}),
-        f"written by lasthop 7.1.0, whose major version is not that of {_core.VERSION}",
+        f"written by lasthop 7.1.0, whose major version differs from that of {_core.VERSION}",
     ),
     "no seed": (json.dumps(GOOD | {"seed": None}), "`seed` is missing or no int"),
     "list is none": (json.dumps(GOOD | {"flows": 3}), "`flows` is no list"),
@@ -212,7 +212,7 @@ BAD: dict[str, tuple[str | bytes, str]] = {
         json.dumps(GOOD | {"kind": "prediction"}),
         "`model` is missing or no str",
     ),
-    "comparison without parts": ('{"kind": "comparison"}', "not a whole comparison"),
+    "comparison without parts": ('{"kind": "comparison"}', "an incomplete comparison"),
     "comparison of what": (
         json.dumps(
             {"kind": "comparison", "prediction": None, "refusal": "", "simulation": 3, "rows": []}
@@ -224,7 +224,7 @@ BAD: dict[str, tuple[str | bytes, str]] = {
             {"kind": "comparison", "prediction": None, "refusal": "", "simulation": GOOD}
             | {"rows": [{"a": 1}]}
         ),
-        "not a whole comparison",
+        "an incomplete comparison",
     ),
     "sweep of another version": ('{"kind": "sweep", "version": "3.0"}', "written by lasthop 3.0"),
     "sweep of a newer format": (
@@ -278,7 +278,7 @@ def damaged(record: dict[str, Any], part: str, value: Any) -> str:
 @pytest.mark.parametrize(
     ("part", "value", "said"),
     [
-        ("kind", "simulation", "`kind` is no record"),
+        ("kind", "simulation", "its `kind` must be record"),
         ("version", "9.0", "written by lasthop 9.0"),
         ("format", 2, "`format`: 2 is newer than this version of lasthop supports: must be 1"),
         ("format", "1", "`format`: '1' is no format"),

@@ -135,7 +135,10 @@ TWO_RTTS = DUMBBELL + '[flow.far]\nrtt = "31 ms"\n'
 
 def test_phase_effects_are_warned_of_where_they_may_be() -> None:
     [warning] = lh.simulate(TWO_RTTS).warnings
-    assert "queue bottleneck: phase effects: 2 round-trip times meet a drop-tail queue" in warning
+    assert (
+        "queue bottleneck: phase effects: flows with 2 round-trip times share a drop-tail queue"
+        in warning
+    )
     settings = [
         {"dumbbell.jitter": "packet"},  # the cure
         {"queue": {"red": {"min_th": 5, "max_th": 15}}},  # draws at random

@@ -111,10 +111,11 @@ def test_what_may_change_can_be_set_to_what_it_says() -> None:
         (
             "tcp.window",
             9,
-            "`tcp.window`: 9 cannot be set in motion; other keys can, such as cell.ap.cwmin",
+            "`tcp.window`: 9 cannot be set during a simulation; other keys can, such as "
+            "cell.ap.cwmin",
         ),
-        ("vsb.rate", "estimated", "`vsb.rate`: estimated cannot be set in motion"),
-        ("gateway.lan", "wlan1", "`gateway.lan`: wlan1 cannot be set in motion"),
+        ("vsb.rate", "estimated", "`vsb.rate`: estimated cannot be set during a simulation"),
+        ("gateway.lan", "wlan1", "`gateway.lan`: wlan1 cannot be set during a simulation"),
     ],
 )
 def test_what_must_not_be_is_refused_in_a_line(path: str, value: object, line: str) -> None:

@@ -52,7 +52,7 @@ def test_flows_that_end_or_come_late_need_no_warm_up(flow: str) -> None:
 def test_halves_that_differ_by_more_than_their_intervals_are_told() -> None:
     [line] = said(halves(5e6, 6e6, 4e5))
     assert line == (
-        "the goodput of downloads is 5.0 ± 0.4 Mb/s in the first half of what is measured and "
+        "the goodput of downloads is 5.0 ± 0.4 Mb/s in the first half of the measured time and "
         "6.0 ± 0.4 in the second: the run is not in a steady state; a `warmup` longer than 2 s, or "
         "a longer `duration`, may help"
     )

@@ -306,15 +306,15 @@ def test_texts_stand_for_values(text: str, values: list[str]) -> None:
         ("1..2:-1", "is not above 0"),
         ("0.5..2", "needs a step"),
         ("1 s..3 s", "needs a step"),
-        ("1..9:", "is no range"),
-        ("1..9 lin 4", "is no range"),
+        ("1..9:", "is not a range"),
+        ("1..9 lin 4", "is not a range"),
         ("1..9 log", "lacks the number of values"),
         ("0..9 log 4", "a range above 0"),
         ("1..9 log 1", "at least 2 values"),
-        ("10..12 log 9", "has not so many whole numbers"),
+        ("10..12 log 9", "does not contain this many whole numbers"),
         ("1 ms..3 Mbps:1 ms", "not of one kind"),
         ("1 ms..3:1 kB", "not of one kind"),
-        ("1 parsec..3 parsec:1", "a unit that is not known"),
+        ("1 parsec..3 parsec:1", "an unknown unit"),
         ("0..1:1e-9", "more than 1,000,000 values"),
         ("0..1e300:1e-300", "more than 1,000,000 values"),
         ("1..9 log 99999999999999999999", "more than 1,000,000 values"),
@@ -337,7 +337,7 @@ def test_paths_may_go_side_by_side() -> None:
     ]
     with pytest.raises(lh.UserError, match=r"equally many values: cell\.ap\.cwmin 2, seed 3"):
         lh.sweep(SMALL, {"cell.ap.cwmin": "15,31", "seed": [7, 8, 9]}, combine="zip")
-    with pytest.raises(lh.UserError, match="seed=7 is there twice"):
+    with pytest.raises(lh.UserError, match="seed=7 is given twice"):
         lh.sweep(SMALL, {"cell.ap.cwmin": [15, 15], "seed": [7, 7]}, combine="zip")
 
 
@@ -361,8 +361,8 @@ def test_points_may_be_a_table(tmp_path: Path) -> None:
         ("seed,\n1,2\n", ":1: a column without a key path"),
         ("seed,duration\n1\n", ":2: 1 values for 2 paths"),
         ("seed,duration\n1,\n", ":2: an empty value"),
-        ("seed,seed\n1,2\n", "the path seed is there twice"),
-        ("seed\n1\n1\n", "the point seed=1 is there twice"),
+        ("seed,seed\n1,2\n", "the path seed is given twice"),
+        ("seed\n1\n1\n", "the point seed=1 is given twice"),
     ],
 )
 def test_tables_of_points_that_are_none_are_refused(
@@ -451,7 +451,7 @@ def test_what_is_no_file_is_no_part(tmp_path: Path) -> None:
     (tmp_path / "parts").mkdir()
     os.mkfifo(tmp_path / "parts" / f"{'0' * 16}.zip")
     [note] = lh.sweep(SMALL, {"seed": [1]}, directory=tmp_path).notes
-    assert "is no file, and not used" in note
+    assert "is not a file, and not used" in note
 
 
 def test_somebody_elses_files_are_not_replaced_by_a_sweep(tmp_path: Path) -> None:
@@ -460,7 +460,7 @@ def test_somebody_elses_files_are_not_replaced_by_a_sweep(tmp_path: Path) -> Non
         lh.sweep(SMALL, {"seed": [1]}, directory=tmp_path)
     (tmp_path / "manifest.json").unlink()
     (tmp_path / "parts").write_text("mine")
-    with pytest.raises(lh.UserError, match="parts: is no directory"):
+    with pytest.raises(lh.UserError, match="parts: is not a directory"):
         lh.sweep(SMALL, {"seed": [1]}, directory=tmp_path)
     assert [path.name for path in tmp_path.iterdir()] == ["parts"]
 

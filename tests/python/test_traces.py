@@ -134,7 +134,7 @@ dumbbell = { bottleneck = { trace = [2, 4, 4, 6] }, flows = 20, access = "2 Mbps
 tcp = { congestion = "compound", delayed_ack = false }
 """
     warnings = lh.predict(dumbbell).warnings
-    assert "link bottleneck follows a trace; the model takes its mean, 8 Mb/s" in warnings
+    assert "link bottleneck follows a trace; the model uses its mean, 8 Mb/s" in warnings
 
 
 def test_both_ways_of_a_cells_wire_have_their_rate(tmp_path: Path) -> None:

@@ -281,7 +281,7 @@ def test_refused_scenario_is_searched_by_simulation_and_says_so() -> None:
 
 def test_fairness_is_searched_by_simulation() -> None:
     found = lh.tune(DOWNLOADS, "fairness", replications=2, pifs=False, txop=False, confirm=2)
-    assert "share alike" in (found.refusal or "")
+    assert "predicts equal shares" in (found.refusal or "")
     assert all(trial.predicted is None for trial in found.trials)
 
 
@@ -348,14 +348,14 @@ def test_search_stopped_early_changes_nothing(tmp_path: Path) -> None:
     ("arguments", "message"),
     [
         ({"objective": "fame"}, 'no objective "fame"'),
-        ({"give_up": 1.0}, "give_up=1.0: a part from 0"),
-        ({"give_up": "5 %"}, "give_up='5 %': a part from 0"),
-        ({"min_jain": 1.1}, "min_jain=1.1: a Jain's index from 0 to 1"),
-        ({"confirm": 0}, "confirm=0: a whole number from 1"),
-        ({"confirm": 2.5}, "confirm=2.5: a whole number from 1"),
-        ({"jobs": 2.5}, "jobs=2.5: at least 1"),
-        ({"category": "vocie"}, 'category="vocie": no flow is in it'),
-        ({"jobs": 0}, "jobs=0: at least 1"),
+        ({"give_up": 1.0}, "give_up=1.0: must be a part from 0"),
+        ({"give_up": "5 %"}, "give_up='5 %': must be a part from 0"),
+        ({"min_jain": 1.1}, "min_jain=1.1: must be a Jain's index from 0 to 1"),
+        ({"confirm": 0}, "confirm=0: must be a whole number"),
+        ({"confirm": 2.5}, "confirm=2.5: must be a whole number"),
+        ({"jobs": 2.5}, "jobs=2.5: must be a whole number"),
+        ({"category": "vocie"}, 'category="vocie": no flow uses it'),
+        ({"jobs": 0}, "jobs=0: must be a whole number"),
     ],
 )
 def test_impossible_wishes_are_refused(arguments: dict[str, object], message: str) -> None:
@@ -697,7 +697,7 @@ def test_costs_name_what_gets_worse() -> None:
 def test_aim_of_fairness_lists_the_stations_that_pay(lasthop: Lasthop) -> None:
     options = ("--for", "fairness", "--replications", "5", "--confirm", "2", "--no-txop")
     done = lasthop("tune", EXAMPLES / "hotspot.toml", "--set", "duration=20 s", *options)
-    paid = done.stdout.partition("What it costs:\n")[2]
+    paid = done.stdout.partition("\nCosts:\n")[2]
     assert "- uploads " in paid
     assert "flows lose more than half, most of all uploader/up/" in paid
     assert paid.partition("Stations that lose:\n")[2].startswith("- uploader ")
@@ -711,7 +711,7 @@ def test_output_does_not_contradict_itself_on_the_model(lasthop: Lasthop, tmp_pa
     done = lasthop("tune", path, *options, "--set", "cell.cwmin=0")
     assert "ranked by model edca" in done.stdout
     assert "not ranked" not in done.stdout
-    assert "the present setting is beyond the model" in done.stdout
+    assert "the model does not cover the present setting" in done.stdout
     title = done.stdout.partition("predicted\n")[2].splitlines()[0]
     assert title.split() == ["AP", "AP", "Jain's"]  # what is aimed at is predicted, not goodput
 

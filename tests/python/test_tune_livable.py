@@ -114,7 +114,7 @@ def test_command_prints_what_means_hide(lasthop: Lasthop, tmp_path: Path) -> Non
     options = ("--confirm", "2", "--no-txop", "--no-pifs", "--replications", "2")
     done = lasthop("tune", path, "--for", "delay", "--min-jain", "0.95", *options)
     assert done.returncode == 0, done.stderr
-    hidden = done.stdout.partition("What means hide:")[2]
+    hidden = done.stdout.partition("Quantities that averages hide:")[2]
     for words in ("Jain's index", "starved", "percentile", "99th"):
         assert words in hidden.partition("* chosen")[0]
 
@@ -338,7 +338,7 @@ def test_hostapd_knows_no_window_of_zero_and_says_so() -> None:
 def test_stations_that_differ_are_not_put_into_one_beacon() -> None:
     other = "\n[station.other]\ncwmin = 7\ndownload = 1\n"
     text = hostapd(lh.Scenario(LAPTOPS + other)).text
-    assert "# best-effort: stations differ, and a beacon tells all the same" in text
+    assert "# best-effort: stations differ, and a beacon has one value for all" in text
     assert "wmm_ac_be_cwmin" not in text
 
 

@@ -136,8 +136,8 @@ def test_a_search_for_calls_that_takes_too_long_names_what_shortens_it(
         lh.tune(CELL, "calls", replications=1)
     hint = caught.value.hint or ""
     assert not CLI.search(hint)
-    assert hint.startswith("less take txop=False, pifs=False")
-    assert (hint_in_options(hint) or "").startswith("less take --no-txop, --no-pifs, a shorter")
+    assert hint.startswith("shorten it by txop=False, pifs=False")
+    assert (hint_in_options(hint) or "").startswith("shorten it by --no-txop, --no-pifs, a shorter")
 
 
 def test_other_arguments_become_options() -> None:

@@ -160,8 +160,8 @@ WRONG: dict[str, tuple[str, Any, str]] = {
         {"text": SMALL, "options": {"out": "/tmp/x"}},
         "`out` is not among the options: model, option",
     ),
-    "no object": ("predict", [SMALL], "a request is an object"),
-    "no text": ("predict", {"settings": []}, "`text` of a request is a scenario"),
+    "no object": ("predict", [SMALL], "a request must be an object"),
+    "no text": ("predict", {"settings": []}, "`text` of a request must be a scenario"),
     "a setting that is none": ("predict", {"text": SMALL, "settings": [5]}, "`settings` of"),
     "settings that are none": ("predict", {"text": SMALL, "settings": "a=b"}, "`settings` of"),
     "options that are none": ("predict", {"text": SMALL, "options": []}, "`options` of"),
@@ -206,7 +206,7 @@ def test_other_kinds_of_content_are_refused(served: Served) -> None:
     """Forms of other pages can send these, and none with JSON's type."""
     for kind in ("text/plain", "application/x-www-form-urlencoded"):
         reply = served.ask("POST", "/api/predict", json.dumps({"text": SMALL}), content_type=kind)
-        assert one_line(reply, 400) == "a request is application/json"
+        assert one_line(reply, 400) == "a request must be application/json"
 
 
 def test_a_body_that_is_too_large_is_refused_before_it_is_read(
@@ -345,7 +345,7 @@ def test_a_port_that_is_taken_is_one_line(lasthop: Lasthop, built: Path) -> None
     assert done.returncode == 2
     assert done.stderr.splitlines() == [
         f"error: --port {port}: Address already in use",
-        "hint: without --port any that is free is taken",
+        "hint: omit --port to use any free port",
     ]
 
 

@@ -196,6 +196,6 @@ class _Loop:
     def _lost(self, error: BaseException) -> UserError:
         what = str(error).splitlines()[0] if str(error) else type(error).__name__
         return UserError(
-            f"workers went away: {what}; {self._tally.runs_done} of {self._asked} runs are kept",
-            "the same call goes on from there" if self._batch.directory else None,
+            f"workers were lost: {what}; {self._tally.runs_done} of {self._asked} runs are kept",
+            "make the same call again to continue" if self._batch.directory else None,
         )

@@ -149,8 +149,8 @@ def compute(chunk: Chunk, watch: Watch | None = None) -> Finished:
     """
     if chunk.engine != _core.ENGINE:
         raise UserError(
-            f"worker on {os.uname().nodename}: its engine, of lasthop {_core.VERSION}, is another",
-            "all workers need the same lasthop",
+            f"worker on {os.uname().nodename}: its engine, of lasthop {_core.VERSION}, differs",
+            "install the same lasthop on all workers",
         )
     watch = Alone() if watch is None else watch
     runs: dict[str, Run] = {}

@@ -51,7 +51,7 @@ class Workers:
         if not isinstance(executor, Executor):
             raise UserError(
                 f"executor={executor!r}: not an executor of concurrent.futures",
-                "of a Dask client it is client.get_executor()",
+                "use client.get_executor() of a Dask client",
             )
         count = getattr(executor, "_max_workers", None)
         return Workers(executor, count if isinstance(count, int) else os.cpu_count() or 1)
@@ -85,7 +85,7 @@ class Lookout:
         if self._workers.is_there():
             self._seen_s = now_s
         elif now_s - self._seen_s > LOST_S:
-            raise ConnectionError(f"nobody has worked for {LOST_S:g} s")
+            raise ConnectionError(f"no worker was active for {LOST_S:g} s")
 
 
 def went_away(error: BaseException) -> bool:
@@ -118,7 +118,7 @@ def dask_cluster(address: str) -> Iterator[Workers]:
     try:
         threads = sum(client.nthreads().values())
         if not threads:
-            raise UserError(f"cluster {address}: it has no workers")
+            raise UserError(f"cluster {address}: the scheduler has no workers")
         yield Workers(
             client.get_executor(pure=False), threads, is_there=lambda: bool(client.nthreads())
         )

@@ -144,14 +144,14 @@ class Parts:
         """Read what is there; put aside what is damaged, leave alone what is not ours."""
         folder = directory / FOLDER
         if folder.exists() and not folder.is_dir():
-            raise UserError(f"{folder}: is no directory, where finished runs are kept")
+            raise UserError(f"{folder}: is not a directory; finished runs are kept there")
         files = sorted(folder.glob("*.zip"))
         others: dict[str, int] = {}
         for path in files:
             if not NAME.fullmatch(path.name):
                 continue
             if not path.is_file():
-                self.notes.append(f"{path}: is no file, and not used")
+                self.notes.append(f"{path}: is not a file, and not used")
                 continue
             try:
                 part = Part(path)
@@ -161,7 +161,7 @@ class Parts:
                     continue
                 aside = path.with_suffix(".damaged")
                 path.replace(aside)
-                self.notes.append(f"{path}: {damage}; put aside as {aside.name}, and run again")
+                self.notes.append(f"{path}: {damage}; renamed to {aside.name}, and run again")
                 continue
             if part.usable:
                 self._take(path, part)

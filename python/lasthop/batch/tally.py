@@ -19,22 +19,22 @@ WRITE_S = 1.0
 
 
 class BatchProgress(Progress):
-    """How far a batch is, over what it has still to run."""
+    """Progress of a batch, over the scenarios that it still has to run."""
 
     runs_done: int
-    """Scenarios that are finished, sealed or not, with those that were there before."""
+    """Number of finished scenarios, saved or not, including those of earlier batches."""
     runs: int
-    """Scenarios in all."""
+    """Number of all scenarios."""
     parts: int
-    """Sealed parts that they are in."""
+    """Number of saved parts with finished scenarios."""
     simulated_s_per_cpu_s: float | None
-    """Simulated time for a second of processor time, in what is sealed; None before. [s/s]"""
+    """Simulated time per second of processor time, in saved parts; None without one. [s/s]"""
     time_left_s: float | None
-    """Time that it still takes, if it goes on as it did. [s]"""
+    """Remaining time, estimated from the speed so far. [s]"""
     runs_under_way: int
-    """Scenarios that are begun and not finished, as far as they are simulated in this process."""
+    """Number of running scenarios in this process."""
     draining: bool
-    """Whether it was interrupted, and only finishes what is under way."""
+    """Whether the batch was interrupted and only finishes its running scenarios."""
 
 
 ProgressCallback: TypeAlias = Callable[[BatchProgress], bool | None]

@@ -1,4 +1,4 @@
-"""How long a command may take, said in a line on standard error before the long part of it."""
+"""Estimates of a command's duration, printed on standard error before its long part."""
 
 import sys
 from collections.abc import Iterator
@@ -13,7 +13,7 @@ from lasthop.underway import Step
 __all__ = ["Announced", "Announcer", "announce", "note"]
 
 LONG_S = 5.0
-"""What takes less is not announced. [s]"""
+"""Shortest duration that is announced. [s]"""
 
 WRONG = 2.0
 """Repeat the estimate if a step takes this many times longer. [-]"""
@@ -22,23 +22,23 @@ SHORTER = 4.0
 """Repeat the estimate if a step is this many times shorter. [-]"""
 
 SOON_S = 1.0
-"""A step that is over by then does not say what it has found first. [s]"""
+"""A step that takes less does not report what it finds first. [s]"""
 
 
 def announce(what: str, time_s: float, how_sure: str = "up to") -> None:
-    """Say how long something may take, if that is long; not with --quiet."""
+    """Print how long something may take, if that is long; not with ``--quiet``."""
     if time_s >= LONG_S:
         note(f"{what}: {how_sure} {told(time_s, TIMES)}")
 
 
 def note(line: str) -> None:
-    """Say something on standard error while a command works; not with --quiet."""
+    """Print a note on standard error while a command works; not with ``--quiet``."""
     if not is_quiet():
         print(f"note: {line}", file=sys.stderr, flush=True)
 
 
 class Announced:
-    """Steps of a command whose standard error no terminal shows; each line is said once."""
+    """Steps of a command whose standard error is not a terminal; each line is printed once."""
 
     def __init__(self) -> None:
         self._said: set[str] = set()
@@ -53,7 +53,7 @@ class Announced:
             watched.over()
 
     def expect(self, what: str, time_s: float) -> None:
-        """Say it, if it may take long and has not been said."""
+        """Announce something that may take long, if it has not been announced."""
         if time_s >= LONG_S and what not in self._said:
             self._said.add(what)
             announce(what.rstrip(","), time_s)
@@ -68,37 +68,37 @@ class _Watched:
         self._timer: Timer | None = None
 
     def done(self, count: int) -> None:
-        """Say how long the rest takes, judged by the parts that are done, if that is long."""
+        """Announce the remaining time, estimated from the finished parts, if it is long."""
         if self._total is not None:
             self._announcer.hear(count, self._total)
 
     def expect(self, what: str, time_s: float) -> None:
-        """Say what may take long in it."""
+        """Announce a part that may take long."""
         self._whole.expect(what, time_s)
 
     def found(self, what: str) -> None:
-        """Say what is found, if the step is not over soon."""
+        """Report a finding, if the step is not over soon."""
         self._timer = Timer(SOON_S, note, [what])
         self._timer.daemon = True
         self._timer.start()
 
     def over(self) -> None:
-        """Say no more."""
+        """Stop announcements of this step."""
         if self._timer is not None:
             self._timer.cancel()
 
 
 class Announcer:
-    """Says how long the rest of something takes, and says it again if that was wrong."""
+    """Announces the remaining time of something, and corrects it if it was wrong."""
 
     def __init__(self, what: str, announced_s: float = 0.0) -> None:
         self._what = what
         self._pace = Pace()
         self._told_s = announced_s if announced_s >= LONG_S else None
-        """How long it takes in all, as was said; None: nothing was. [s]"""
+        """Announced total time; None without an announcement. [s]"""
 
     def hear(self, done: float, total: float) -> None:
-        """Hear how much is done of how much."""
+        """Update with the finished amount and the total."""
         rest = self._pace.judge(done, total)
         if rest is None or rest.left_s < LONG_S:
             return
@@ -106,9 +106,9 @@ class Announcer:
         if self._told_s is None:
             announce(self._what, rest.left_s, rest.how_sure)
         elif whole_s > WRONG * self._told_s:
-            announce(f"{self._what} takes longer than was said", rest.left_s, rest.how_sure)
+            announce(f"{self._what} takes longer than estimated", rest.left_s, rest.how_sure)
         elif SHORTER * whole_s < self._told_s:
-            announce(f"{self._what} takes less than was said", rest.left_s, rest.how_sure)
+            announce(f"{self._what} takes less than estimated", rest.left_s, rest.how_sure)
         else:
             return
         self._told_s = whole_s

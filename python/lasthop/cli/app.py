@@ -27,17 +27,17 @@ Quiet = Annotated[
 
 
 def _says_less(quiet: Quiet = False) -> None:
-    """The option of every command, which is built here once."""
+    """Declare the option ``--quiet``, which every command has."""
 
 
 def _asked_to_be_quiet(context: Any, option: Any, value: bool) -> None:
-    """Both places of the option count: before the command, and behind it."""
+    """Apply ``--quiet``, which may be before or after the name of the command."""
     if value:
         be_quiet(True)
 
 
 def quiet_option() -> Any:
-    """The option that commands have beside those of their functions."""
+    """Return the option that is added to those of each command's function."""
     alone = typer.Typer(add_completion=False)
     alone.command()(_says_less)
     [option] = typer.main.get_command(alone).params
@@ -47,23 +47,23 @@ def quiet_option() -> Any:
 
 
 class Command(WithoutAdapters, TyperCommand):
-    """A command with --quiet, whose help names arguments by their metavar alone."""
+    """A command with ``--quiet``, whose help names arguments only by their metavar."""
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         self.params.append(quiet_option())
 
     def invoke(self, ctx: Any) -> Any:
-        """Run the command's function, which may say at Ctrl-C what it keeps."""
+        """Run the command's function, which may report at Ctrl-C what it keeps."""
         raise_interrupt()
         return super().invoke(ctx)
 
     def get_help(self, ctx: Any) -> str:
-        """Help without Python's types (``FILE <str>``) and braces around what is required."""
+        """Return the help without Python's types (``FILE <str>``) and braces."""
         return without_types(super().get_help(ctx))
 
     def format_options(self, ctx: Any, formatter: Any) -> None:
-        """Write arguments and options, in columns as wide as what is shown of them."""
+        """Write arguments and options, in columns as wide as their shown texts."""
         write = formatter.write_dl
 
         def write_shown(rows: Any, **more: Any) -> None:
@@ -74,7 +74,7 @@ class Command(WithoutAdapters, TyperCommand):
 
 
 def without_types(text: str) -> str:
-    """Remove Python's types (``FILE <str>``) and braces around what is required."""
+    """Remove Python's types (``FILE <str>``) and the braces around required arguments."""
     return re.sub(r" <\S+>|[{}]", "", text)
 
 
@@ -241,7 +241,8 @@ app = typer.Typer(
     add_completion=False,
     cls=Root,
     context_settings=CONTEXT,
-    help="Who gets what on a WiFi hot-spot, and why: predicted, and simulated packet by packet.",
+    help="How much of the Wi-Fi does each device get, and why? Predict it, and simulate every "
+    "packet.",
     pretty_exceptions_enable=False,
     rich_markup_mode=None,  # Plain text: no boxes, no types next to flags.
 )

@@ -1,7 +1,7 @@
-"""The door between commands and the shell: exit codes, error lines, broken pipes.
+"""Interface between commands and the shell: exit codes, error lines, broken pipes.
 
-Exit codes: 0 all is well; 1 a defect of lasthop; 2 something the user can put right;
-130 Ctrl-C; 141 the reader of standard output went away.
+Exit codes are 0 on success, 1 after a defect of lasthop, 2 after an error that the user can
+correct, 130 after Ctrl-C, and 141 if the reader of standard output has ended.
 """
 
 import os
@@ -37,7 +37,7 @@ CLOSE = 0.7
 WITH_SCENARIO = ("check", "predict", "simulate", "compare", "emulate", "sweep", "tune")
 """Commands whose FILE is a scenario."""
 
-REPORT_HINT = "please report it, with the scenario; LASTHOP_TRACEBACK=1 shows where it happened"
+REPORT_HINT = "please report it with the scenario; set LASTHOP_TRACEBACK=1 to see where it happened"
 
 
 class Interrupted(UserError):
@@ -46,9 +46,9 @@ class Interrupted(UserError):
 
 @contextmanager
 def simulating() -> "Iterator[ProgressCallback | None]":
-    """Draw the progress of a simulation; say at Ctrl-C that nothing is kept, if that is so.
+    """Draw the progress of a simulation; report at Ctrl-C if nothing is kept.
 
-    The engine's own warning of an interruption gives way to the command line's words.
+    The command line's message replaces the engine's warning of an interruption.
     """
     from lasthop.cli.progress import progress_bar
 
@@ -69,7 +69,7 @@ def print_either(as_json: bool, json: Callable[[], str], tables: Callable[[], No
 
 
 def run_command(app: typer.Typer, args: list[str]) -> int:
-    """Run a command; say in one line what went wrong, if anything did."""
+    """Run a command; print an error in one line."""
     starts = exits_quietly()  # Until a command begins (`app.Command`).
     try:
         try:
@@ -91,7 +91,7 @@ def _run(app: typer.Typer, args: list[str]) -> int:
             stream.reconfigure(errors="replace")
     try:
         if closed:
-            raise UserError("standard output: it is closed")
+            raise UserError("standard output is closed")
         for arg in args:
             check_text(arg)
         with watched_by(Watch()):
@@ -197,8 +197,8 @@ MEASURING = ("iperf", "iperf3", "flent")
 """Programs whose files are measurements, of which `lasthop import` makes no scenario."""
 
 MEASURED_HINT = (
-    "a file of {} is a measurement: lasthop compare SCENARIO --measured FILE lays it beside a "
-    "scenario, which lasthop init writes"
+    "a file of {} is a measurement: compare it with a scenario by `lasthop compare SCENARIO "
+    "--measured FILE`; `lasthop init` writes a scenario"
 )
 
 
@@ -221,13 +221,13 @@ def usage_error(error: typer.TyperException, command: Sequence[str]) -> tuple[st
     if unknown and unknown[1] in MEASURING and list(command[:1]) == ["import"]:
         return lower_first(message), MEASURED_HINT.format(unknown[1])
     if message.startswith("Missing argument 'FILE'") and " ".join(command) in WITH_SCENARIO:
-        return lower_first(message), "lasthop init writes a first scenario file"
+        return lower_first(message), "run `lasthop init` to write a first scenario file"
     path = " ".join(["lasthop", *command]) if context is None else context.command_path
-    return lower_first(message), f"{path} --help lists what is allowed"
+    return lower_first(message), f"run `{path} --help` for the accepted arguments and options"
 
 
 def print_error(message: str, hint: str | None = None) -> None:
-    """One line for what is wrong, and at most one for the remedy."""
+    """Print a line with the error, and at most one line with the remedy."""
     from lasthop.cli.progress import take_away
 
     take_away()
@@ -237,13 +237,13 @@ def print_error(message: str, hint: str | None = None) -> None:
 
 
 def warn(*lines: str) -> None:
-    """What is to be checked before an answer is trusted, on standard error."""
+    """Print warnings to check before an answer is trusted, on standard error."""
     for line in () if is_quiet() else lines:
         print(f"warning: {line}", file=sys.stderr)
 
 
 def note(line: str, *, err: bool = False) -> None:
-    """What a command says beside its answer, such as where files are; `err`: on standard error."""
+    """Print a note, such as the names of files; on standard error if `err` is true."""
     if not is_quiet():
         typer.echo(line, err=err)
 

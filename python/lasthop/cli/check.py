@@ -20,7 +20,7 @@ MOST_LINKS = 30
 """Most links whose neighbours are listed; --json has all."""
 
 MOST_SIGNS = 100_000
-"""Values and what is between them that are written at once."""
+"""Number of JSON tokens that are written together."""
 
 STANDARD_TXOP_S = 2.528e-3
 """TXOP limit of best effort (IEEE 802.11-2020, table 9-155). [s]"""
@@ -30,13 +30,14 @@ MOST_NAMES = 12
 
 
 def check(file: File, settings: Settings = None, as_json: Json = False) -> None:
-    """Check a scenario and say what is in it.
+    """Check a scenario and print a summary of it.
 
-    Of a network of CSMA links it lists who conflicts with whom, as the file says or as follows from
-    where nodes stand, and whose frames a link destroys unheard.
+    For a network of CSMA links, also list the conflicts of each link, which the file sets or which
+    follow from the positions of nodes, and the hidden links whose frames it destroys.
 
-    --json prints it in normalised form, every default filled in and every group of stations and
-    connections written out in SI units. This is what models and engine read, not a scenario file.
+    With --json, print the normalised scenario: every default is filled in, every group of stations
+    and connections is written out, and values are in SI units. Models and the engine read this
+    form; it is not a scenario file.
     """
     scenario = read_scenario(file, settings)
     warn(*cautions(scenario.typed), *phase_locks(scenario.typed))
@@ -62,7 +63,7 @@ def check(file: File, settings: Settings = None, as_json: Json = False) -> None:
 
 
 def written(scenario: Scenario) -> Iterator[str]:
-    """The normalised scenario as JSON, in pieces: of long lists there is never more than that."""
+    """Yield the normalised scenario as JSON in pieces, so that long lists need little memory."""
     tree = {
         key: Listed(value) if isinstance(value, LongList) else value
         for key, value in scenario.in_pieces().items()
@@ -85,7 +86,7 @@ def opportunities(known: CellScenario) -> Iterator[str]:
 
 
 def neighbours(links: Sequence[CsmaLink]) -> Iterator[str]:
-    """A line for each link: whom it conflicts with, and whose frames it destroys unheard."""
+    """Yield a line per link: the links in conflict, and the hidden links that it disturbs."""
     for link in links[:MOST_LINKS]:
         line = f"  link {link.name} conflicts with {names(link.conflicts)}"
         if link.disturbs:
@@ -96,14 +97,14 @@ def neighbours(links: Sequence[CsmaLink]) -> Iterator[str]:
 
 
 def names(links: Sequence[str]) -> str:
-    """The first few names, and how many more there are."""
+    """Return the first few names and the number of the others."""
     more = len(links) - MOST_NAMES
     first = ", ".join(links[:MOST_NAMES]) or "none"
     return f"{first} and {more} more" if more > 0 else first
 
 
 def shared(cell: Cell) -> Iterator[str]:
-    """A line on the access point's queue, if classes share it."""
+    """Yield a line on the access point's queue, if classes share it."""
     queue = cell.ap.queue
     if isinstance(queue, Vbs) and cell.vbs_classes:
         room = queue.occupancy * queue.limit_packets

@@ -69,7 +69,7 @@ SHOWN = {
 
 
 LAST = ("stations", "flows")
-"""Lists whose rows stand behind those of others."""
+"""Lists whose rows come after those of other lists."""
 
 MOST_ITEMS = 12
 """Most rows of one quantity that the table shows; --json has all."""
@@ -84,29 +84,32 @@ def compare(
     jobs: Jobs = None,
     settings: Settings = None,
     out: Annotated[
-        Path, typer.Option(metavar="DIR", parser=file_name, help=f"{OUT_RULE} Here the picture.")
+        Path,
+        typer.Option(metavar="DIR", parser=file_name, help=f"{OUT_RULE} This is the picture."),
     ] = Path("out"),
     plot: Plot = None,
     emulate: Annotated[
-        bool, typer.Option("--emulate", help="Run it in real time too, with real TCP.")
+        bool,
+        typer.Option("--emulate", help="Also run the scenario in real time with the TCP of Linux."),
     ] = False,
     measured: Annotated[
         list[str] | None,
         unset(
             "[NAME=]FILE",
-            "Compare with a measurement: flent, iperf3 --json, result.json; of the station, flow "
-            "or queue NAME, else of all flows in order.",
+            "Compare with a measurement: a file of flent or iperf3 --json, or a result.json. It is "
+            "of the station, flow or queue NAME; by default of all flows in order.",
         ),
     ] = None,
     max_time: MaxTime = MAX_TIME_S,
     max_memory: MaxMemory = MAX_MEMORY_BYTES,
     as_json: Json = False,
 ) -> None:
-    """Predict and simulate a scenario: one table, one picture.
+    """Predict and simulate a scenario, and compare the results in a table and a picture.
 
-    With --measured, measurements of a real network stand beside both. A file with a name has that
-    station's or flow's streams, uploads and downloads each in their order; a file without has those
-    of all, if it has as many. Else only sums are compared. What was matched is told.
+    With --measured, the table also has measurements of a real network. A file with a name has the
+    streams of that station or flow; its uploads and its downloads are matched in order. A file
+    without a name has the streams of all flows, if their number agrees. Otherwise only sums are
+    compared. The matches are printed.
     """
     need("lasthop compare", "numpy", "scipy", "matplotlib")
     scenario = read_scenario(file, settings, replications=replications, seed=seed)
@@ -150,12 +153,12 @@ def measurement(text: str) -> tuple[str, str]:
 
 
 def print_comparison(comparison: Comparison, options: Mapping[str, object]) -> None:
-    """Every quantity: predicted, simulated with interval, difference."""
+    """Print every quantity: predicted, simulated with interval, difference."""
     print_runs(comparison.simulation)
     if options and comparison.prediction is not None:
         given = ", ".join(f"{name} {value}" for name, value in options.items())
         model = comparison.prediction.summary["model"]
-        typer.echo(f"model {model} with {given}, which the simulation does not have\n")
+        typer.echo(f"model {model} with {given}; the simulation has no such option\n")
     if comparison.refusal is not None:
         for reason in comparison.refusal.replace("; breaks ", "\nbreaks ").splitlines():
             typer.echo(f"no prediction: the scenario {reason}")
@@ -202,12 +205,12 @@ def print_comparison(comparison: Comparison, options: Mapping[str, object]) -> N
 
 
 def of_interest(row: Row) -> bool:
-    """Whether a flow's row stands beside those of stations: what was measured of it."""
+    """Return whether a flow's row is shown in addition to stations: if it was measured."""
     return row.measured is not None and row.quantity in OF_MEASURED
 
 
 def measured_value(row: Row, scale: float) -> str:
-    """What was measured, with its interval where files were repeated."""
+    """Return a measured value, with its interval if there are several files."""
     half = row.measured_ci95
     mean = None if row.measured is None else row.measured * scale
     return estimate(mean, None if half is None else half * scale)

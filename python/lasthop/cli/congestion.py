@@ -29,7 +29,7 @@ def known(name: str) -> "Control":
 
 
 def listed(as_json: Json = False) -> None:
-    """Print what the kernel has, whose it is, and what can be loaded."""
+    """List the kernel's congestion controls with their origin, and those that can be loaded."""
     known("compound")
     from lasthop.congestion.controls import CONTROLS
     from lasthop.congestion.listing import listed as those
@@ -49,7 +49,9 @@ def listed(as_json: Json = False) -> None:
         typer.echo(f"{each.name:16}{whose(each)}")
     for control in CONTROLS.values():
         if control.kernel_name not in names:
-            typer.echo(f"{control.kernel_name:16}not there; lasthop congestion load {control.name}")
+            typer.echo(
+                f"{control.kernel_name:16}not loaded; lasthop congestion load {control.name}"
+            )
     if lacking is not None:
         typer.echo(f"nothing can be loaded here: {lacking}")
 
@@ -74,14 +76,14 @@ def whose(one: "Listed") -> str:
 def load(
     name: Name,
     stay: Annotated[
-        bool, typer.Option("--stay", help="Return at once; it stays until unload.")
+        bool, typer.Option("--stay", help="Return immediately; it stays loaded until `unload`.")
     ] = False,
     as_json: Json = False,
 ) -> None:
     """Load a congestion control into the kernel, until Ctrl-C or SIGTERM.
 
-    Every network namespace and every user has it then, by TCP_CONGESTION or the sysctl
-    net.ipv4.tcp_congestion_control. Connections that use it keep it until they end.
+    All users and network namespaces can then select it, by the socket option TCP_CONGESTION or the
+    sysctl net.ipv4.tcp_congestion_control. Connections that use it keep it until they end.
     """
     control = known(name)
     from lasthop.congestion.loading import load as put_into_force
@@ -106,7 +108,7 @@ def load(
 
 
 def unload(name: Name, as_json: Json = False) -> None:
-    """Take away a congestion control that stays; connections that use it keep it."""
+    """Unload a congestion control that was loaded with --stay; its connections keep it."""
     control = known(name)
     from lasthop.congestion.loading import unload as take_away
 
@@ -114,14 +116,14 @@ def unload(name: Name, as_json: Json = False) -> None:
     if as_json:
         typer.echo(json.dumps({"name": control.name, "kernel_name": control.kernel_name}))
     else:
-        typer.echo(f"{control.kernel_name} is gone")
+        typer.echo(f"{control.kernel_name} is unloaded")
 
 
 listed.__name__ = "list"
 
 COMMANDS: dict[Callable[..., None], str] = {
-    listed: "Print what the kernel has and whose it is.",
-    load: "Load one, until Ctrl-C or for good.",
-    unload: "Take away one that stays.",
+    listed: "List the kernel's congestion controls.",
+    load: "Load one, until Ctrl-C or until it is unloaded.",
+    unload: "Unload one that was loaded with --stay.",
 }
 """Every command of the group and its line in the list of them."""

@@ -1,4 +1,4 @@
-"""Options that have the work done elsewhere: on a Dask cluster, in jobs of Slurm."""
+"""Options that run simulations on other machines: on a Dask cluster, in jobs of Slurm."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -12,16 +12,17 @@ from lasthop.cli.options import pairs, unset
 from lasthop.errors import UserError
 
 Cluster = Annotated[
-    str | None, unset("ADDRESS", "Simulate on a Dask cluster: its scheduler's address.")
+    str | None,
+    unset("ADDRESS", "Simulate on the Dask cluster whose scheduler has this address."),
 ]
 OnSlurm = Annotated[
-    bool, typer.Option("--slurm", help="Simulate in jobs of Slurm, handed in by submitit.")
+    bool, typer.Option("--slurm", help="Simulate in Slurm jobs, which submitit submits.")
 ]
 SlurmOptions = Annotated[
     list[str] | None,
     unset(
         "NAME=VALUE",
-        "An option of these jobs, such as slurm_partition=long.",
+        "Set an option of the Slurm jobs, such as slurm_partition=long; repeatable.",
         "--slurm-option",
     ),
 ]
@@ -35,19 +36,19 @@ def workers(
     jobs: int | None,
     folder: Path,
 ) -> Iterator[Workers | None]:
-    """Who simulates; None for threads of this process.
+    """Yield the executor that simulates; None for threads of this process.
 
     Raises
     ------
     UserError
-        If options contradict each other, or nobody is there.
+        If options contradict each other, or there are no workers.
     """
     if cluster is not None and on_slurm:
         raise UserError("--slurm: --cluster is given as well; needed is either")
     if jobs is not None and (on_slurm or cluster is not None):
-        raise UserError(f"--jobs {jobs}: threads of this machine, which is not to simulate")
+        raise UserError(f"--jobs {jobs}: cannot be combined with --slurm or --cluster")
     if options and not on_slurm:
-        raise UserError(f"--slurm-option {options[0]}: needs --slurm")
+        raise UserError(f"--slurm-option {options[0]}: expected --slurm as well")
     if cluster is not None:
         with dask_cluster(cluster) as found:
             yield found

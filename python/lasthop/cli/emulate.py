@@ -46,15 +46,15 @@ WIDTHS = (20, 14, 20, 1)
 Command = Annotated[
     list[str] | None,
     typer.Argument(
-        metavar="-- COMMAND ...", help="Program that runs at NAME; the run ends with it."
+        metavar="-- COMMAND ...", help="Program to run at a place; the run ends when it ends."
     ),
 ]
-At = Annotated[str | None, unset("NAME", "Place where COMMAND runs.", "--at")]
+At = Annotated[str | None, unset("NAME", "Run COMMAND at this place.", "--at")]
 Others = Annotated[
     list[str] | None,
-    unset("NAME COMMAND", "Run a command of the shell at a place beside it; repeatable.", WITH),
+    unset("NAME COMMAND", "Also run a shell command at a place; repeatable.", WITH),
 ]
-Shell = Annotated[str | None, unset("NAME", "Run a shell at a place; the run ends with it.")]
+Shell = Annotated[str | None, unset("NAME", "Run a shell at a place; the run ends when it ends.")]
 
 
 def run_count(text: str) -> int:
@@ -63,7 +63,12 @@ def run_count(text: str) -> int:
 
 
 Replications = Annotated[
-    int | None, unset("N", "Runs one after another, with other seeds.", parser=run_count)
+    int | None,
+    unset(
+        "N",
+        "Run this many times in sequence, each with another seed; once by default.",
+        parser=run_count,
+    ),
 ]
 Pcapng = Annotated[
     Path | None,
@@ -71,44 +76,48 @@ Pcapng = Annotated[
 ]
 Link = Annotated[
     str | None,
-    unset("LINK", "In the place of FILE: rate, delay one way, queue N, loss P.", LINK),
+    unset("LINK", "Emulate one link instead of FILE: rate, one-way delay, queue N, loss P.", LINK),
 ]
 Trace = Annotated[
     tuple[str, str] | None,
     unset(
         "UP DOWN",
-        "In the place of FILE and of a rate: traces of delivery opportunities, each way.",
+        "Emulate one link instead of FILE, with its rate from traces of delivery opportunities, "
+        "one file per direction.",
         TRACE,
     ),
 ]
 Uplink = Annotated[
-    str | None, unset("INTERFACE", "Where what leaves the scenario goes on to the outside.")
+    str | None,
+    unset("INTERFACE", "Forward packets that leave the scenario to this interface of the machine."),
 ]
 Sysctl = Annotated[
     list[str] | None,
     unset(
         "NAME=VALUE",
-        "A setting of the kernel's network at each place, such as net.ipv4.tcp_sack=0; repeatable.",
+        "Set a network parameter of the kernel at each place, such as net.ipv4.tcp_sack=0; "
+        "repeatable.",
         "--sysctl",
     ),
 ]
 Relays = Annotated[
     bool,
     typer.Option(
-        "--relays", help="Users of a conflict graph send one stream each through two relays."
+        "--relays", help="Send one stream per user of a conflict graph through two relays."
     ),
 ]
 Follow = Annotated[
     list[str] | None,
     unset(
         "SETTING",
-        "Have the kernel follow tcp.initial_rto (by BPF) or tcp.initial_window; repeatable.",
+        "Apply tcp.initial_rto (by BPF) or tcp.initial_window of the scenario to the kernel; "
+        "repeatable.",
         "--follow",
     ),
 ]
 Gro = Annotated[
     bool,
-    typer.Option("--gro", help="Hosts get segments that arrive at once as one packet."),
+    typer.Option("--gro", help="Deliver segments that arrive together to hosts as one packet."),
 ]
 Places = Annotated[bool, typer.Option("--places", help="List places with their addresses.")]
 
@@ -135,13 +144,13 @@ def emulate(
 ) -> int:
     """Run a scenario in real time, with the real TCP of Linux between network namespaces.
 
-    With a program it begins when the warm-up is over, the run ends with it, and its exit code is
-    the command's own.
+    A program starts when the warm-up is over. The run ends when the program ends, and its exit
+    code becomes that of the command.
 
-    --link "12 Mbps, 40 ms, queue 100" stands for a scenario with one link between places client,
-    where the program runs, and server; with --trace UP DOWN its rate follows files in mahimahi's
-    format. --uplink lets programs reach the outside by an interface of
-    this machine, through the scenario's network and by address translation.
+    --link "12 Mbps, 40 ms, queue 100" replaces the scenario by one link between the places client
+    and server; the program runs at client. With --trace UP DOWN, the rate of the link follows files
+    in mahimahi's format. With --uplink, programs reach the outside through the scenario's network
+    and an interface of this machine, by address translation.
     """
     from lasthop.emulation.limits import check_programs
 
@@ -152,7 +161,7 @@ def emulate(
         return 0
     if ways and shell is None and not command:
         option = TRACE if link is None else LINK
-        raise UserError(f"`{option}`: what is to run?", f"{option} ... -- COMMAND ...")
+        raise UserError(f"`{option}`: missing the command to run", f"{option} ... -- COMMAND ...")
     if command and at is None:
         at = next((client for client, _ in ways.values()), None)
     if pcapng is not None:
@@ -210,7 +219,7 @@ def emulate(
 def of_file_or_link(
     file: str, words: str | None, traces: tuple[str, str] | None, settings: list[str] | None
 ) -> "tuple[Scenario, Ways]":
-    """The scenario, and which of its flows are ways of programs."""
+    """Return the scenario, and its flows that are paths of programs."""
     if words is None and traces is None:
         return read_scenario(file, settings), {}
     from lasthop.emulation.link import WAYS, link
@@ -225,26 +234,26 @@ def of_file_or_link(
 def program_of(
     command: Sequence[str] | None, at: str | None, shell: str | None
 ) -> "Program | None":
-    """The program in the foreground, if there is one."""
+    """Return the program in the foreground, if there is one."""
     from lasthop.emulation.programs import Program, shell_of_user
 
     if shell is not None:
         if command or at:
             raise UserError(
-                "`--shell` and a command exclude each other: both are in the foreground"
+                "`--shell` and a command cannot be combined: both run in the foreground"
             )
         return Program(shell, shell_of_user())
     if command and not command[0]:
         raise UserError("the command is empty", "-- COMMAND ...")
     if command and at is None:
-        raise UserError(f"{command[0]}: at which place?", "--at NAME; --places lists them")
+        raise UserError(f"{command[0]}: missing its place", "--at NAME; --places lists the places")
     if at is not None and not command:
-        raise UserError(f"`--at {at}`: what is to run there?", f"--at {at} -- COMMAND ...")
+        raise UserError(f"`--at {at}`: missing the command to run", f"--at {at} -- COMMAND ...")
     return Program(at, command) if at is not None and command else None
 
 
 def beside_of(text: str) -> "Program":
-    """A program beside, from NAME=COMMAND."""
+    """Return an additional program from NAME=COMMAND."""
     from lasthop.emulation.programs import Program
 
     name, equals, command = text.partition("=")
@@ -256,8 +265,8 @@ def beside_of(text: str) -> "Program":
 
 
 def joined(args: Sequence[str]) -> list[str]:
-    """Arguments in which `--with NAME COMMAND` is one value, and an empty one stands in the place
-    of FILE where `--link` or `--trace` does.
+    """Return the arguments with `--with NAME COMMAND` as one value, and an empty FILE if `--link`
+    or `--trace` replaces it.
     """
     done: list[str] = []
     rest = list(args)
@@ -275,7 +284,7 @@ def joined(args: Sequence[str]) -> list[str]:
 
 
 def print_places(scenario: "Scenario", ways: "Ways", as_json: bool) -> None:
-    """A line for each place."""
+    """Print a line per place."""
     from lasthop.emulation.places import every_place
     from lasthop.emulation.programs import host_name
 
@@ -293,7 +302,7 @@ def print_places(scenario: "Scenario", ways: "Ways", as_json: bool) -> None:
 
 
 def print_emulation(scenario: "Scenario", emulation: "Emulation", as_json: bool) -> None:
-    """The answer, and how late it was."""
+    """Print the answer and the lateness of packets."""
     if as_json:
         sys.stdout.write(emulation.to_json())
     else:
@@ -312,7 +321,7 @@ def print_emulation(scenario: "Scenario", emulation: "Emulation", as_json: bool)
 
 
 def print_captured(captured: "Captured | None") -> None:
-    """What a capture lacks.
+    """Report frames that a capture lacks.
 
     Raises
     ------
@@ -328,6 +337,6 @@ def print_captured(captured: "Captured | None") -> None:
 
 
 def print_lateness(emulation: "Emulation") -> None:
-    """How late packets were, on standard error."""
+    """Print the lateness of packets on standard error."""
     for line in emulation.lateness:
         note(line, err=True)

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 def following(
     tables: Callable[[dict[str, Any], int], "Group"],
 ) -> Iterator[Callable[[dict[str, Any]], None]]:
-    """A view on the terminal that each status replaces; `tables` are told how wide it is."""
+    """Yield a function that shows a status on the terminal; `tables` gets the width of it."""
     from rich.live import Live
 
     with Live(screen=False, auto_refresh=False, transient=True) as live:

@@ -28,8 +28,8 @@ Directory = Annotated[
     Path | None,
     unset(
         "DIR",
-        "Where lock and undo log are; by default /run/lasthop/ and the name of gateway.lan, "
-        "in another network namespace than the first with @ and its number.",
+        "Keep the lock and the undo log in this directory; by default /run/lasthop/ and the name "
+        "of gateway.lan. In a network namespace other than the first, @ and its number follow.",
         "--state",
         parser=file_name,
     ),
@@ -56,9 +56,10 @@ def given(settings: list[str] | None) -> list[tuple[str, str]]:
 
 
 def check(file: File, settings: Settings = None, as_json: Json = False) -> None:
-    """Check a gateway's file, and with root rights this machine.
+    """Check a gateway's file and, with root rights, this machine.
 
-    The kernel's features are tried in a network namespace of their own; nothing here is changed.
+    The features of the kernel are tested in a separate network namespace; this machine is not
+    changed.
     """
     gateway = read(file, settings)
     needs_linux("gateway")
@@ -75,7 +76,7 @@ def check(file: File, settings: Settings = None, as_json: Json = False) -> None:
         typer.echo(json.dumps(answer, indent=2))
         return
     counts = [counted(len(gateway.aps), "access point"), counted(len(gateway.stations), "station")]
-    found = " and whoever is found" if gateway.finds_stations else ""
+    found = " and stations that are found" if gateway.finds_stations else ""
     typer.echo(f"{file}: ok: {gateway.name}: {', '.join(counts)}{found}{said_of(leaves)}")
     for port, count in ports.items():
         typer.echo(f"{port}: {counted(count, 'MAC address', 'MAC addresses')}")
@@ -89,21 +90,21 @@ def plan(
         bool,
         typer.Option(
             "--sh",
-            help="Print one shell script that does it on a router without Python (OpenWrt), and "
-            "then finds stations, adapts C and takes everything back.",
+            help="Print a shell script that runs these commands on a router without Python "
+            "(OpenWrt), finds stations, adapts C, and finally reverts all changes.",
         ),
     ] = False,
     as_json: Json = False,
 ) -> None:
-    """Print the commands that do what `up` does, and do nothing.
+    """Print the commands that are equivalent to `up`, without running them.
 
-    They are the exact equivalent for the stations whose IP addresses the file has. Stations and
-    members of groups that it lists by MAC address only are added by `up`, when they are found. `up`
-    talks to the kernel itself and needs none of the programs ip, tc, bpftool and ethtool.
+    They are complete for stations whose IP addresses are in the file. Stations and members of
+    groups that are listed only by MAC address are added by `up` when it finds them. `up` configures
+    the kernel directly and does not use the programs ip, tc, bpftool and ethtool.
     """
     if as_script:
         if as_json:
-            raise UserError("`--json` and `--sh` exclude each other: a script is no JSON")
+            raise UserError("`--json` and `--sh` cannot be combined: a script is not JSON")
         from lasthop.gateway.script import script
 
         gateway = read(file, settings)
@@ -122,9 +123,9 @@ def plan(
 def up(
     file: File, settings: Settings = None, state: Directory = None, as_json: Json = False
 ) -> None:
-    """Enforce fairness from now on, in the background.
+    """Enforce fairness in the background.
 
-    If the gateway is up already, it takes the file over. A file that is refused changes nothing.
+    A gateway that is already up switches to the new file. A file that is refused changes nothing.
     """
     gateway = read(file, settings)
     needs_linux("gateway")
@@ -145,7 +146,7 @@ def up(
 def down(
     file: File, settings: Settings = None, state: Directory = None, as_json: Json = False
 ) -> None:
-    """End it and take everything back, also after a crash; nothing else is touched."""
+    """Stop the gateway and revert all its changes, also after a crash; nothing else changes."""
     needs_linux("gateway")
     from lasthop.gateway import operate
 
@@ -155,7 +156,7 @@ def down(
 def status(
     file: File, settings: Settings = None, state: Directory = None, as_json: Json = False
 ) -> None:
-    """Print rates, round-trip times, and what every station gets."""
+    """Print rates, round-trip times, and the throughput of every station."""
     needs_linux("gateway")
     from lasthop.gateway import operate
     from lasthop.gateway.live import tables
@@ -178,16 +179,16 @@ def run(
         bool | None,
         typer.Option(
             "--live/--no-live",
-            help="Show rates as they change; by default on a terminal.",
+            help="Show rates as they change, or do not; by default only on a terminal.",
             show_default=False,
         ),
     ] = None,
     as_json: Json = False,
 ) -> None:
-    """Enforce fairness in the foreground, until Ctrl-C or SIGTERM; then take everything back.
+    """Enforce fairness in the foreground, until Ctrl-C or SIGTERM; then revert all changes.
 
-    SIGHUP lets it read the file anew. This is what a service manager starts. --json prints the
-    status every second, an object a line.
+    On SIGHUP it reads the file again. Service managers start this command. With --json, it prints
+    the status every second, one object per line.
     """
     gateway = read(file, settings)
     needs_linux("gateway")
@@ -205,7 +206,7 @@ def run(
 
 
 def said_of(leaves: Mapping[str, str] | None) -> str:
-    """Which queue leaves have, and why, behind something else."""
+    """Return a clause with the leaves' queue and its reason, to append to a line."""
     return "" if leaves is None else f"; leaves are {leaves['discipline']}, {leaves['why']}"
 
 
@@ -213,8 +214,8 @@ COMMANDS: dict[Callable[..., None], str] = {
     check: "Check a gateway's file and this machine.",
     plan: "Print the equivalent tc commands, or a script.",
     up: "Enforce fairness, in the background.",
-    status: "Print rates and what every station gets.",
-    down: "End it, take everything back.",
+    status: "Print rates and the throughput of stations.",
+    down: "Stop it and revert all changes.",
     run: "Enforce fairness, in the foreground.",
 }
 """Every command of the group and its line in the list of them."""

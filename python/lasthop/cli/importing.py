@@ -33,7 +33,7 @@ Out = Annotated[
     Path | None,
     unset(
         "FILE",
-        f"{OUT_RULE} Here the scenario, a new file; by default it goes to standard output.",
+        f"{OUT_RULE} This is the scenario, a new file. By default it goes to standard output.",
         parser=file_name,
     ),
 ]
@@ -56,37 +56,43 @@ def source(what: str) -> Any:
 
 Stations = Annotated[
     int,
-    typer.Option(metavar="N", help="Stations, which settings do not name.", parser=station_count),
+    typer.Option(
+        metavar="N",
+        help="Assume this many stations, since settings do not list them.",
+        parser=station_count,
+    ),
 ]
 
 
 def pcap(
-    file: Annotated[Path, source("Capture, pcap or pcapng, perhaps compressed by gzip")],
+    file: Annotated[Path, source("Capture, pcap or pcapng, optionally compressed by gzip")],
     ap: Annotated[
         str | None,
-        unset("MAC", "The access point; by default the one that moves most data."),
+        unset("MAC", "Read this access point; by default the one with most data."),
     ] = None,
     lan: Annotated[
         str | None,
         unset(
             "SUBNET",
-            "Addresses of the stations of a wired capture; by default private addresses.",
+            "Set the subnet of the stations of a wired capture; by default all private addresses.",
         ),
     ] = None,
     phy: Annotated[
         str | None,
-        unset("NAME", "Preset, such as 802.11g or 802.11ax; by default as the frames say."),
+        unset(
+            "NAME", "Set the preset, such as 802.11g or 802.11ax; by default that of the frames."
+        ),
     ] = None,
     addresses: Addresses = False,
     out: Out = None,
     max_time: ReadingTime = MAX_TIME_S,
     as_json: Json = False,
 ) -> None:
-    """Make a scenario of a capture.
+    """Make a scenario from a capture.
 
-    Frames of a monitoring radio show stations, rates and directions; round trips and the access
-    point's queue follow from how ACKs and data answer each other. A capture of wired packets
-    shows the same but for the radio.
+    In a capture of a radio in monitor mode, frames show stations, rates and directions. Round-trip
+    times and the access point's queue are derived from the times of data and ACKs. A capture of
+    wired packets shows all this except for the radio.
     """
     from lasthop.importing.cells import Choices, network
     from lasthop.importing.phy import PRESETS
@@ -104,13 +110,13 @@ def pcap(
 def iw(
     file: Annotated[Path, source('Output of "iw dev wlan0 station dump"')],
     interface: Annotated[
-        str | None, unset("NAME", "Which interface; by default that with most stations.")
+        str | None, unset("NAME", "Read this interface; by default the one with most stations.")
     ] = None,
     addresses: Addresses = False,
     out: Out = None,
     as_json: Json = False,
 ) -> None:
-    """Make a scenario of a station dump: stations and their rates."""
+    """Make a scenario from a station dump of iw: stations and their rates."""
     from lasthop.importing.iw import network
 
     write(lambda: network(file, interface), file, out, addresses=addresses, as_json=as_json)
@@ -122,7 +128,7 @@ def hostapd(
     out: Out = None,
     as_json: Json = False,
 ) -> None:
-    """Make a scenario of hostapd.conf: band, rates, access parameters."""
+    """Make a scenario from hostapd.conf: band, rates, access parameters."""
     from lasthop.importing.hostapd import network
 
     write(lambda: network(file, stations), file, out, as_json=as_json)
@@ -132,16 +138,20 @@ def openwrt(
     file: Annotated[Path, source('/etc/config/wireless, or output of "uci show wireless"')],
     stations: Stations = 4,
     radio: Annotated[
-        str | None, unset("NAME", "Which radio; by default the first that serves.")
+        str | None, unset("NAME", "Read this radio; by default the first active access point.")
     ] = None,
     sqm: Annotated[
         Path | None,
-        unset("FILE", "/etc/config/sqm, for the line behind the router.", parser=file_name),
+        unset(
+            "FILE",
+            "Read the rate of the router's Internet line from this file, /etc/config/sqm.",
+            parser=file_name,
+        ),
     ] = None,
     out: Out = None,
     as_json: Json = False,
 ) -> None:
-    """Make a scenario of OpenWrt's wireless settings."""
+    """Make a scenario from OpenWrt's wireless settings."""
     from lasthop.importing.openwrt import network
 
     write(lambda: network(file, stations, radio, sqm), file, out, as_json=as_json)
@@ -164,7 +174,7 @@ def write(
     addresses: bool = False,
     as_json: bool = False,
 ) -> None:
-    """Read a file and write the scenario, checked; say what must be known of it."""
+    """Read a file, write the checked scenario, and report assumptions."""
     from lasthop.importing.scenario import as_toml
 
     if out is not None:
@@ -190,18 +200,19 @@ def write(
 
 
 def check(file: Path, text: str) -> None:
-    """Refuse what makes no scenario, by the file that was read."""
+    """Refuse an invalid scenario, and name the file that was read."""
     try:
         Scenario(text)
     except ScenarioError as error:
         problem = error.problems[0]
         raise UserError(
-            f"{file}: makes no scenario: `{problem.path}`: {problem.message}", problem.hint
+            f"{file}: does not give a valid scenario: `{problem.path}`: {problem.message}",
+            problem.hint,
         ) from None
 
 
 def as_tree(network: "Network", text: str) -> dict[str, Any]:
-    """What was seen as JSON, with the scenario's text; addresses are left out."""
+    """Return the imported network as JSON, with the scenario's text and without addresses."""
     tree = asdict(network)
     tree["access"] = [
         {"table": table, "category": category, **asdict(access)}

@@ -19,49 +19,54 @@ FILE = "scenario.toml"
 def init(
     file: Annotated[
         Path,
-        typer.Argument(metavar="FILE", help="The new scenario.", parser=file_name),
+        typer.Argument(metavar="FILE", help="New scenario file.", parser=file_name),
     ] = Path(FILE),
     yes: Annotated[
-        bool, typer.Option("--yes", "-y", help="Take the usual answer where no option gives one.")
+        bool,
+        typer.Option("--yes", "-y", help="Use the default answer where no option gives an answer."),
     ] = False,
     hop: Annotated[
         str | None,
         unset(
             "NAME",
-            "802.11b, 802.11g, 802.11n, 802.11ac, 802.11ax or router; wifi is 802.11ax; the usual "
-            "answer is 802.11g.",
+            "Set the last hop: 802.11b, 802.11g, 802.11n, 802.11ac, 802.11ax or router. The name "
+            "wifi means 802.11ax. Default: 802.11g.",
         ),
     ] = None,
     stations: Annotated[
         str | None,
         unset(
             "LIST",
-            'Stations with their rates: "3 at 54, 1 at 6"; of 802.11n and later "3 near, 1 far".',
+            'List the stations with their rates, "3 at 54, 1 at 6"; from 802.11n on with their '
+            'distances, "3 near, 1 far".',
         ),
     ] = None,
-    traffic: Annotated[str | None, unset("LIST", 'Connections: "1 x 6 up, rest x 1 down".')] = None,
+    traffic: Annotated[
+        str | None, unset("LIST", 'List the connections, "1 x 6 up, rest x 1 down".')
+    ] = None,
     wire: Annotated[
         str | None,
         unset(
             "TEXT",
-            'Rate and round trip of the line: "100 Mbps, 20 ms"; "100/20 Mbps, 20 ms" for 100 '
-            "from the servers and 20 to them; or none.",
+            'Set the rate and round-trip time of the wired line, such as "100 Mbps, 20 ms". '
+            '"100/20 Mbps, 20 ms" sets 100 Mbps from the servers and 20 Mbps to them. The word '
+            "none omits the line.",
         ),
     ] = None,
     queue: Annotated[
         str | None,
         unset(
             "TEXT",
-            "Packets that its queue holds, or codel, fq_codel, pie; of 802.11n and later mac80211, "
-            "or a kind of access point: openwrt, isp, office.",
+            "Set the queue of the last hop: its limit in packets, or codel, fq_codel or pie. From "
+            "802.11n on also mac80211, or a kind of access point: openwrt, isp, office.",
         ),
     ] = None,
     as_json: Json = False,
 ) -> None:
-    """Write a first scenario: five questions, each with a usual answer.
+    """Write a first scenario by answering five questions.
 
-    Questions are answered at the terminal, line by line from standard input, or by options; an
-    empty line takes the usual answer. A file that exists is never replaced.
+    Answer them at the terminal, line by line on standard input, or by options. An empty line
+    selects the default answer. An existing file is never replaced.
     """
     new_file(file, "FILE")
     given = {"hop": hop, "stations": stations, "traffic": traffic, "wire": wire, "queue": queue}
@@ -105,10 +110,10 @@ def ask(number: int, question: Question, known: dict[str, object]) -> object:
         line = sys.stdin.readline()
         if not line:
             print(file=sys.stderr)
-            behind = f"; {wrong}" if wrong else ""
+            reason = f"; {wrong}" if wrong else ""
             raise UserError(
-                f"standard input ends before an answer to question {number}{behind}",
-                "--yes takes the usual answers",
+                f"standard input ends before an answer to question {number}{reason}",
+                "use --yes for the default answers",
             )
         if not sys.stdin.isatty():
             print(line.strip(), file=sys.stderr)

@@ -29,7 +29,7 @@ def print_ledger(found: Reproduction) -> None:
             typer.echo("\n".join(_wrapped(line)))
         for each in result.beside:
             because = each.because[:1].upper() + each.because[1:]
-            title = f"beside it, {each.title}: {each.verdict.value}. {because}"
+            title = f"in addition, {each.title}: {each.verdict.value}. {because}"
             typer.echo("\n".join(_wrapped(title)))
             _print_checks(each.checks)
         typer.echo()

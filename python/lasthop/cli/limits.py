@@ -1,4 +1,4 @@
-"""What a bare number does to a queue: it is the limit, under the discipline that the file has."""
+"""Notes on settings of a queue by a number, which changes the limit and not the discipline."""
 
 from collections.abc import Iterator
 from contextlib import suppress
@@ -15,7 +15,7 @@ __all__ = ["kept_disciplines", "kept_in_sweep"]
 
 
 def kept_disciplines(scenario: Scenario) -> Iterator[str]:
-    """A line for each setting by which a queue that is no FIFO got another limit and no more."""
+    """Yield a line for each setting that changed only the limit of a queue that is no FIFO."""
     for index, (path, value) in enumerate(scenario.settings):
         if not _is_limit(path, value):
             continue
@@ -29,7 +29,7 @@ def kept_disciplines(scenario: Scenario) -> Iterator[str]:
 
 
 def kept_in_sweep(scenario: Scenario, asked: "Grid") -> Iterator[str]:
-    """The same for the values that a sweep sets, a line for each path."""
+    """Yield a line for each swept path that changes only the limit of a queue that is no FIFO."""
     known = set(kept_disciplines(scenario))
     for path in asked.paths:
         limit = next((value for value in asked.column(path) if _is_limit(path, value)), None)

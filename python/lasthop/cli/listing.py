@@ -5,18 +5,18 @@ from typing import NamedTuple
 __all__ = ["COMMANDS", "GROUPS", "Group", "command_given"]
 
 COMMANDS = {
-    "init": "Write a first scenario: five questions.",
+    "init": "Write a first scenario from five answers.",
     "schema": "Print the JSON Schema of scenario files.",
-    "check": "Check a scenario, say what is in it.",
+    "check": "Check a scenario and print a summary.",
     "predict": "Predict a scenario by a model.",
     "simulate": "Simulate a scenario packet by packet.",
-    "compare": "Predict and simulate: a table, a picture.",
+    "compare": "Predict and simulate, and compare the results.",
     "emulate": "Run a scenario in real time with real TCP.",
     "sweep": "Simulate a scenario at many settings.",
-    "tune": "Find the access parameters that serve an aim best.",
-    "reproduce": "Repeat the papers, judge their claims.",
-    "workbench": "Serve a page: the engine in a browser.",
-    "completion": "Print a script: completion at Tab.",
+    "tune": "Find the best access parameters for an aim.",
+    "reproduce": "Check the claims of the papers.",
+    "workbench": "Run the workbench in a browser.",
+    "completion": "Print a script for completion at Tab.",
 }
 """Lines of single commands by name."""
 
@@ -32,28 +32,28 @@ class Group(NamedTuple):
 
 GROUPS = {
     "import": Group(
-        "A scenario from a capture, a dump, settings.",
-        "Make a scenario of what is there: a capture, a station dump, an access point's settings.",
+        "Make a scenario from a capture, dump or settings.",
+        "Make a scenario from a capture, a station dump or the settings of an access point.",
     ),
     "stability": Group(
-        "Will this queue oscillate? By theory.",
-        "Will this queue oscillate? Fluid models of TCP over RED and small buffers.",
+        "Find out by theory whether a queue oscillates.",
+        "Find out whether a queue oscillates, by fluid models of TCP over RED and small buffers.",
     ),
     "gateway": Group(
         "Enforce fairness on a Linux gateway.",
         "Enforce fairness between stations on a Linux machine in front of the access points.",
     ),
     "queue": Group(
-        "A shaped queue of an interface: threshold, VBS, ...",
-        "Shape a network interface of Linux, with the queue of a scenario's link in front.",
+        "Shape an interface, with threshold, VBS or others.",
+        "Shape a network interface of Linux, with the queue of a scenario's link.",
     ),
     "congestion": Group(
-        "Compound and Illinois for Linux's own TCP.",
-        "TCP congestion controls for Linux: the laws of the simulator as BPF programs.",
+        "Load Compound or Illinois into Linux.",
+        "Load congestion controls of the simulator into Linux, as BPF programs.",
     ),
     "relay": Group(
-        "One user's many connections, for any program.",
-        "Cut the streams of any program over as many TCP connections as the rule asks for.",
+        "Carry streams over several TCP connections.",
+        "Carry the streams of any program over several TCP connections; a rule sets their number.",
     ),
 }
 """Groups of commands by name."""

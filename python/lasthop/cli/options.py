@@ -17,7 +17,7 @@ from lasthop.opening import NO_FILE
 from lasthop.scenario import Scenario, blaming
 
 AGGREGATES = "downlink_mpdus_per_ppdu"
-"""What a run says of the access point's aggregates to a station."""
+"""Quantity of a run with the size of the access point's aggregates to a station."""
 
 File = Annotated[
     str, typer.Argument(metavar="FILE", help="Scenario, TOML or JSON; - is standard input.")
@@ -32,7 +32,7 @@ def file_name(text: object) -> Path:
 
 
 def unset(metavar: str, text: str, *names: str, **more: Any) -> Any:
-    """An option that has no default, or whose help, `text`, tells it."""
+    """Return an option that has no default, or whose help `text` gives the default."""
     return typer.Option(*names, metavar=metavar, help=text, show_default=False, **more)
 
 
@@ -42,10 +42,10 @@ def directory(text: str) -> Any:
 
 
 NOT_WRITABLE = (errno.ENOENT, errno.EPERM, errno.EACCES, errno.EROFS)
-"""What systems say where nothing can be made in a directory that is there."""
+"""Errors of systems if a directory exists and no file can be created in it."""
 
-OUT_RULE = "Where the command writes its files; each is told in a line."
-"""What --out of every command is for; what comes behind it says which files, and the default."""
+OUT_RULE = "Write files here and print the name of each."
+"""Purpose of --out of every command; the text after it names the files and the default."""
 
 
 Json = Annotated[bool, typer.Option("--json", help="Print JSON instead of tables.")]
@@ -54,8 +54,13 @@ Settings = Annotated[
     typer.Option("--set", metavar="PATH=VALUE", help="Replace a value, such as cell.ap.cwmin=15."),
 ]
 # Text: the engine says what is allowed, as it does for the scenario's own value.
-Replications = Annotated[str | None, unset("N", "Independent replications.")]
-Seed = Annotated[str | None, unset("N", "Seed of all random streams.")]
+Replications = Annotated[
+    str | None,
+    unset("N", "Run this many independent replications; by default the scenario's number."),
+]
+Seed = Annotated[
+    str | None, unset("N", "Set the seed of all random streams; by default the scenario's.")
+]
 
 
 def thread_count(text: str) -> int:
@@ -75,7 +80,7 @@ def whole_number(text: str, least: int, most: int, what: str) -> int:
 
 
 def cost(text: object, units: Sequence[tuple[float, str]], example: str) -> float:
-    """The value of an option that says what an answer may cost, in seconds or bytes."""
+    """Return the value of an option that limits time or memory, in seconds or bytes."""
     if isinstance(text, float):  # The default.
         return text
     found = re.fullmatch(r"([0-9.]+(?:e[0-9]+)?) ?([A-Za-z]+)", str(text).strip())
@@ -111,7 +116,7 @@ MaxTime = Annotated[
     typer.Option(
         "--max-time",
         metavar="TIME",
-        help="Refuse what a model or solver would take longer for.",
+        help="Refuse a computation of a model or solver that would take longer.",
         parser=cost_of_time,
         show_default="60s",
     ),
@@ -131,7 +136,7 @@ MaxMemory = Annotated[
     typer.Option(
         "--max-memory",
         metavar="SIZE",
-        help="Refuse what it would take more memory for.",
+        help="Refuse a computation of a model or solver that would need more memory.",
         parser=cost_of_memory,
         show_default="2GB",
     ),
@@ -140,7 +145,8 @@ RunTime = Annotated[
     float | None,
     unset(
         "TIME",
-        "Refuse a run that would take longer, by its pace after half a second; by default none is.",
+        "Refuse a run that would take longer, estimated from its speed in the first half second; "
+        "by default no run is refused.",
         "--max-time",
         parser=cost_of_time,
     ),
@@ -150,13 +156,14 @@ SeriesMemory = Annotated[
     typer.Option(
         "--max-memory",
         metavar="SIZE",
-        help="Refuse time series whose table would take more memory.",
+        help="Refuse time series whose table would need more memory.",
         parser=cost_of_memory,
         show_default="2GB",
     ),
 ]
 Jobs = Annotated[
-    int | None, unset("N", "Threads; by default one for each processor.", parser=thread_count)
+    int | None,
+    unset("N", "Use this many threads; by default one per processor.", parser=thread_count),
 ]
 Model = Annotated[
     str | None,
@@ -173,14 +180,14 @@ Options = Annotated[
     typer.Option(
         "--option",
         metavar="NAME=VALUE",
-        help="Replace an option of the model, such as beta=1.2.",
+        help="Set an option of the model, such as beta=1.2.",
         show_default=False,
     ),
 ]
 
 
 def model_options(given: list[str] | None) -> dict[str, str]:
-    """The values of --option by name; what a run measured in the place of its name."""
+    """Return the values of --option by name; the file of a run is replaced by its aggregates."""
     options = dict(pairs(given or [], "--option", "NAME=VALUE", "beta=1.2"))
     sizes = options.get("aggregates")
     if sizes is not None and "=" not in sizes:
@@ -189,14 +196,14 @@ def model_options(given: list[str] | None) -> dict[str, str]:
 
 
 def aggregates_of(path: str) -> str:
-    """Mean MPDUs in the PPDUs to each station of a saved run that has some."""
+    """Return the mean MPDUs per PPDU to each station of a saved run."""
     from lasthop.load import load
 
     summary = getattr(load(path), "summary", {})
     sizes = [(one["name"], one.get(AGGREGATES)) for one in summary.get("stations", ())]
     found = [f"{name}={size['mean']:.6g}" for name, size in sizes if size and size["mean"]]
     if not found:
-        raise UserError(f"--option aggregates={path}: no aggregates to stations are in it")
+        raise UserError(f"--option aggregates={path}: the result has no aggregates to stations")
     return ",".join(found)
 
 
@@ -223,7 +230,7 @@ def read_scenario(
         except ScenarioError as error:
             [problem, *others] = error.problems
             if problem.message == NO_FILE and not problem.hint and file.endswith(".toml"):
-                hint = f"lasthop init {file} writes a first scenario"
+                hint = f"run `lasthop init {file}` to write a first scenario"
                 raise ScenarioError([problem._replace(hint=hint), *others]) from None
             raise
     for line in kept_disciplines(scenario):
@@ -238,12 +245,12 @@ def pairs(given: list[str], option: str, form: str, example: str) -> list[tuple[
     """
     for text in given:
         if "=" not in text or text.startswith("="):
-            raise UserError(f'{option} "{text}": {form} is needed', f"{option} {example}")
+            raise UserError(f'{option} "{text}": expected {form}', f"{option} {example}")
     return [(path.strip(), value.strip()) for path, _, value in (t.partition("=") for t in given)]
 
 
 def counted(number: int, what: str, several: str | None = None) -> str:
-    """A number with the name of what is counted, of `several` where that is not regular."""
+    """Return a number with its noun; `several` is the plural if it is irregular."""
     return f"{number} {what if number == 1 else several or f'{what}s'}"
 
 
@@ -253,7 +260,7 @@ def stem(scenario: Scenario) -> str:
 
 
 def writable(directory: Path, option: str = "--out") -> Path:
-    """The directory, or an error before hours of simulation if nothing can be written there."""
+    """Return the directory; raise an error before the simulation if it is not writable."""
     import os
     from tempfile import TemporaryDirectory
 
@@ -273,9 +280,9 @@ def writable(directory: Path, option: str = "--out") -> Path:
 
 
 def writable_file(path: Path, option: str, scenario: str = "") -> Path:
-    """The path of a file, or an error at once if it cannot be written there, or is the scenario."""
+    """Return the path of a file; raise an error if it cannot be written or is the scenario."""
     if path.is_file() and Path(scenario).is_file() and path.samefile(scenario):
-        raise UserError(f"{option} {path}: is the scenario, which would be lost")
+        raise UserError(f"{option} {path}: this is the scenario, which would be overwritten")
     if path.is_dir():
         raise UserError(f"{option} {path}: is a directory, not a file")
     if not path.parent.is_dir():

@@ -24,13 +24,13 @@ OUT = Path("out")
 """Where files go unless --out says otherwise."""
 
 OF_OTHERS = (".bmp", ".emf", ".eps", ".gif", ".jpeg", ".jpg", ".ps", ".tif", ".tiff", ".webp")
-"""Ends of names of pictures that are not written here; they are no scenarios either."""
+"""Suffixes of other picture formats, which are neither supported nor scenarios."""
 
 LONGEST = 72
-"""Most characters of what a default name says was changed."""
+"""Most characters for the changed settings in a default name."""
 
 Parts: TypeAlias = Sequence[tuple[str, str]]
-"""What was changed, by the name of the setting or option."""
+"""Changed values, by the name of the setting or option."""
 
 
 def asked_picture(text: object) -> str:
@@ -45,8 +45,8 @@ Plot = Annotated[
     str | None,
     unset(
         "[FILE]",
-        "Draw a picture: PNG, PDF or SVG by the end of FILE; else PNG, named after the scenario "
-        "and what was changed, where --out says or in out.",
+        "Draw a picture, in the format of FILE's suffix: PNG, PDF or SVG. By default it is a PNG "
+        "in the directory of --out or in out, named after the scenario and changed settings.",
         OPTION,
         parser=asked_picture,
     ),
@@ -54,8 +54,8 @@ Plot = Annotated[
 
 
 def with_values(args: Sequence[str]) -> list[str]:
-    """Arguments in which `--plot` has a value, an empty one unless a picture's name follows: what
-    ends otherwise is not its value.
+    """Return the arguments with a value of `--plot`, which is empty unless the name of a picture
+    follows.
     """
     done: list[str] = []
     rest = list(args)
@@ -71,7 +71,7 @@ def with_values(args: Sequence[str]) -> list[str]:
 
 
 def changed(scenario: Scenario, *more: tuple[str, str | None]) -> Parts:
-    """What was set over a scenario's file, and other options that have a value."""
+    """Return the settings that change a scenario's file, and other options with a value."""
     from lasthop.plot.about import changes
 
     given = ((name, value) for name, value in more if value is not None)
@@ -85,25 +85,25 @@ def picture_path(
     parts: Parts = (),
     out: Path | None = None,
 ) -> Path | None:
-    """Where a picture goes; None if none is asked for.
+    """Return the file of a picture; None if none is asked for.
 
     Parameters
     ----------
     asked : str or None
         The value of --plot.
     scenario : Scenario
-        What it is of.
+        Scenario of the picture.
     command : str
         The command that draws it.
     parts : sequence of pairs
-        What was changed, which a default name tells.
+        Changed values, for a default name.
     out : Path, optional
         The value of --out.
 
     Raises
     ------
     UserError
-        If nothing can be written there, or somebody else's file would be lost.
+        If the file cannot be written, or another program's file would be lost.
     """
     if asked is None:
         return None
@@ -113,7 +113,7 @@ def picture_path(
 def place(
     asked: str, beginning: str, parts: Parts = (), out: Path | None = None, scenario: str = ""
 ) -> Path:
-    """The file that is named, or one with a name that tells what was changed; checked."""
+    """Return the named file, or one that is named after the changes, after checks."""
     if asked:
         path = writable_file(file_name(asked), OPTION, scenario)
     else:
@@ -124,7 +124,7 @@ def place(
 
 
 def told(parts: Parts) -> str:
-    """What was changed as a part of a file's name: another change, another name."""
+    """Return the changes as a part of a file's name; different changes give different names."""
     if not parts:
         return ""
     whole = "".join(f"-{name}={value}" for name, value in parts)
@@ -136,7 +136,7 @@ def told(parts: Parts) -> str:
 
 
 def save_picture(draw: "Callable[[], Figure]", path: Path | None, *, as_json: bool = False) -> None:
-    """Draw and write a picture, if one is asked for, and say where it is; on standard error where
+    """Draw and write a picture, if one is asked for, and print its name; on standard error if
     JSON is printed.
     """
     if path is None:
@@ -148,5 +148,5 @@ def save_picture(draw: "Callable[[], Figure]", path: Path | None, *, as_json: bo
 
 
 def tell(what: str, where: object, *, as_json: bool = False) -> None:
-    """Say what a command has written, and where; on standard error where JSON is printed."""
+    """Print what a command has written, and where; on standard error if JSON is printed."""
     note(f"{what}: {where}", err=as_json)

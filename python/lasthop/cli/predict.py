@@ -82,7 +82,7 @@ def predict(
 
 
 def solution(prediction: Prediction) -> Iterator[str]:
-    """What a model says of its solver and of the cell as a whole, beside the tables."""
+    """Yield lines on a model's solver and on the whole cell, in addition to the tables."""
     summary = prediction.summary
     if "solver" in summary:
         yield f"solver {summary['solver']}, {summary['states']} states"
@@ -107,14 +107,15 @@ def refused(scenario: Scenario, model: str, error: ModelError) -> UserError:
 
 
 def print_stability(summary: Mapping[str, Any]) -> None:
-    """What a small disturbance of each queue does, where the model says it."""
+    """Print the effect of a small disturbance of each queue, if the model predicts it."""
     for item in summary.get("stability", ()):
         rate = item["rightmost_root"]["real"]
         what = "stable: a disturbance decays" if item["stable"] else "unstable: a disturbance grows"
-        swing = f", period {plain(item['period_s']['mean'])} s" if "period_s" in item else ""
-        typer.echo(f"{item['name']} at rest is {what} e-fold in {plain(abs(1.0 / rate))} s{swing}")
+        period = f", period {plain(item['period_s']['mean'])} s" if "period_s" in item else ""
+        time = f"by a factor of e in {plain(abs(1.0 / rate))} s"
+        typer.echo(f"{item['name']}: the equilibrium is {what} {time}{period}")
 
 
 def print_warnings(*answers: "Prediction | Result | Emulation") -> None:
-    """What is to be checked before answers are trusted, on standard error, each line once."""
+    """Print warnings to check before answers are trusted, on standard error, each line once."""
     warn(*dict.fromkeys(line for answer in answers for line in answer.warnings))

@@ -209,11 +209,11 @@ def draining(progress: "BatchProgress") -> str:
         return ""
     match progress["runs_under_way"]:
         case 0:
-            return "finishing what is under way; Ctrl-C again ends it"
+            return "finishing the running simulations; Ctrl-C again ends them"
         case 1:
-            return "finishing the one that is under way; Ctrl-C again ends it"
+            return "finishing the running simulation; Ctrl-C again ends it"
         case count:
-            return f"finishing the {count} that are under way; Ctrl-C again ends them"
+            return f"finishing {count} running simulations; Ctrl-C again ends them"
 
 
 def stage_bar() -> "AbstractContextManager[StageCallback | None]":

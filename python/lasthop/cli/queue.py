@@ -24,7 +24,7 @@ LEAST_HEARD_S, MOST_HEARD_S = 2, 600
 """Time of listening. [s]"""
 MOST_FLOWS = 100_000
 LAW = "newreno"
-"""Congestion control of flows of which nothing is said."""
+"""Default congestion control of flows."""
 
 File = Annotated[
     str,
@@ -36,8 +36,8 @@ Directory = Annotated[
     Path | None,
     unset(
         "DIR",
-        "Where lock and undo log are; by default /run/lasthop/ and the name of the interface, "
-        "in another network namespace than the first with @ and its number.",
+        "Keep the lock and the undo log in this directory; by default /run/lasthop/ and the name "
+        "of the interface. In a network namespace other than the first, @ and its number follow.",
         "--state",
         parser=file_name,
     ),
@@ -85,42 +85,49 @@ def check(
         int | None,
         unset(
             "N",
-            "Say whether the queue would swing under so many long-lived flows.",
+            "Predict whether the queue would oscillate with N long-lived flows.",
             "--flows",
             parser=flow_count,
         ),
     ] = None,
     rtt: Annotated[
         str | None,
-        unset("TIME", 'Their round-trip time without the queue, such as "40 ms".', "--rtt"),
+        unset(
+            "TIME",
+            'Set the round-trip time of these flows without the queue, such as "40 ms".',
+            "--rtt",
+        ),
     ] = None,
     congestion: Annotated[
-        str | None, unset("NAME", "Their congestion control; NewReno.", "--congestion")
+        str | None,
+        unset(
+            "NAME", "Set the congestion control of these flows; by default newreno.", "--congestion"
+        ),
     ] = None,
     listen: Annotated[
         int | None,
         unset(
             "SECONDS",
-            "Say it for those who send now: listen to the interface for so long.",
+            "Predict it for the flows that send now: observe the interface for this time.",
             parser=seconds,
         ),
     ] = None,
     state: Directory = None,
     as_json: Json = False,
 ) -> None:
-    """Check an interface's file, and with root rights this machine; nothing is changed.
+    """Check an interface's file and, with root rights, this machine; nothing is changed.
 
-    Whether the queue would swing is said by the fluid models of `lasthop stability`, for --flows
-    and --rtt, for those that --listen hears, or for the file's own flows if it says what to
-    simulate.
+    The fluid models of `lasthop stability` predict whether the queue would oscillate. The flows are
+    those of --flows and --rtt, those that --listen observes, or those of the file if it is also a
+    scenario to simulate.
     """
     from lasthop.linkqueue import swings
 
     wanted = read(file, settings)
     if listen is not None and (flows is not None or rtt is not None):
-        raise UserError("--listen finds flows and their round-trip time: leave --flows, --rtt out")
+        raise UserError("--listen: cannot be combined with --flows or --rtt, which it measures")
     if congestion is not None and flows is None and listen is None:
-        raise UserError("--congestion is of the flows of --flows and --rtt, or of --listen")
+        raise UserError("--congestion: no flows: expected --flows and --rtt, or --listen")
     law = congestion or LAW
     swing = swing_of(wanted, file, settings, flows, rtt, law)
     if listen is not None:
@@ -151,11 +158,11 @@ def swing_of(
     rtt: str | None,
     law: str,
 ) -> dict[str, Any] | None:
-    """What the fluid models say of the queue; None if nothing says of which flows."""
+    """Return the verdict of the fluid models on the queue; None if no flows are known."""
     from lasthop.linkqueue import swings
 
     if (flows is None) != (rtt is None):
-        raise UserError("--flows and --rtt belong together: so many flows of that round-trip time")
+        raise UserError("--flows and --rtt: must be given together")
     if flows is not None and rtt is not None:
         found, said = swings.verdict(wanted, flows, rtt, law), said_of_flows(flows, rtt, law)
     elif wanted.link is None or file == "-":
@@ -169,7 +176,7 @@ def swing_of(
 def swing_of_heard(
     wanted: "LinkQueue", over_s: int, law: str
 ) -> tuple[dict[str, Any], dict[str, Any] | None]:
-    """Who sends now, and what the fluid models say of the queue under them."""
+    """Return the flows that send now, and the verdict of the fluid models for them."""
     from lasthop.linkqueue import census, swings
 
     with real_time_bar("listening") as progress:
@@ -183,10 +190,10 @@ def swing_of_heard(
 
 
 def plan(file: File, settings: Settings = None, as_json: Json = False) -> None:
-    """Print the commands that do what `up` does, and do nothing.
+    """Print the commands that are equivalent to `up`, without running them.
 
-    `up` talks to the kernel itself and needs neither ip nor tc nor ethtool; what classes share has
-    a program that `tc` cannot be told of without its settings.
+    `up` configures the kernel directly and does not use the programs ip, tc and ethtool. A queue
+    that classes share needs a BPF program whose settings `tc` cannot pass.
     """
     from lasthop.linkqueue.shaped import plan as commands
 
@@ -197,9 +204,9 @@ def plan(file: File, settings: Settings = None, as_json: Json = False) -> None:
 def up(
     file: File, settings: Settings = None, state: Directory = None, as_json: Json = False
 ) -> None:
-    """Shape the interface from now on, in the background.
+    """Shape the interface in the background.
 
-    If it is up already, it takes the file over. A file that is refused changes nothing.
+    A queue that is already up switches to the new file. A file that is refused changes nothing.
     """
     wanted = read(file, settings)
     needs_linux("queue")
@@ -218,7 +225,7 @@ def up(
 def down(
     file: File, settings: Settings = None, state: Directory = None, as_json: Json = False
 ) -> None:
-    """End it and take everything back, also after a crash; nothing else is touched."""
+    """Stop shaping and revert all its changes, also after a crash; nothing else changes."""
     needs_linux("queue")
     from lasthop.linkqueue import operate
 
@@ -228,7 +235,7 @@ def down(
 def status(
     file: File, settings: Settings = None, state: Directory = None, as_json: Json = False
 ) -> None:
-    """Print occupancy, delay, drops, and what every class gets."""
+    """Print occupancy, delay, drops, and the throughput of every class."""
     needs_linux("queue")
     from lasthop.linkqueue import operate
     from lasthop.linkqueue.live import tables
@@ -251,16 +258,16 @@ def run(
         bool | None,
         typer.Option(
             "--live/--no-live",
-            help="Show the queue as it changes; by default on a terminal.",
+            help="Show the queue as it changes, or do not; by default only on a terminal.",
             show_default=False,
         ),
     ] = None,
     as_json: Json = False,
 ) -> None:
-    """Shape the interface in the foreground, until Ctrl-C or SIGTERM; then take everything back.
+    """Shape the interface in the foreground, until Ctrl-C or SIGTERM; then revert all changes.
 
-    SIGHUP lets it read the file anew. This is what a service manager starts. --json prints the
-    status every second, an object a line.
+    On SIGHUP it reads the file again. Service managers start this command. With --json, it prints
+    the status every second, one object per line.
     """
     wanted = read(file, settings)
     needs_linux("queue")
@@ -290,7 +297,7 @@ COMMANDS: dict[Callable[..., None], str] = {
     plan: "Print the equivalent tc commands.",
     up: "Shape an interface, in the background.",
     status: "Print occupancy, delay, drops and classes.",
-    down: "End it, take everything back.",
+    down: "Stop it and revert all changes.",
     run: "Shape an interface, in the foreground.",
 }
 """Every command of the group and its line in the list of them."""

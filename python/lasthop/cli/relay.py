@@ -43,7 +43,7 @@ def port(text: str, option: str) -> int:
     try:
         return whole_number(text, 0, MOST_PORT, "a port")
     except typer.BadParameter:
-        raise UserError(f'{option}: "{text}" is no port from 0 to {MOST_PORT}') from None
+        raise UserError(f'{option}: "{text}" is not a port from 0 to {MOST_PORT}') from None
 
 
 def address(text: str, option: str) -> "Address":
@@ -74,7 +74,8 @@ def own_host(text: str, option: str) -> str:
         ipaddress.ip_address(host)
     except ValueError:
         raise UserError(
-            f'{option}: "{text}" is no address', "such as 127.0.0.1, or 0.0.0.0 for all"
+            f'{option}: "{text}" is not an address',
+            "give an address such as 127.0.0.1, or 0.0.0.0 for all",
         ) from None
     return host
 
@@ -87,7 +88,8 @@ def forward(text: str) -> "Forward":
     found = re.fullmatch(rf"(?:({host}):)?(\d+):({host}:\d+)", text.strip())
     if not found:
         raise UserError(
-            f'--forward: "{text}" is not [ADDRESS:]PORT:HOST:PORT', "such as 5432:db.example:5432"
+            f'--forward: "{text}" is not [ADDRESS:]PORT:HOST:PORT',
+            "give a forward such as 5432:db.example:5432",
         )
     listen = own_address(f"{found[1] or LOOPBACK}:{found[2]}", "--forward")
     return Forward(listen, address(found[3], "--forward"))
@@ -101,7 +103,8 @@ def target(text: str) -> "Target":
     host = host.removeprefix("[").removesuffix("]")
     if not colon or not host:
         raise UserError(
-            f'--to: "{text}" is not HOST:PORT', "such as 10.0.0.0/8:22, db.example:* or *:443"
+            f'--to: "{text}" is not HOST:PORT',
+            "give a target such as 10.0.0.0/8:22, db.example:* or *:443",
         )
     if "/" in host:
         try:
@@ -163,7 +166,7 @@ def positive(text: str, option: str) -> float:
 
 
 def bounds_of(streams: str | None, memory: str) -> "Bounds":
-    """What a relay may take."""
+    """Return the limits of a relay."""
     from lasthop.relay.settings import MIB, STREAM_BYTES, Bounds
 
     size = round(measured(memory, MEMORIES, "--memory", "48MiB"))
@@ -172,8 +175,8 @@ def bounds_of(streams: str | None, memory: str) -> "Bounds":
     most = None if streams is None else count(streams, "--streams", MOST_STREAMS)
     if most is not None and most * STREAM_BYTES > size:
         raise UserError(
-            f"--streams: {most}: --memory {memory} is for at most {size // STREAM_BYTES} streams, "
-            f"{STREAM_BYTES >> 10} KiB each",
+            f"--streams: {most}: --memory {memory} is sufficient for at most "
+            f"{size // STREAM_BYTES} streams, {STREAM_BYTES >> 10} KiB each",
             f"--memory {-(-most * STREAM_BYTES // MIB)}MiB",
         )
     return Bounds(memory_bytes=size, streams=most)
@@ -189,29 +192,37 @@ def connections_of(text: str) -> tuple[int, int]:
         count(most if dots else least, "--connections", MOST_CONNECTIONS),
     )
     if numbers[0] > numbers[1]:
-        raise UserError(f"--connections: {text}: the fewest are more than the most")
+        raise UserError(f"--connections: {text}: the first number must not be above the second")
     return numbers
 
 
 Key = Annotated[
-    Path, typer.Option("--key", metavar="FILE", help="The key of both relays.", parser=file_name)
+    Path,
+    typer.Option(
+        "--key",
+        metavar="FILE",
+        help="Read the key of both relays from this file.",
+        parser=file_name,
+    ),
 ]
 Streams = Annotated[
     str | None,
     unset(
         "N",
-        "Most streams at a time, of one client; each needs 24 KiB of memory. 2048 by default, or "
-        "as many as the memory is for.",
+        "Allow at most N streams of one client at a time; each needs 24 KiB of memory. By default "
+        "2048, or fewer if --memory has no room for them.",
     ),
 ]
 MemoryOption = Annotated[
-    str, typer.Option("--memory", metavar="SIZE", help="Memory for all streams together.")
+    str, typer.Option("--memory", metavar="SIZE", help="Limit the memory of all streams together.")
 ]
 Patience = Annotated[
-    str, typer.Option(metavar="TIME", help="Time for a connection to be made, and its handshake.")
+    str,
+    typer.Option(metavar="TIME", help="Give up a connection or a handshake after this time."),
 ]
 MetricsAt = Annotated[
-    str | None, unset("ADDRESS:PORT", "Serve metrics for Prometheus.", "--metrics")
+    str | None,
+    unset("ADDRESS:PORT", "Serve metrics for Prometheus at this address.", "--metrics"),
 ]
 
 
@@ -230,17 +241,17 @@ def key(
 def serve(
     key: Key,
     listen: Annotated[
-        str, typer.Option(metavar="ADDRESS:PORT", help="Where clients come.")
+        str, typer.Option(metavar="ADDRESS:PORT", help="Wait for clients at this address.")
     ] = "127.0.0.1:4700",
     to: Annotated[
         list[str] | None,
         unset(
             "HOST:PORT",
-            "Where clients may connect to: a name, an address or a network, and a port, * for any; "
-            "may be repeated; by default anywhere.",
+            "Let clients connect only to this target: a name, an address or a network, and a port, "
+            "* for any; repeatable; by default anywhere.",
         ),
     ] = None,
-    clients: Annotated[str, typer.Option(metavar="N", help="Most clients at a time.")] = "64",
+    clients: Annotated[str, typer.Option(metavar="N", help="Serve at most N clients.")] = "64",
     patience: Patience = "10s",
     streams: Streams = None,
     memory: MemoryOption = "48MiB",
@@ -249,7 +260,7 @@ def serve(
 ) -> None:
     """Run the relay near the targets, until Ctrl-C or SIGTERM.
 
-    It listens on loopback unless it is told otherwise, and answers only who has the key.
+    By default it listens on loopback. It answers only clients that have the key.
     """
     needs_linux("relay")
     from lasthop.relay.settings import ServerSettings, read_key
@@ -262,28 +273,28 @@ def serve(
         patience_of(patience),
         bounds_of(streams, memory),
     )
-    where = ", ".join(to) if to else "anywhere that this machine can, its own loopback too"
-    doors, rest = ["clients are awaited at {}"], [f"they may connect to {where}"]
+    where = ", ".join(to) if to else "all targets of this machine, including its own loopback"
+    doors, rest = ["waiting for clients at {}"], [f"they may connect to {where}"]
     options = named("--listen", [settings.listen])
     become(settings, doors, rest, {"to": to or []}, options, metrics, as_json=as_json)
 
 
 def connect(
-    server: Annotated[str, typer.Argument(metavar="HOST:PORT", help="Where the other relay is.")],
+    server: Annotated[str, typer.Argument(metavar="HOST:PORT", help="Address of the other relay.")],
     key: Key,
     socks: Annotated[
         list[str] | None,
         unset(
             "ADDRESS:PORT",
-            "Speak SOCKS 5 there; may be repeated. 127.0.0.1:1080 by default, where there is no "
-            "forward and no --tproxy.",
+            "Serve SOCKS 5 at this address; repeatable. By default 127.0.0.1:1080, if there is no "
+            "--forward and no --tproxy.",
         ),
     ] = None,
     forwards: Annotated[
         list[str] | None,
         unset(
             "[ADDRESS:]PORT:HOST:PORT",
-            "Lead a port here to a target there; may be repeated.",
+            "Forward a port of this machine to a target of the other relay; repeatable.",
             "--forward",
         ),
     ] = None,
@@ -291,22 +302,27 @@ def connect(
         list[str] | None,
         unset(
             "ADDRESS:PORT",
-            "Take connections to anywhere that the kernel's TPROXY hands to this port (root); may "
-            "be repeated.",
+            "Accept connections to any target that the kernel's TPROXY redirects to this port "
+            "(root); repeatable.",
             "--tproxy",
         ),
     ] = None,
     rule: Annotated[
         str | None,
-        unset("RULE", "What the number of connections follows: rtt (default), utility or marks."),
+        unset(
+            "RULE",
+            "Set the rule for the number of connections: rtt, utility or marks. Default: rtt.",
+        ),
     ] = None,
     k: Annotated[
-        str, typer.Option("--k", metavar="K", help="Connections for each second of round trip.")
+        str,
+        typer.Option("--k", metavar="K", help="Use K connections per second of round-trip time."),
     ] = "10",
     fairness: Annotated[
-        str | None, unset("X", "Of the utility; 1, the default: log x, 2: -1/x.")
+        str | None,
+        unset("X", "Set the fairness of the utility: 1 is log x, 2 is -1/x. Default: 1."),
     ] = None,
-    weight: Annotated[str | None, unset("X", "Of the utility; by default 1.")] = None,
+    weight: Annotated[str | None, unset("X", "Set the weight of the utility. Default: 1.")] = None,
     probe: Annotated[
         bool,
         typer.Option(
@@ -316,29 +332,40 @@ def connect(
         ),
     ] = False,
     connections: Annotated[
-        str, typer.Option(metavar="N|N..N", help="Fewest and most connections, or how many.")
+        str,
+        typer.Option(
+            metavar="N|N..N", help="Set the fewest and the most connections, or a fixed number."
+        ),
     ] = "1..16",
     interval: Annotated[
-        str, typer.Option(metavar="TIME", help="Time between two changes of their number.")
+        str,
+        typer.Option(metavar="TIME", help="Change the number of connections at this interval."),
     ] = "1s",
     smoothing: Annotated[
-        str, typer.Option(metavar="X", help="Weight of the number before in the next.")
+        str,
+        typer.Option(
+            metavar="X", help="Set the weight of the previous number of connections in the next."
+        ),
     ] = "0",
     hold: Annotated[
         str,
         typer.Option(
-            metavar="N", help="Intervals for which fewer must be asked for before some are closed."
+            metavar="N",
+            help="Close connections only if the rule asks for fewer in N successive intervals.",
         ),
     ] = "3",
     congestion: Annotated[
-        str, typer.Option(metavar="NAME", help="Congestion control, by the kernel's name.")
+        str,
+        typer.Option(metavar="NAME", help="Use this congestion control, by the kernel's name."),
     ] = "reno",
     timeout: Annotated[
         str,
-        typer.Option(metavar="TIME", help="Silence after which the other relay counts as dead."),
+        typer.Option(
+            metavar="TIME", help="Consider the other relay dead after this time of silence."
+        ),
     ] = "25s",
     source: Annotated[
-        str | None, unset("ADDRESS", "Address of this machine to connect from.", "--from")
+        str | None, unset("ADDRESS", "Connect from this address of the machine.", "--from")
     ] = None,
     patience: Patience = "10s",
     streams: Streams = None,
@@ -348,7 +375,7 @@ def connect(
 ) -> None:
     """Run the relay near the programs, until Ctrl-C or SIGTERM.
 
-    All streams share one pool of TCP connections, as many as the rule asks for, both ways.
+    All streams share one pool of TCP connections in both directions; the rule sets its size.
     """
     needs_linux("relay")
     from lasthop.relay.settings import (
@@ -364,15 +391,15 @@ def connect(
 
     there = address(server, "HOST:PORT")
     if there.port == 0:
-        raise UserError(f"HOST:PORT: {server}: nobody listens at port 0")
+        raise UserError(f"HOST:PORT: {server}: port 0 cannot be connected to")
     least, most = connections_of(connections)
     if least == most and rule is not None:
-        raise UserError(f"--rule: {rule}: --connections {connections} leaves it nothing to decide")
+        raise UserError(f"--rule: {rule}: --connections {connections} already fixes the number")
     if least == most and probe:
-        raise UserError(f"--probe: --connections {connections} leaves it nothing to decide")
+        raise UserError(f"--probe: --connections {connections} already fixes the number")
     for option, value in (("--fairness", fairness), ("--weight", weight)):
         if value is not None and rule != "utility":
-            raise UserError(f"{option}: {value}: is for --rule utility alone")
+            raise UserError(f"{option}: {value}: expected --rule utility as well")
     terms = Terms(
         rule=FIXED if least == most else rule_of(RULES[0] if rule is None else rule),
         k_per_s=positive(k, "--k"),
@@ -401,8 +428,8 @@ def connect(
     )
     warn(*doubts(settings))
     doors = ["{} speaks SOCKS 5" for _ in settings.socks]
-    doors += [f"{{}} leads to {one.target}" for one in settings.forwards]
-    doors += ["{} takes what TPROXY hands it" for _ in settings.transparent]
+    doors += [f"{{}} forwards to {one.target}" for one in settings.forwards]
+    doors += ["{} accepts connections from TPROXY" for _ in settings.transparent]
     rest = [f"connections to {settings.server}: {terms}"]
     if probe:
         rest.append(f"T is measured by UDP probes to {settings.server}")
@@ -414,14 +441,14 @@ def connect(
 
 
 def doubts(settings: "ClientSettings") -> Iterator[str]:
-    """What may not be meant so."""
+    """Yield warnings about settings that may be unintended."""
     for door in settings.socks:
         if not ipaddress.ip_address(door.host).is_loopback:
-            yield f"--socks {door}: whoever reaches this port goes where the other relay may"
+            yield f"--socks {door}: anyone who reaches this port can connect like the other relay"
     if settings.terms.rule == "marks" and ECN.exists() and ECN.read_text().strip() != "1":
         yield (
-            "--rule marks: connections ask for no ECN here (sysctl -w net.ipv4.tcp_ecn=1): each "
-            "loss counts as an error of the channel"
+            "--rule marks: connections do not request ECN here (sysctl -w net.ipv4.tcp_ecn=1), so "
+            "that each loss counts as a channel error"
         )
 
 
@@ -469,7 +496,7 @@ def become(
     at = None if metrics is None else own_address(metrics, "--metrics")
     if at is not None:
         if at.port != 0 and str(at) in options:
-            raise UserError(f"--metrics {at}: the same as {options[str(at)]}")
+            raise UserError(f"--metrics {at}: {options[str(at)]} has the same address")
         listener(at).close()  # refused here, in one line
     todo = {
         "relay": settings.as_json(),
@@ -494,6 +521,6 @@ def become(
 COMMANDS: dict[Callable[..., None], str] = {
     serve: "Run the relay near the targets.",
     connect: "Run the relay near the programs.",
-    key: "Make a key for both.",
+    key: "Make a key for both relays.",
 }
 """Every command of the group and its line in the list of them."""

@@ -20,19 +20,22 @@ def reproduce(
         list[str] | None,
         typer.Argument(
             metavar="SUBJECT|CLAIM",
-            help="Such as hotspot or hotspot-5, several if you like; all if none is named.",
+            help="Subjects or claims, such as hotspot or hotspot-5; by default all.",
             show_default=False,
         ),
     ] = None,
     quick: Annotated[
-        bool, typer.Option("--quick", help="Fewer runs; what they cannot decide stays open.")
+        bool,
+        typer.Option(
+            "--quick", help="Run fewer simulations; claims that they cannot decide stay open."
+        ),
     ] = False,
     out: Annotated[
         Path,
         typer.Option(
             metavar="DIR",
             parser=file_name,
-            help=f"{OUT_RULE} Report and figures; finished runs are kept there.",
+            help=f"{OUT_RULE} These are the report and figures; finished runs are kept and reused.",
         ),
     ] = Path("out/reproduce"),
     jobs: Jobs = None,
@@ -41,7 +44,7 @@ def reproduce(
     slurm_options: SlurmOptions = None,
     as_json: Json = False,
 ) -> None:
-    """Run the studies that settle claims of the papers, and print the ledger with its verdicts."""
+    """Run the studies that check claims of the papers, and print a verdict on each claim."""
     need("lasthop reproduce", "numpy", "scipy", "matplotlib")
     from lasthop.cli.ledger import print_ledger
     from lasthop.studies.reproduction import task
@@ -58,7 +61,7 @@ def reproduce(
     except KeyboardInterrupt:
         done, all_of_them = chosen.plan.finished(directory)
         message = f"{done} of {all_of_them} runs are kept in {directory}"
-        raise Interrupted(message, "the same command goes on from there") from None
+        raise Interrupted(message, "run the same command again to continue") from None
     try:
         report = reproduction.save(directory)
     finally:  # A full disk must not cost the verdicts.

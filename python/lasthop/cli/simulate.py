@@ -56,19 +56,22 @@ def simulate(
     settings: Settings = None,
     series: Annotated[
         str | None,
-        unset("TIME", 'Record time series of the first replication this often: "0.1 s".'),
+        unset(
+            "TIME",
+            'Record time series of the first replication at this interval, such as "0.1 s".',
+        ),
     ] = None,
     tails: Annotated[
         bool,
         typer.Option(
             "--tails",
-            help="Measure also what means hide in a cell: Jain's index second by second, stations "
-            "that starve, the 99th percentile of the time in its queues.",
+            help="Also report what averages hide in a cell: Jain's index per second, starved "
+            "stations, and the 99th percentile of the queueing delay.",
         ),
     ] = False,
     out: Annotated[
         Path | None,
-        directory(f"{OUT_RULE} Result and tables are written if it is given."),
+        directory(f"{OUT_RULE} These are the result and its tables. By default none are written."),
     ] = None,
     plot: Plot = None,
     pcapng: Annotated[
@@ -81,14 +84,14 @@ def simulate(
         str | None,
         unset(
             "FROM..TO",
-            "Draw the frames on the air in this stretch of the first replication, such as "
+            "Draw the frames on the air in this interval of the first replication, such as "
             "1s..1.02s.",
         ),
     ] = None,
     max_time: RunTime = None,
     max_memory: SeriesMemory = MAX_MEMORY_BYTES,
     timing: Annotated[
-        bool, typer.Option("--timing", help="Print time spent to standard error.")
+        bool, typer.Option("--timing", help="Print the time spent to standard error.")
     ] = False,
     as_json: Json = False,
 ) -> None:
@@ -101,8 +104,8 @@ def simulate(
         refuse_foreign(out, RESULT_FILES)
     elif series is not None and plot is None:
         raise UserError(
-            f"--series {series}: --out DIR is needed, where the series go, or --plot, which draws "
-            "them"
+            f"--series {series}: the series would be lost: expected --out DIR to save them, or "
+            "--plot to draw them"
         )
     shown = None if air is None else stretch(air, scenario)
     if air is not None and series is not None:
@@ -151,7 +154,7 @@ def simulate(
 def drawn(
     result: Result, series: str | None, stretch: tuple[float, float] | None
 ) -> "Callable[[], Figure]":
-    """The picture that is asked for: frames of a stretch, series, or who gets how much."""
+    """Return the requested picture: frames of an interval, series, or goodputs."""
     if stretch is not None:
         return lambda: result.plot.air(*stretch)
     return (lambda: result.plot.series()) if series is not None else (lambda: result.plot())
@@ -163,11 +166,11 @@ def stretch(text: str, scenario: Scenario) -> tuple[float, float]:
     refuse_without_cell(option, scenario)
     found = read_range(text, "--air")
     if found is None or found.step is not None or found.count is not None:
-        raise UserError(f"{option}: FROM..TO is needed", EXAMPLE)
+        raise UserError(f"{option}: expected FROM..TO", EXAMPLE)
     ends = [sizes().get(end.unit or found.high.unit) for end in (found.low, found.high)]
     known = [end for end in ends if end is not None and end[0] == "s"]
     if len(known) < 2:
-        raise UserError(f"{option}: a time needs a unit", EXAMPLE)
+        raise UserError(f"{option}: the times must have a unit", EXAMPLE)
     from_s, to_s = (
         float(end.number * size)
         for end, (_, size) in zip((found.low, found.high), known, strict=True)
@@ -181,7 +184,7 @@ def stretch(text: str, scenario: Scenario) -> tuple[float, float]:
 def refuse_without_cell(option: str, scenario: Scenario) -> None:
     """Refuse an option about frames where there are none."""
     if not isinstance(scenario.typed, CellScenario):
-        raise UserError(f"{option}: {scenario.source} has no cell, and no frames")
+        raise UserError(f"{option}: {scenario.source} has no cell, and therefore no frames")
 
 
 def no_folders_for_tables(directory: Path) -> None:
@@ -192,7 +195,7 @@ def no_folders_for_tables(directory: Path) -> None:
 
 
 def finish(result: Result) -> None:
-    """Say what Ctrl-C left, and exit accordingly."""
+    """Report the replications that are kept after Ctrl-C, with its exit code."""
     if result.interrupted:
         asked = result.scenario.typed.replications
         raise Interrupted(f"{result.replications} of {asked} replications kept")
@@ -205,7 +208,7 @@ def print_result(result: Result) -> None:
 
 
 def print_runs(result: Result) -> None:
-    """What was simulated: its name, and how often and how long."""
+    """Print the name of the scenario, and the number and duration of runs."""
     summary = result.summary
     interval = "± is a 95 % interval" if result.replications > 1 else "one run: no intervals"
     typer.echo(
@@ -219,6 +222,6 @@ def print_timing(result: Result, wall: float, cpu: float) -> None:
     simulated = result.replications * result.summary["duration_s"]
     print(
         f"timing: {wall:.2f} s, {cpu:.2f} s of processor time, "
-        f"{speed(simulated / wall)} simulated seconds a second",
+        f"{speed(simulated / wall)} simulated seconds per second",
         file=sys.stderr,
     )

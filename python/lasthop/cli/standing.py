@@ -1,4 +1,4 @@
-"""What `down` and `status` print, whatever the sort of what is up."""
+"""Output of `down` and `status` for gateways and queues."""
 
 import json
 import sys
@@ -45,8 +45,9 @@ def status(
     *,
     as_json: bool,
 ) -> None:
-    """Print what is known of what the file has up, or why nothing is; `tables` are told how wide
-    they may be.
+    """Print the status of the file's gateway or queue, or why it is not up.
+
+    `tables` is called with the status and the available width.
     """
     from lasthop.daemon import verbs
 

@@ -49,7 +49,7 @@ EXAMPLE = "cell.ap.cwmin=15,31"
 TABLES = "--over 'queue=100,{red={min_th=50,max_th=100}}'"
 """An example of values that are tables."""
 
-GO_ON = "the same command goes on from there"
+GO_ON = "run the same command again to continue"
 """What to do after Ctrl-C."""
 
 MOST_GROUPS = 5
@@ -65,29 +65,33 @@ def sweep(
         list[str] | None,
         unset(
             "PATH=VALUES",
-            "Values to try: V1,V2,... or A..B:STEP or A..B log N; a table in braces is one value. "
-            "Given for several paths: every combination.",
+            "Try these values: V1,V2,V3 or A..B:STEP or A..B log N. A table in braces is one "
+            "value. With several paths, try every combination.",
         ),
     ] = None,
     points: Annotated[
         Path | None,
         unset(
             "FILE.csv",
-            "Points to try: key paths in the first line, a point in each other.",
+            "Try these points: key paths in the first line, one point in each further line.",
             parser=file_name,
         ),
     ] = None,
     together: Annotated[
         bool,
         typer.Option(
-            "--zip", help="The first values of all paths together, then the second ones, ..."
+            "--zip", help="Combine the first values of all paths, then the second, and so on."
         ),
     ] = False,
     replications: Replications = None,
     seed: Seed = None,
     series: Annotated[
         str | None,
-        unset("TIME", 'Record time series of each first replication this often: "0.1 s".'),
+        unset(
+            "TIME",
+            "Record time series of the first replication of each point at this interval, such as "
+            '"0.1 s".',
+        ),
     ] = None,
     jobs: Jobs = None,
     cluster: Cluster = None,
@@ -98,7 +102,7 @@ def sweep(
     out: Annotated[
         Path | None,
         directory(
-            f"{OUT_RULE} Results and tables, found again when the sweep is resumed. By default "
+            f"{OUT_RULE} These are results and tables; a resumed sweep reuses them. Default: "
             "out/NAME-sweep."
         ),
     ] = None,
@@ -107,21 +111,21 @@ def sweep(
         str | None,
         unset(
             "NAME",
-            "What the picture shows, such as jain or queues.sojourn_s; by default shares of a "
-            "cell, goodput and losses of a router.",
+            "Draw this quantity, such as jain or queues.sojourn_s; by default the shares of a "
+            "cell, or goodput and losses of a router.",
         ),
     ] = None,
     show: Annotated[
         list[str] | None,
         unset(
             "NAME",
-            "A quantity to print besides, a column an item, such as stations.airtime_fraction. "
-            "May be given several times.",
+            "Also print this quantity, one column per item, such as stations.airtime_fraction; "
+            "repeatable.",
         ),
     ] = None,
     as_json: Json = False,
 ) -> None:
-    """Simulate a scenario at many settings; what is done is not done again."""
+    """Simulate a scenario at many settings; finished points are reused."""
     need("lasthop sweep", "pyarrow")
     scenario = read_scenario(file, settings, replications=replications, seed=seed, series=series)
     given = {"replications": replications, "seed": seed, "record.series_interval": series}
@@ -141,7 +145,7 @@ def sweep(
     if plot is not None:
         picture = sweep_picture(plot, quantity, scenario, asked, points, directory)
     elif quantity is not None:
-        raise UserError(f"--quantity {quantity}: what the picture shows; --plot draws one")
+        raise UserError(f"--quantity {quantity}: no picture is drawn: expected --plot as well")
     interrupted = None
     with (
         workers(cluster, on_slurm, slurm_options, jobs, directory) as executor,
@@ -188,7 +192,7 @@ def sweep_picture(
     points: Path | None,
     directory: Path,
 ) -> Path | None:
-    """Where the picture goes, which tells the values; refused at once if too many for one."""
+    """Return the file of the picture, named after the values; refuse too many values early."""
     from lasthop.plot.layout import layout_of
     from lasthop.plot.swept import Axis
     from lasthop.sweep.columns import column
@@ -209,7 +213,7 @@ def first_warning(result: Sweep) -> Iterator[str]:
     warnings = list(result.iter_warnings(MOST_LOOKED_AT))
     if warnings:
         more = len(warnings) - 1
-        rest = f" (so do {more} more: warnings of the sweep in Python)" if more else ""
+        rest = f" (and {more} more: `warnings` of the sweep in Python)" if more else ""
         yield f"{warnings[0]}{rest}"
 
 
@@ -219,10 +223,10 @@ def asked_points(
     """The points that the command line asks for; `alone` names options that give one value."""
     if points is not None:
         if over or together:
-            raise UserError(f"--points {points}: --over and --zip have points as well")
+            raise UserError(f"--points {points}: cannot be combined with --over or --zip")
         found = grid(points, named="--points")
     elif not over:
-        raise UserError("--over is needed, or --points", f"--over {EXAMPLE}")
+        raise UserError("no values to try: expected --over or --points", f"--over {EXAMPLE}")
     else:
         found = grid(swept(over, together), "zip" if together else "grid", "--over")
     for path in found.paths:
@@ -237,7 +241,9 @@ def swept(over: list[str], together: bool = False) -> dict[str, list[str]]:
     values: dict[str, list[str]] = {}
     for path, text in pairs(over, "--over", "PATH=V1,V2,...", EXAMPLE):
         if path in values:
-            raise UserError(f"--over {path}: given twice", f"--over {path}=V1,V2 takes all values")
+            raise UserError(
+                f"--over {path}: given twice", f"give all values together: --over {path}=V1,V2"
+            )
         values[path] = values_of(text, f"--over {path}", TABLES)
         if not together and (value := twice(values[path])) is not None:
             raise UserError(f"--over {path}: the value {value} is given twice")
@@ -245,7 +251,7 @@ def swept(over: list[str], together: bool = False) -> dict[str, list[str]]:
 
 
 def blamed(asked: Grid, points: Path | None) -> dict[str, str]:
-    """What brought each path's values in, for errors about them."""
+    """Return the option that set each path's values, for errors about them."""
     if points is not None:
         return {path: f"--points {points}: {path}" for path in asked.paths}
     told = {}
@@ -321,7 +327,7 @@ def print_quantity(result: Sweep, asked: str) -> None:
         if names:
             break
     else:
-        raise UserError(f"--show {asked}: no point has it")
+        raise UserError(f"--show {asked}: no point has this quantity")
     rows = [
         [*point.settings.values(), *(known.get(name, "-") for name in names)]
         for point, known in zip(seen, cells, strict=True)

@@ -1,8 +1,8 @@
 """Results as tables of plain text, readable at 80 columns and without colour.
 
-A terminal that is narrower than a table gets it in blocks: each repeats the columns of names and
-goes on with the next columns of numbers. Names that leave no room for a number go on in the line
-below. Nothing is cut, and in a file or a pipe every row is one line.
+On a terminal that is narrower than a table, the table is printed in blocks. Each block repeats the
+columns of names and has the next columns of numbers. Names that leave no room for a number are
+wrapped. Nothing is cut, and in a file or a pipe every row is one line.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -77,12 +77,12 @@ def print_table(
 
 
 def spread(widths: Sequence[int]) -> int:
-    """Characters that columns take side by side."""
+    """Return the width of columns side by side. [characters]"""
     return sum(widths) + len(GAP) * (len(widths) - 1)
 
 
 def squeezed(widths: Sequence[int], room: int) -> list[int]:
-    """Widths of columns of text that fit into the room, the widest one narrowed first."""
+    """Return widths of columns of text that fit into the room; the widest is narrowed first."""
     found = list(widths)
     while spread(found) > room and max(found) > NARROWEST:
         found[found.index(max(found))] -= 1
@@ -90,7 +90,7 @@ def squeezed(widths: Sequence[int], room: int) -> list[int]:
 
 
 def blocks(widths: Sequence[int], names: int, room: int | None) -> Iterator[list[int]]:
-    """Columns of numbers that stand side by side behind the names, at least one at a time."""
+    """Yield groups of columns of numbers that fit after the names, at least one per group."""
     taken: list[int] = []
     used = start = spread(widths[:names])
     for column in range(names, len(widths)):
@@ -106,7 +106,7 @@ def blocks(widths: Sequence[int], names: int, room: int | None) -> Iterator[list
 def print_row(
     cells: Sequence[str], chosen: Sequence[int], widths: Sequence[int], names: int
 ) -> None:
-    """Print the chosen cells of a row; names that are too long go on in further lines."""
+    """Print the chosen cells of a row; names that are too long continue in further lines."""
     texts = {column: cells[column] for column in chosen}
     pieces = [
         wrap(text, widths[column]) if len(text) > widths[column] else [text]

@@ -65,7 +65,7 @@ COUNTED = ("starved_flows", "starving_stations", "longest_starved_s")
 """Quantities that are not shown where they are 0 before and after."""
 
 LIVED_WITH = ("jain_p05", "longest_starved_s", "sojourn_p99_s", "one_way_delay_p99_s")
-"""What means hide, shown of every confirmed setting in a table of its own."""
+"""Quantities that averages hide, shown for every confirmed setting in a second table."""
 
 
 LONG_TITLE = 12
@@ -100,7 +100,7 @@ def number(text: str | float, most: float, what: str) -> float:
     except ValueError:
         value = -1.0
     if not 0.0 <= value <= most:
-        raise typer.BadParameter(f'"{text}" is no {what}')
+        raise typer.BadParameter(f'"{text}" is not a {what}')
     return value
 
 
@@ -133,14 +133,18 @@ def tune(
     objective: Annotated[
         str,
         typer.Option(
-            "--for", metavar="AIM", parser=aim, help="throughput, delay, fairness or calls."
+            "--for",
+            metavar="AIM",
+            parser=aim,
+            help="Optimise throughput, delay, fairness or calls.",
         ),
     ],
     category: Annotated[
         str | None,
         unset(
             "NAME",
-            "Access category whose parameters to search; by default that of most TCP connections.",
+            "Search the parameters of this access category; by default that of most TCP "
+            "connections.",
             parser=access_category,
         ),
     ] = None,
@@ -149,9 +153,9 @@ def tune(
         typer.Option(
             metavar="PERCENT",
             parser=per_cent,
-            help="What a setting may cost of the present goodput and of Jain's index; with "
-            "throughput and delay, also of any flow's RTT and 99th percentile and any station's "
-            "goodput.",
+            help="Rule out settings that worsen the goodput or Jain's index by more than this. "
+            "With throughput and delay, this also holds for each flow's RTT and 99th percentile "
+            "and for each station's goodput.",
         ),
     ] = 100.0 * GIVE_UP,
     min_jain: Annotated[
@@ -159,28 +163,32 @@ def tune(
         typer.Option(
             metavar="X",
             parser=jain_index,
-            help="Least 5th percentile of Jain's index over windows of 1 s; the present setting's "
-            "where that is less.",
+            help="Rule out settings with a lower 5th percentile of Jain's index over windows of "
+            "1 s; if that of the present setting is lower, compare with it.",
         ),
     ] = MIN_JAIN,
     pifs: Annotated[
-        bool, typer.Option("--pifs/--no-pifs", help="Whether the AP may use PIFS access.")
+        bool,
+        typer.Option(
+            "--pifs/--no-pifs", help="Try PIFS access of the AP, or do not. Default: try it."
+        ),
     ] = True,
     txop: Annotated[
-        bool, typer.Option("--txop/--no-txop", help="Whether to search TXOP limits.")
+        bool,
+        typer.Option("--txop/--no-txop", help="Search TXOP limits, or do not. Default: search."),
     ] = True,
     write: Annotated[
         str | None,
         unset(
             "FORM",
-            "Print the setting as lines of a configuration too: hostapd.",
+            "Also print the setting in the form of a configuration file: hostapd.",
             parser=configuration,
         ),
     ] = None,
     confirm: Annotated[
         int,
         typer.Option(
-            metavar="N", parser=candidates, help="Candidates to confirm by whole simulations."
+            metavar="N", parser=candidates, help="Confirm N candidates by full simulations."
         ),
     ] = CONFIRM,
     replications: Replications = None,
@@ -193,15 +201,15 @@ def tune(
     out: Annotated[
         Path | None,
         directory(
-            f"{OUT_RULE} tuning.json, hostapd.conf, tables and a picture are written if it is "
-            "given and a setting is recommended; finished simulations are kept there, and found "
-            "again."
+            f"{OUT_RULE} These are tuning.json, hostapd.conf, tables and a picture, if a setting "
+            "is recommended. Finished simulations are kept there and reused. By default none are "
+            "written."
         ),
     ] = None,
     plot: Plot = None,
     as_json: Json = False,
 ) -> None:
-    """Find the contention windows, TXOP limits and AP access that serve a scenario best."""
+    """Find the contention windows, TXOP limits and AP access that are best for an aim."""
     scenario = read_scenario(file, settings, replications=replications, seed=seed)
     need("lasthop tune", "numpy", "scipy", *(("matplotlib", "pyarrow") if out is not None else ()))
     if out is not None:
@@ -226,7 +234,7 @@ def tune(
         used = categories_in_use(calls_of(scenario).beside(scenario))
     if category is not None and category not in used:
         raise UserError(
-            f"--category {category}: no flow is in it", f"categories in use: {', '.join(used)}"
+            f"--category {category}: no flow uses it", f"categories in use: {', '.join(used)}"
         )
     interrupted = None
     folder = Path("out") / f"{stem(scenario)}-tune" if out is None else out
@@ -288,7 +296,7 @@ def announcing(draw: ProgressCallback | None) -> ProgressCallback:
 
 
 def files_in_words(written: Sequence[Path]) -> str:
-    """What was written, tables and the picture by their kind."""
+    """Return the written files in words, tables and the picture by their kind."""
     kinds = {".csv": "tables", ".parquet": "tables", ".png": "picture"}
     *most, last = dict.fromkeys(kinds.get(path.suffix, path.name) for path in written)
     return f"{', '.join(most)} and {last}"
@@ -304,7 +312,7 @@ def print_tuning(tuning: Tuning, write: str | None = None) -> None:
     typer.echo()
     if tuning.confirmed:
         print_confirmed(tuning, COMPARED, predicted_quantity(tuning))
-        typer.echo("What means hide:\n")
+        typer.echo("Quantities that averages hide:\n")
         print_confirmed(tuning, LIVED_WITH)
         out = any(tuning.objection(trial) for trial in tuning.confirmed)
         typer.echo("* chosen" + (", x ruled out" if out else "") + "\n")
@@ -318,7 +326,7 @@ def print_tuning(tuning: Tuning, write: str | None = None) -> None:
     for line in spreads(tuning):
         typer.echo(line)
     for title, lines in (
-        ("What it costs", tuning.costs),
+        ("Costs", tuning.costs),
         ("Stations that lose", loss_lines(tuning)),
     ):
         if lines:
@@ -335,8 +343,9 @@ def print_setting(tuning: Tuning, write: str | None) -> None:
         print_hostapd(tuning)
     elif counts_are_no_times(tuning.base, list(tuning.settings.items())):
         typer.echo(
-            "TXOP limits are packets here. Limits in time, as access points have them, let the\n"
-            "fast and the short send more: try cell.txop_limit and cell.ap.txop_limit first.\n"
+            "TXOP limits are numbers of packets here. With limits in time, as access points use\n"
+            "them, stations with high rates or short packets send more: try cell.txop_limit and\n"
+            "cell.ap.txop_limit first.\n"
         )
     checked = tuning.chosen.checked
     if checked is not None:
@@ -350,7 +359,7 @@ def delays(tuning: Tuning) -> list[str]:
     """Return lines on the queue where packets wait and on delays of calls, if the aim is delay."""
     lines = []
     if tuning.elsewhere is not None:
-        lines.append("The delay is not spent at the access point:")
+        lines.append("The delay does not arise at the access point:")
         lines += [f"- {tuning.elsewhere.text}", ""]
     if tuning.call_delays:
         calls = " and ".join(each.text for each in tuning.call_delays)
@@ -376,7 +385,7 @@ def print_hostapd(tuning: Tuning) -> None:
         chosen, said = estimated(tuning.chosen.samples), tuning.as_hostapd
     except ScenarioError as error:
         first = str(error).partition("\n")[0]
-        typer.echo(f"Not simulated as these lines have it: {first}\n")
+        typer.echo(f"Not simulated with these lines: {first}\n")
         return
     rows = [
         [shown.head, scaled(chosen[name], shown.scale), scaled(said.get(name), shown.scale)]
@@ -409,12 +418,12 @@ def how_searched(tuning: Tuning) -> list[str]:
     runs = f"{base.replications} x {base.duration_s:g} s, seed {base.seed}"
     interval = "± is a 95 % interval"
     if base.replications < 2:
-        interval = "no interval from one replication: luck may decide"
+        interval = "one replication has no interval: the result may be chance"
     lines.append(f"{confirmed} confirmed by {runs}; {interval}")
     lines += beyond_the_model(tuning, modelled)
     lines += among_whom(tuning)
     if tuning.calls is not None:
-        lines.append(f"calls: {tuning.calls.what}; other columns are with one")
+        lines.append(f"calls: {tuning.calls.what}; other columns: with one call")
     lines += [f"not as presumed: {each}" for each in tuning.irregular]
     lines += [f"left out: {each.what}: {each.why}" for each in tuning.left_out]
     lines += [f"ruled out: {len(names)} for {why}" for why, names in tuning.ruled_out.items()]
@@ -433,7 +442,7 @@ def among_whom(tuning: Tuning) -> list[str]:
 
 
 def beyond_the_model(tuning: Tuning, modelled: int) -> list[str]:
-    """What the model did not rank, and why."""
+    """Return lines on settings that the model did not rank, with the reason."""
     trials = tuning.trials[1:]
     refused = [trial for trial in trials if trial.refusal is not None]
     if not modelled:
@@ -442,11 +451,11 @@ def beyond_the_model(tuning: Tuning, modelled: int) -> list[str]:
     if refused:
         first = refused[0]
         lines.append(
-            f"tried by simulation at once: {len(refused)} settings beyond the model, such as "
+            f"tried by simulation directly: {len(refused)} settings beyond the model, such as "
             f"{first.name}, which {first.refusal}"
         )
     if tuning.refusal:
-        lines.append(f"the present setting is beyond the model too: {tuning.refusal}")
+        lines.append(f"the model does not cover the present setting either: {tuning.refusal}")
     return lines
 
 

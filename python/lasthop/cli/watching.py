@@ -1,7 +1,7 @@
-"""Long steps: what is under way, how far it is or how long it may take.
+"""Long steps: their names, progress and expected durations.
 
-On a terminal a bar shows it. A step that is over soon is not shown; one that begins while a bar is
-there takes its place for as long as it lasts. Elsewhere a line says beforehand what may take long.
+On a terminal a bar shows a step. A step that is over soon is not shown. A step that begins while a
+bar is shown replaces it until the step ends. Without a terminal, a line announces long steps.
 """
 
 import sys
@@ -22,14 +22,14 @@ if TYPE_CHECKING:
 __all__ = ["watch", "watcher"]
 
 SOON_S = 1.0
-"""A step that is over by then is not shown. [s]"""
+"""A step that takes less is not shown. [s]"""
 
 LONG_S = 2.0
-"""A step that may take so long is shown at once. [s]"""
+"""A step that may take this long is shown immediately. [s]"""
 
 
 class Shown:
-    """A step that is shown by a bar, its own or one that was there."""
+    """A step that is shown by a new bar or by the present one."""
 
     def __init__(self, what: str, total: int | None) -> None:
         self.what, self.total, self.count = what, total, 0
@@ -43,24 +43,24 @@ class Shown:
             self._timer.start()
 
     def done(self, count: int) -> None:
-        """Show how many parts are done."""
+        """Show the number of finished parts."""
         self.count = count
         self._update()
 
     def expect(self, what: str, time_s: float) -> None:
-        """Show what is under way in it, and how long it may take, if that is long."""
+        """Show a part of the step and how long it may take, if that is long."""
         if time_s >= LONG_S:
             self.what = f"{what.rstrip(',')}: up to {told(time_s, TIMES)}"
             self.show()
             self._update()
 
     def found(self, what: str) -> None:
-        """Show what is known before the step is over."""
+        """Show a finding before the step is over."""
         self.what = what
         self._update()
 
     def show(self) -> None:
-        """Draw the bar, or take the place of what one shows."""
+        """Draw the bar, or replace the contents of the present bar."""
         with self._lock:
             if self._over or self._bar is not None or is_quiet() or not sys.stderr.isatty():
                 return
@@ -76,7 +76,7 @@ class Shown:
                 self._bar.start()
 
     def over(self) -> None:
-        """Take the bar away, or give it back."""
+        """Remove the bar, or restore its contents."""
         if self._timer is not None:
             self._timer.cancel()
         with self._lock:
@@ -109,7 +109,7 @@ class Shown:
         )
 
     def _fields(self) -> dict[str, Any]:
-        """What stands behind the bar."""
+        """Return the texts after the bar."""
         done = f"{self.count:,}/{self.total:,}" if self.total else ""
         return {"done": done, "rate": "", "left": UNKNOWN}
 
@@ -125,5 +125,5 @@ def watch(what: str, total: int | None) -> Iterator[Step]:
 
 
 def watcher() -> Watcher:
-    """Who watches a command: a bar on a terminal, elsewhere lines."""
+    """Return the watcher of a command: a bar on a terminal, lines elsewhere."""
     return watch if sys.stderr.isatty() else Announced().watch

@@ -23,19 +23,21 @@ def port_number(text: str) -> int:
 def workbench(
     file: Annotated[
         Path | None,
-        typer.Argument(metavar="[FILE]", help="Scenario that the page begins with, TOML or JSON."),
+        typer.Argument(metavar="[FILE]", help="Scenario that the page opens, TOML or JSON."),
     ] = None,
     port: Annotated[
-        int | None, unset("N", "Port on loopback; by default any that is free.", parser=port_number)
+        int | None,
+        unset("N", "Listen at this port of loopback; by default any free one.", parser=port_number),
     ] = None,
     browser: Annotated[
-        bool, typer.Option("--browser/--no-browser", help="Whether to open a browser.")
+        bool,
+        typer.Option("--browser/--no-browser", help="Open a browser, or do not. Default: open."),
     ] = True,
 ) -> None:
     """Serve the workbench to a browser on this machine, until Ctrl-C.
 
-    Its engine runs in the browser; predictions, sweeps, tuning and charts run here. Nobody else is
-    served.
+    The engine runs in the browser; predictions, sweeps, tuning and charts run in this process.
+    Other machines cannot connect.
     """
     need("workbench", "starlette", "uvicorn")
     if file is not None:
@@ -65,7 +67,7 @@ def listening(port: int) -> socket.socket:
     except OSError as error:
         listener.close()
         raise UserError(
-            f"--port {port}: {error.strerror}", "without --port any that is free is taken"
+            f"--port {port}: {error.strerror}", "omit --port to use any free port"
         ) from None
     listener.listen()
     return listener

@@ -57,5 +57,5 @@ def control(name: str) -> Control:
         if name in (each.name, each.kernel_name):
             return each
     raise UserError(
-        f'congestion control "{name}": nothing to load', f"there are {', '.join(CONTROLS)}"
+        f'congestion control "{name}": unknown: nothing to load', f"choose {', '.join(CONTROLS)}"
     )

@@ -34,7 +34,8 @@ def load(control: Control, *, stays: bool = False) -> int:
         ours = any(each.name == name and each.law for each in listed())
         said = "loaded already" if ours else "the kernel has its own"
         raise UserError(
-            f"congestion control {control.name}: {said}", "lasthop congestion list says whose it is"
+            f"congestion control {control.name}: {said}",
+            "run `lasthop congestion list` to see its origin",
         )
     descriptor = struct_ops.load(control.object, name, control.name)
     if stays:

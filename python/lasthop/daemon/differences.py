@@ -131,5 +131,5 @@ def told(found: Iterable[Difference]) -> list[str]:
     return [
         *rest,
         *named[:MOST_SAID],
-        f"{more} more classes and queues are not as they ought to be",
+        f"{more} more classes and queues differ from their settings",
     ]

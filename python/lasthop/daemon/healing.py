@@ -203,7 +203,7 @@ class Healing:
             except UserError as error:
                 found, refusal = kept.differences(kept.all_parts), str(error)
             else:
-                self.say(f"{'; '.join(told(due))}: mended")
+                self.say(f"{'; '.join(told(due))}: repaired")
                 done = {each.name for each in due}
                 found, refusal = [each for each in found if each.name not in done], ""
                 break
@@ -220,7 +220,7 @@ class Healing:
         """What is wrong, in lines, and what is changed back again and again."""
         fought = [each for each in found if each.repair and self.patience.fights(each.name)]
         others = [each for each in found if each not in fought]
-        again = "something changes it again and again; it is mended ever more seldom"
+        again = "it is changed repeatedly by another program; repairs become less frequent"
         return [*told(others), *(f"{line}: {again}" for line in told(fought))]
 
     def tell(self, faults: list[str]) -> None:
@@ -229,7 +229,7 @@ class Healing:
             if line not in self.kept.faults:
                 self.say(line)
         if self.kept.faults and not faults:
-            self.say("everything is as it ought to be")
+            self.say("everything is in order")
         self.kept.faults = faults
 
     def try_again(self, wait_s: float) -> None:
@@ -248,7 +248,7 @@ class Healing:
         """Take everything back and set it up; packets pass as if nothing were there meanwhile."""
         kept, patience = self.kept, self.patience
         if found:
-            self.say(f"{'; '.join(told(found))}: setting up anew")
+            self.say(f"{'; '.join(told(found))}: setting up again")
         try:
             for line in kept.down():  # also what could not be taken back before
                 raise UserError(line)
@@ -265,6 +265,6 @@ class Healing:
             kept.faults = []
             return
         self.attend()
-        again = "removed again and again; it is made ever more seldom"
+        again = "removed repeatedly; it is restored less and less often"
         self.tell([f"{kept.container} is {again}"])
         self.try_again(patience.until_s([EVERYTHING]) - time.monotonic())

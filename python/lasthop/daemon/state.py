@@ -238,7 +238,7 @@ class State:
     def refuse_anothers(self) -> None:
         """Refuse to undo here what was done in another network namespace."""
         if self.whose() == "another's" and self.log.records():
-            raise UserError(f"{self.directory}: what is left is {self.where()}", self.way())
+            raise UserError(f"{self.directory}: the remaining state is {self.where()}", self.way())
 
     def where(self) -> str:
         """That it is of another network namespace, in words."""
@@ -248,8 +248,8 @@ class State:
     def way(self) -> str:
         """How to get to its network namespace."""
         if self.is_held() and (number := self.read(LOCK).strip()):
-            return f"nsenter --net=/proc/{number}/ns/net leads there"
-        return "ip netns exec and nsenter lead there; lsns -t net lists namespaces with processes"
+            return f"nsenter --net=/proc/{number}/ns/net enters it"
+        return "enter it by ip netns exec or nsenter; lsns -t net lists namespaces with processes"
 
     def holder(self) -> str:
         """Who holds the lock, in words."""
@@ -266,8 +266,8 @@ class State:
         if said.rpartition(")")[2].split()[0] in ("T", "t"):
             raise UserError(
                 f"{self.directory}: process {number} is stopped and does not answer",
-                f"kill -CONT {number} lets it go on; kill -9 {number} ends it, "
-                "and `down` then takes everything back",
+                f"kill -CONT {number} continues it; kill -9 {number} ends it, "
+                "and `down` then reverts all changes",
             )
 
     # Questions.

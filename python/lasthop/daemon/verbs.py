@@ -53,9 +53,9 @@ def standing(sort: Sort[Wanted], file: str, settings: Settings, directory: Path 
     if wrong is not None and (others := of_file(found.elsewhere, file)):
         raise UserError(f"{file}: {others[0].directory} is {others[0].where()}", others[0].way())
     if wrong is not None and found.hidden:
-        raise UserError(said, f"and nobody knows what it was: {found.hidden[0]}")
+        raise UserError(said, f"and its file is unknown: {found.hidden[0]}")
     if wrong is not None or own is None:
-        raise wrong or UserError(f"{file}: nothing is known of it")
+        raise wrong or UserError(f"{file}: no gateway or queue of this file is known")
     return own
 
 
@@ -158,8 +158,8 @@ def up(
         request = {"do": "reload", "file": path and str(path), "settings": list(settings)}
         answer = state.answer(request)
         if answer["refused"]:
-            raise UserError(answer["refused"][0], f"the {sort.word} that is up goes on as before")
-        return f"{state.holder()} goes on with {file}"
+            raise UserError(answer["refused"][0], f"the {sort.word} that is up continues unchanged")
+        return f"{state.holder()} continues with {file}"
     reader, writer = os.pipe()
     child = os.fork()
     if child == 0:
@@ -220,7 +220,7 @@ def in_background(
         if isinstance(error, OSError) and error.errno == errno.ENOSPC:
             tell(UserError(f"{error.filename or state.directory}: {error.strerror}"))
         tell(UserError(f"{type(error).__name__}: {error}", f"{state.directory}/log"))
-        say("it ends, by a defect of lasthop:")
+        say("it ends because of a defect of lasthop:")
         import traceback
 
         traceback.print_exc()
@@ -250,7 +250,7 @@ def run(
     if not state.take():
         raise UserError(
             f"{state.directory}: the {sort.word} is up already ({state.holder()})",
-            f"lasthop {sort.word} up {file} lets it take the file over; "
+            f"lasthop {sort.word} up {file} applies the file; "
             f"lasthop {sort.word} down {file} ends it",
         )
     try:
@@ -284,7 +284,7 @@ def down(sort: Sort[Wanted], file: str, settings: Settings, directory: Path | No
         if time.monotonic() > deadline:
             raise UserError(
                 f"{state.directory}: {state.holder()} does not end",
-                "end it with kill -9, and repeat: everything is taken back then",
+                "end it with kill -9, and repeat the command to revert all changes",
             )
         time.sleep(0.05)
     try:
@@ -294,13 +294,13 @@ def down(sort: Sort[Wanted], file: str, settings: Settings, directory: Path | No
         if left or state.log.path.exists():
             kept = sort.undo(state.log)
             if kept:
-                raise UserError(kept[0], f"{state.log.path} lists what is left")
+                raise UserError(kept[0], f"{state.log.path} lists the remaining changes")
     finally:
         state.release()
     if was_up:
         return "down"
     if gone:
-        return f"forgot {gone} changes that went with their network namespace"
+        return f"removed {gone} changes from the log, whose network namespace no longer exists"
     if left:
-        return f"took back {left} changes of a process that was killed"
+        return f"reverted {left} changes of a process that was killed"
     return "; ".join(["nothing is up", *others])

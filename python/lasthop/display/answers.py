@@ -109,7 +109,7 @@ def stability(summary: Mapping[str, Any]) -> Iterator[str]:
     for item in summary.get("stability", ()):
         what = "stable: a disturbance decays" if item["stable"] else "unstable: a disturbance grows"
         swing = f", period {plain(item['period_s']['mean'])} s" if "period_s" in item else ""
-        yield f"{item['name']} at rest is {what}{swing}"
+        yield f"{item['name']}: the equilibrium is {what}{swing}"
 
 
 def picture_of(answer: "Answer") -> "Callable[[], Figure] | None":
@@ -162,7 +162,7 @@ def comparison_html(comparison: "Comparison") -> str:
     ]
     return page(
         str(simulation["scenario"]),
-        f"{'' if model is None else f'model {model.model} beside '}{about(simulation)}",
+        f"{'' if model is None else f'model {model.model} and '}{about(simulation)}",
         [Table("", heads, rows, names=2)],
         notes=notes,
         picture=comparison.figure,

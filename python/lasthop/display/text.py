@@ -167,7 +167,8 @@ def _numbers(summary: Mapping[str, Any]) -> Iterator[str]:
     for item in summary.get("stability", ())[:MOST_STABILITY]:
         period = _told(item.get("period_s"))
         swing = "" if period == "-" else f", period {period} s"
-        yield f"queue {item['name']}: {'stable' if item['stable'] else 'unstable'} at rest{swing}"
+        state = "stable" if item["stable"] else "unstable"
+        yield f"queue {item['name']}: equilibrium {state}{swing}"
     if links := _links(summary):
         yield links
 

@@ -51,7 +51,7 @@ def capturing(scenario: Scenario, name: str) -> dict[str, int]:
         If there is no cell.
     """
     if not isinstance(scenario.typed, CellScenario):
-        raise UserError(f"{name} has no cell, and no frames to capture")
+        raise UserError(f"{name} has no cell, and therefore no frames to capture")
     return {"record.frames": scenario.typed.record.frames or MOST_FRAMES}
 
 

@@ -60,20 +60,20 @@ def unwatched(_places: Places, _flows: Sequence[Driven]) -> contextlib.AbstractC
 class Emulation(Answer):
     """Answer of an emulation: one run in real time, without intervals.
 
-    Two are equal if their JSON is the same, whatever programs ended with.
+    Two emulations are equal if their JSON is the same, whatever the exit codes of programs.
     """
 
     intervals = False
     exit_code: int | None = None
-    """The foreground program's, if there was one."""
+    """Exit code of the foreground program; None without one."""
     left_out: int = 0
-    """Items of one run that another lacked: connections of programs, of several runs."""
+    """Number of items that not all of several runs have, such as connections of programs."""
     refused_law: str | None = None
-    """The congestion control that programs would have, if the kernel let them."""
+    """Congestion control that the kernel did not allow for programs; None if it did."""
     followed: tuple[str, ...] = ()
-    """Settings of TCP in which the kernel was made to follow the scenario."""
+    """Settings of TCP that were applied to the kernel."""
     captured: Captured | None = None
-    """What became of a capture of the air, if it was asked for."""
+    """Capture of the frames on the air, if it was asked for."""
     with_excess: Mapping[str, None] = MappingProxyType({})
     """Names, in order, of greedy flows whose loss includes drops of the queue they keep full."""
 
@@ -84,7 +84,7 @@ class Emulation(Answer):
 
     @property
     def warnings(self) -> list[str]:
-        """Surprises in the scenario, and settings that had no effect."""
+        """Warnings about surprising settings, and about settings without effect."""
         known = with_users(self.scenario)
         found = [
             *cautions(self.scenario.typed, programs_run=True),
@@ -92,12 +92,12 @@ class Emulation(Answer):
         ]
         if self.refused_law is not None:
             found.append(
-                f"programs have this machine's congestion control, not {self.refused_law}, which "
-                "it does not let everybody use: add it to net.ipv4.tcp_allowed_congestion_control"
+                f"programs use this machine's congestion control, not {self.refused_law}, which "
+                "users may not select: add it to net.ipv4.tcp_allowed_congestion_control"
             )
         if self.left_out:
             found.append(
-                f"{self.left_out} connections of programs were not in every run, and are left out"
+                f"{self.left_out} connections of programs are not in every run, and are left out"
             )
         if self.with_excess:
             found.append(greedy_warning(self.with_excess))
@@ -105,13 +105,14 @@ class Emulation(Answer):
 
     @property
     def lateness_p99_s(self) -> float | None:
-        """By how much packets were handed over too late, 99th percentile. [s]"""
+        """99th percentile of the lateness with which packets were handed over. [s]"""
         return self.total("lateness_p99_s")
 
     @property
     def lateness(self) -> list[str]:
-        """The same as a line, which says from 2 ms on what this machine could carry in time; and a
-        warning if the sockets were late.
+        """Lines about the lateness of packets and sockets.
+
+        From a lateness of 2 ms on, they report the load that this machine can carry in time.
         """
         late_s = self.lateness_p99_s
         if late_s is None:
@@ -122,7 +123,7 @@ class Emulation(Answer):
         return [said] if waited is None else [said, waited]
 
     def total(self, quantity: str) -> float | None:
-        """A quantity of the run as a whole, if it is known."""
+        """Return a quantity of the whole run, or None if it is unknown."""
         run = self.summary["totals"][0].get(quantity)
         return None if run is None else float(run["mean"])
 
@@ -145,11 +146,11 @@ def emulate(
     gro: bool = False,
     watch: Watch = unwatched,
 ) -> Emulation:
-    """Emulate a scenario once, in real time: the engine's network, the kernel's TCP and UDP.
+    """Emulate a scenario once in real time, with the engine's network and the kernel's TCP and UDP.
 
-    The servers have a network namespace and so has each station, with a TUN interface each, and
-    so have all sources and all sinks of flows between wired nodes; the namespaces have no names
-    and end with this process, however it ends.
+    The servers share a network namespace, and each station has its own. All sources of flows
+    between wired nodes share a namespace, and so do their sinks. Each namespace has a TUN
+    interface. The namespaces have no names and end with this process.
 
     Parameters
     ----------
@@ -160,60 +161,60 @@ def emulate(
     progress : callable, optional
         Called about every 100 ms with the time passed and the duration; Ctrl-C ends the run.
     quick_acks : bool
-        Whether receivers may acknowledge 16 segments one by one after a gap, as Linux does; the
-        simulator's never do.
+        Whether receivers may acknowledge 16 segments one by one after a gap, as Linux does;
+        receivers of the simulator do not.
     foreground : Program, optional
-        A program that begins when the warm-up is over, and with which the run ends, whatever the
-        scenario's duration is; its exit code is the answer's.
+        Program that begins when the warm-up is over. The run ends with it, whatever the scenario's
+        duration; its exit code is that of the answer.
     others : sequence of Program
-        Programs that run beside it, or until the end.
+        Programs that run at the same time, until the end.
     quiet : bool
-        Whether what programs print goes to standard error.
+        Whether the output of programs goes to standard error.
     ways : mapping, optional
-        Flows that stand for the way of programs alone and have no traffic of their own: names of
-        source and sink by the flow's.
+        Flows that only define the path of programs and have no traffic: names of source and sink by
+        name of the flow.
     uplink : str, optional
-        Interface of the machine by which programs reach what is no place of the scenario; nothing
-        leaves the scenario without it.
+        Interface of the machine through which programs reach addresses outside the scenario;
+        without it, no packet leaves the scenario.
     pcapng : path, optional
-        Write the frames of a cell there as they are on the air, with the packets that Linux sent,
-        for Wireshark; at most ``record.frames``, or a million.
+        File for the frames of a cell on the air, with the packets that Linux sent, for Wireshark;
+        at most ``record.frames``, or a million.
     sysctl : mapping, optional
         Settings of the kernel's network at each place, such as ``{"net.ipv4.tcp_sack": "0"}``.
     relays : bool
         Whether each user of a conflict graph sends one stream through a pair of relays
         (`lasthop.relay`) instead of over connections of its own.
     follow : collection of str
-        Settings of the scenario's ``tcp`` in which the kernel's TCP has its own way, unless they
-        are named here: ``"initial_rto"``, by a BPF program, and ``"initial_window"``.
+        Settings of the scenario's ``tcp`` to apply to the kernel's TCP, which otherwise uses its
+        own: ``"initial_rto"``, by a BPF program, and ``"initial_window"``.
     gro : bool
-        Whether hosts get segments of a connection that arrive at once, in a PPDU, as one packet, as
-        from network cards whose drivers merge them (generic receive offload). Linux acknowledges
-        it once, not every second segment, as the simulator's receivers do.
+        Whether hosts get segments of a connection that arrive together, in a PPDU, as one packet,
+        as from network cards with generic receive offload. Linux then acknowledges the packet once;
+        receivers of the simulator acknowledge every second segment.
     watch : callable, optional
-        Given the places and the flows' sockets before anything is sent, returns a context manager
-        that is left behind the run, while sockets and places are still there: for who reads what
-        the kernel says of them, or sets what a scenario has no word for.
+        Function that is called with the places and the sockets of flows before anything is sent. It
+        returns a context manager that is left after the run, while sockets and places still exist.
+        It may read values from the kernel, or change settings that a scenario does not have.
 
     Returns
     -------
     Emulation
-        The same data frames as those of a simulation, without intervals; `lateness` says what the
-        machine could carry in time.
+        Data frames in the form of a simulation's, without intervals; `lateness` reports the load
+        that the machine could carry in time.
 
     Raises
     ------
     ScenarioError
         If the scenario is refused.
     UserError
-        If it cannot be emulated, this process may not make namespaces, the kernel has no such
-        setting, or there is no way out by the interface.
+        If the scenario cannot be emulated, this process may not make namespaces, the kernel has no
+        such setting, or the interface is not connected to the outside.
     KeyboardInterrupt
         At Ctrl-C; nothing is kept.
 
     Examples
     --------
-    It takes the scenario's duration, root and Linux:
+    This needs Linux and root rights, and takes the scenario's duration:
 
     >>> import lasthop as lh
     >>> answer = lh.emulate("hotspot.toml", settings={"duration": "20 s"})  # doctest: +SKIP
@@ -243,7 +244,7 @@ def emulate(
     if started:
         check_programs(checked)
     if uplink is not None and not started:
-        raise UserError(f"uplink={uplink!r}: no program runs that could use it")
+        raise UserError(f"uplink={uplink!r}: no program runs that uses it")
     with contextlib.ExitStack() as stack:
         known = with_users(checked)
         names = [program.place for program in started]
@@ -319,7 +320,7 @@ def make_flows(
         elif isinstance(flow, SensorFlow):
             made = reports(flow, ends, algorithms, known.seed)
         elif not isinstance(flow, TcpFlow):
-            raise TypeError(f"flow {flow.name} is no flow of an emulation")
+            raise TypeError(f"flow {flow.name} cannot be emulated")
         elif flow.web is not None:
             plan = _core.Transactions(scenario.checked, index)
             made = web(flow, ends, algorithms, plan, room, quick_acks=quick_acks)

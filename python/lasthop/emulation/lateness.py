@@ -22,7 +22,7 @@ def waiting(waited: float) -> str | None:
     if waited <= MUCH_WAITING:
         return None
     return (
-        f"warning: what sends and receives waited for a processor for {min(waited, 1.0):.0%} of "
+        f"warning: senders and receivers waited for a processor for {min(waited, 1.0):.0%} of "
         "the time, and may have been slower than its network"
     )
 
@@ -61,8 +61,8 @@ def lateness(
         )
     most_pps = in_time_pps(at_work, carried_pps)
     return (
-        f"warning: {said}: the machine carries about {rounded(most_pps)} packets a second of this "
-        f"scenario, and {rounded(carried_pps)} were asked for"
+        f"warning: {said}: the machine carries about {rounded(most_pps)} packets per second of "
+        f"this scenario, which needs {rounded(carried_pps)}"
     )
 
 

@@ -65,7 +65,7 @@ def run(command: list[str]) -> None:
     try:
         os.execvp(command[0], command)
     except FileNotFoundError:
-        print(f"error: {command[0]}: there is no such program", file=sys.stderr)
+        print(f"error: {command[0]}: no such program", file=sys.stderr)
         os._exit(NOT_FOUND)
     except OSError as error:
         print(f"error: {command[0]}: {error.strerror}", file=sys.stderr)

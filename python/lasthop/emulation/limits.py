@@ -61,7 +61,10 @@ LEAST_REPORT = 4
 def check(scenario: Scenario) -> None:
     """Raise `UserError` with the first thing that cannot be emulated."""
     for what in _refused(with_users(scenario)):
-        raise UserError(f"{scenario.source}: {what}", "simulate does not need real time")
+        raise UserError(
+            f"{scenario.source}: {what}",
+            "simulate it instead: a simulation does not need real time",
+        )
 
 
 def check_followed(settings: Collection[str]) -> None:
@@ -69,7 +72,7 @@ def check_followed(settings: Collection[str]) -> None:
     for each in settings:
         if each not in CAN_FOLLOW:
             known = " and ".join(CAN_FOLLOW)
-            raise UserError(f"follow: {each}: the kernel can be made to follow {known}")
+            raise UserError(f"follow: {each}: expected {known}")
 
 
 def check_gro(scenario: Scenario) -> None:
@@ -86,8 +89,8 @@ def check_programs(scenario: Scenario) -> None:
     """Raise `UserError` if no program can run at any place of the scenario."""
     if isinstance(scenario.typed, CsmaScenario):
         raise UserError(
-            f"{scenario.source}: `csma`: programs have no place there, since its links go one way "
-            "and nothing but ACKs goes back"
+            f"{scenario.source}: `csma`: programs are not supported, since its links have one "
+            "direction and only ACKs return"
         )
 
 
@@ -96,9 +99,9 @@ def _refused(scenario: Typed) -> Iterator[str]:
     if duration_s > LONGEST_S:
         yield f"`duration`: {duration_s:g} s of real time; allowed is up to {LONGEST_S:g} s"
     if len(scenario.stations) > MOST_STATIONS:
-        yield f"{len(scenario.stations)} stations; the emulator takes up to {MOST_STATIONS}"
+        yield f"{len(scenario.stations)} stations; the emulator supports up to {MOST_STATIONS}"
     if len(flows) > MOST_FLOWS:
-        yield f"{len(flows)} flows; the emulator takes up to {MOST_FLOWS}"
+        yield f"{len(flows)} flows; the emulator supports up to {MOST_FLOWS}"
     for flow in flows:
         yield from _refused_of(flow)
     total = sum(datagrams_per_second(flow, scenario) for flow in scenario.udp_flows)
@@ -130,8 +133,8 @@ def _refused_of(flow: Flow) -> Iterator[str]:
         yield f"flow {flow.name}: congestion {carrier.congestion}; the emulator has {known}"
     elif carrier.mss_bytes < LEAST_MSS:
         yield (
-            f"flow {flow.name}: mss of {carrier.mss_bytes} B; the kernel's TCP takes from "
-            f"{LEAST_MSS} B on"
+            f"flow {flow.name}: mss of {carrier.mss_bytes} B; the kernel's TCP accepts "
+            f"{LEAST_MSS} B and more"
         )
 
 
@@ -147,7 +150,9 @@ def initial_rto_s(scenario: Scenario) -> float:
     if len(found) == 1:
         return found[0]
     said = " and ".join(f"{each:g} s" for each in found) or "no flow has one"
-    raise UserError(f"{scenario.source}: `tcp.initial_rto`: {said}: the kernel takes one for all")
+    raise UserError(
+        f"{scenario.source}: `tcp.initial_rto`: {said}: the kernel supports one value for all flows"
+    )
 
 
 def unfollowed(scenario: Typed, followed: Collection[str] = ()) -> list[str]:
@@ -158,7 +163,7 @@ def unfollowed(scenario: Typed, followed: Collection[str] = ()) -> list[str]:
             if setting not in followed and value(flow.tcp) not in fine:
                 asked[setting] = None
     return [
-        f"`tcp.{setting}` has no effect in an emulation: the kernel's TCP has its own way"
+        f"`tcp.{setting}` has no effect in an emulation: the kernel's TCP uses its own setting"
         for setting in asked
     ]
 

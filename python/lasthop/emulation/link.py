@@ -90,7 +90,7 @@ def values_of(words: str, traces: object = None) -> dict[str, tuple[str, str]]:
         word, _, value = part.partition(" ")
         if word in NAMED:
             if NAMED[word][0] in said:
-                raise refused(words, f"`{word}` is said twice", traces)
+                raise refused(words, f"`{word}` is given twice", traces)
             said |= dict.fromkeys(NAMED[word], (word, value))
             continue
         what, path = next(plain, ("", ""))
@@ -98,7 +98,7 @@ def values_of(words: str, traces: object = None) -> dict[str, tuple[str, str]]:
             raise refused(words, "a value is missing", traces)
         if not path:
             is_twice = traces is not None and is_rate(said[DELAY][1])
-            why = "the traces are the rate" if is_twice else f'"{part}" is not known'
+            why = "the traces are the rate" if is_twice else f'"{part}" is unknown'
             raise refused(words, why, traces)
         said[path] = (what, part)
     if (missing := next(plain, None)) is not None and not traces:

@@ -333,7 +333,7 @@ def place_named(
     if name not in every:
         known = ", ".join(list(every)[:10])
         raise UserError(
-            f"{name or 'an empty name'}: there is no such place",
+            f"{name or 'an empty name'}: no such place",
             f"places: {known}",
         )
     if every[name][0] == SERVER:

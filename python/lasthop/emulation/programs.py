@@ -21,14 +21,14 @@ LAUNCH = Path(__file__).with_name("launch.py")
 
 @dataclass(frozen=True)
 class Program:
-    """A command, and the place where it runs."""
+    """A command, with the place at which it runs."""
 
     place: str
     command: Sequence[str]
 
     @classmethod
     def of_shell(cls, place: str, command: str) -> "Program":
-        """What a shell makes of a text."""
+        """Return the program that runs a text in a shell."""
         return cls(place, ["sh", "-c", command])
 
 

@@ -89,7 +89,7 @@ def refuse_what_leads_nowhere(interface: str) -> None:
     index_of(interface)
     if address_of(interface) is None:
         raise UserError(
-            f"uplink={interface!r}: it has no IPv4 address, or is down",
+            f"uplink={interface!r}: the interface has no IPv4 address, or is down",
             "allowed is an interface that leads to the outside",
         )
     try:

@@ -106,7 +106,7 @@ def read_stations(text: str, known: Mapping[str, object]) -> list[Group]:
     read_group = _by_ratio if hop in AGGREGATING else _by_rate
     groups = [read_group(part.strip(), hop) for part in text.split(",")]
     if hop == "router" and len(groups) > 1:
-        raise UserError(f'"{text}": hosts of a router are alike here, such as 10 at 100')
+        raise UserError(f'"{text}": all hosts of a router have one rate here, such as 10 at 100')
     if sum(group.count for group in groups) > MOST_STATIONS:
         raise UserError(f'"{text}": allowed are up to {MOST_STATIONS} in all')
     return groups
@@ -179,7 +179,7 @@ def read_traffic(text: str, known: Mapping[str, object]) -> list[Traffic]:
         raise UserError(f'"{text}": through a router all go one way here; allowed is all x 2 down')
     made = [Traffic(up, down) for up, down in zip(ways["up"], ways["down"], strict=True)]
     if not any(each.up or each.down for each in made):
-        raise UserError(f'"{text}": nobody sends anything')
+        raise UserError(f'"{text}": no station sends anything')
     return made
 
 
@@ -294,9 +294,9 @@ QUESTIONS = (
     Question(
         "wire",
         lambda known: (
-            "What is the link behind it: rate and round trip?"
+            "What are the rate and round-trip time of its link?"
             if is_router(known)
-            else "What is behind the access point: rate and round trip to the servers?"
+            else "What are the rate and round-trip time from the access point to the servers?"
         ),
         lambda known: (
             "50 Mbps, 40 ms"

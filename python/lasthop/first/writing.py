@@ -34,13 +34,13 @@ def scenario(answers: Answers, name: str) -> str:
 
 def _commands(answers: Answers, name: str) -> Iterator[str]:
     """What can be done with the file, a line each."""
-    yield f"#   lasthop check {name}       what is in it"
+    yield f"#   lasthop check {name}       a summary of it"
     if answers.aggregates:  # Models know such cells with datagrams alone.
-        yield f"#   lasthop simulate {name}    who gets what, packet by packet"
+        yield f"#   lasthop simulate {name}    share of each station, packet by packet"
         yield f"#   lasthop simulate {name} --plot    with a picture"
         return
-    yield f"#   lasthop predict {name}     who gets what, by a model"
-    yield f"#   lasthop simulate {name}    the same packet by packet"
+    yield f"#   lasthop predict {name}     share of each station, by a model"
+    yield f"#   lasthop simulate {name}    share of each station, packet by packet"
     yield f"#   lasthop compare {name}     both side by side, with a picture"
 
 
@@ -162,7 +162,7 @@ def _router(answers: Answers) -> Iterator[str]:
     yield "[dumbbell]"
     yield said(f"flows = {flows}", "connections, all from the left to the right")
     yield said(f'access = "{answers.stations[0].rate_mbps:g} Mbps"', "of each sender's own link")
-    yield said("access_spread = 0.01", "links differ by 1 %, lest senders fall into step")
+    yield said("access_spread = 0.01", "links differ by 1 %, to keep senders from synchronising")
     yield said(f'bottleneck = "{wire.rate_mbps or 0.0:.12g} Mbps"', "of the link that all share")
     yield said(f'rtt = "{wire.rtt_ms:g} ms"', "round trip without queues")
     yield ""

@@ -157,6 +157,6 @@ def refuse_bridges(gateway: Gateway, there: dict[str, Link]) -> None:
             if bridge_of(port, there) == bridge:
                 ports = [name for name in there if bridge_of(name, there) == bridge]
                 raise UserError(
-                    f"interface {bridge}: it is the bridge of {port}, and what goes through a "
-                    f"bridge does not enter it; needed is the port, one of {', '.join(ports)}"
+                    f"interface {bridge}: it is the bridge of {port}, and forwarded packets do "
+                    f"not enter a bridge; needed is the port, one of {', '.join(ports)}"
                 )

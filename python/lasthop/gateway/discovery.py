@@ -114,7 +114,7 @@ def of_leases(gateway: Gateway) -> Iterator[Sighting]:
     for lease in leases(text, time.time(), wrong):
         yield Sighting(lease.mac, lease.address, lease.name)
     if len(data) > LARGEST_LEASES:
-        wrong.append(f"what is behind its first {LARGEST_LEASES >> 20} MiB is not read")
+        wrong.append(f"the part after its first {LARGEST_LEASES >> 20} MiB is not read")
     if wrong:
         more = f" (and {len(wrong) - 1} more)" if len(wrong) > 1 else ""
         raise UserError(f"{path}: {wrong[0]}{more}")

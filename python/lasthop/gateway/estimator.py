@@ -236,16 +236,18 @@ class Estimator:
         c = f"{self.controller.capacity_bps / 1e6:.3g} Mbit/s"
         where = f"access point {self.ap.name}"
         if lasts(self.nobody, now_s):
-            why = "nobody with traffic answers pings or downloads over TCP"
+            why = "no station with traffic answers pings or downloads over TCP"
             if self.refused is not None:
-                why = f"no ping can be sent to {self.refused}: has this machine a route to it?"
+                why = (
+                    f"no ping can be sent to {self.refused}: check the route of this machine to it"
+                )
             return [f"{where}: {why} (C stays at {c}; `gateway.rate` fixes it)"]
         if (held := self.controller.holds_down()) is not None:
             number, delay_s = held
             name = self.known[number].name
             return [
-                f"{where}: {name}, alone with traffic, answers {delay_s * 1e3:.0f} ms late and "
-                f"holds C down, at {c}"
+                f"{where}: {name}, the only station with traffic, answers {delay_s * 1e3:.0f} ms "
+                f"late and holds C down, at {c}"
             ]
         return []
 

@@ -87,7 +87,7 @@ def short_queue(gateway: Gateway) -> list[str]:
     if turn <= gateway.queue_packets:
         return []
     return [
-        f"`gateway.group`: the largest turn is {turn} packets, since shares differ so much, but "
+        f"`gateway.group`: shares differ so much that the largest turn is {turn} packets, but "
         f"`gateway.queue` holds {gateway.queue_packets}: a group whose queue runs empty within its "
         "turn gets less than its share"
     ]

@@ -154,5 +154,5 @@ def open_leases(path: Path) -> BinaryIO:
         raise UserError(f"gateway.discover.leases: {path}: {error.strerror}") from None
     if not stat.S_ISREG(os.fstat(handle).st_mode):
         file.close()
-        raise UserError(f"gateway.discover.leases: {path}: it is no regular file")
+        raise UserError(f"gateway.discover.leases: {path}: is not a regular file")
     return file

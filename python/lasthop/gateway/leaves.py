@@ -53,7 +53,7 @@ def assumed(gateway: Gateway) -> str:
 
 def why(gateway: Gateway) -> str:
     """Why leaves have the queue that they have."""
-    return "the best that this kernel has" if is_chosen(gateway) else "as `gateway.discipline` says"
+    return "the best that this kernel has" if is_chosen(gateway) else "set by `gateway.discipline`"
 
 
 def unmanaged(gateway: Gateway, discipline: str) -> list[str]:
@@ -62,7 +62,7 @@ def unmanaged(gateway: Gateway, discipline: str) -> list[str]:
         return []
     return [
         f"leaves are FIFOs ({discipline}), since this kernel has neither sch_fq_codel nor "
-        "sch_codel: a station's own calls and queries wait behind its own downloads"
+        "sch_codel: a station's own calls and queries wait for its own downloads"
     ]
 
 

@@ -34,7 +34,7 @@ OF_GROUPS = (
 )
 OF_APS = (
     ("rate_bps", "gauge", "Rate C of the bottleneck, in bytes per second."),
-    ("rtt_s", "gauge", "Last round-trip time that the estimator took, in seconds."),
+    ("rtt_s", "gauge", "Last round-trip time that the estimator used, in seconds."),
     ("base_rtt_s", "gauge", "Round-trip time without a queue, in seconds."),
     ("pings", "counter", "Echo requests sent."),
     ("answers", "counter", "Echo replies that came back."),
@@ -100,7 +100,7 @@ class Metrics:
         yield from families("port", ("port",), OF_PORTS, ports)
         shaping = "Whether packets are being shaped."
         yield GaugeMetricFamily("lasthop_shaping", shaping, value=float(status["shaping"]))
-        yield GaugeMetricFamily("lasthop_stations", "Stations with a place.", value=len(stations))
+        yield GaugeMetricFamily("lasthop_stations", "Stations with a leaf.", value=len(stations))
 
 
 def check_port(at: tuple[str, int] | None) -> None:
@@ -117,7 +117,7 @@ def listener(at: tuple[str, int]) -> socket.socket:
     except OSError as error:
         raise UserError(
             f"gateway.metrics: port {at[1]} of {at[0]}: {os.strerror(error.errno or 0)}",
-            'another port, or metrics = "off"',
+            'choose another port, or metrics = "off"',
         ) from None
 
 

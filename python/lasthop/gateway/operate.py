@@ -40,7 +40,7 @@ def check(gateway: Gateway) -> Checked:
         For what would make `up` fail.
     """
     if (lacks := rights.lacking()) is not None:
-        said = f"this machine was not looked at: that takes {lacks}, which root has"
+        said = f"this machine was not examined: this needs {lacks}, which root has"
         return Checked([said], None)
     found, leaves = [], None
     trial = rights.tried(gateway.discipline)
@@ -48,7 +48,7 @@ def check(gateway: Gateway) -> Checked:
         raise UserError(f"this machine has {trial.missing}")
     if trial.untried is not None:
         found.append(
-            "the kernel was not tried, which takes CAP_SYS_ADMIN or a user namespace: "
+            "the kernel was not tested, which needs CAP_SYS_ADMIN or a user namespace: "
             f"{trial.untried}"
         )
     if (discipline := trial.discipline) is not None:
@@ -62,7 +62,7 @@ def check(gateway: Gateway) -> Checked:
     is_up = state.is_held()
     refuse(gateway, state, is_up)
     if is_up:
-        found.append(f"it is up ({state.holder()}); `up` lets it take the file over")
+        found.append(f"it is up ({state.holder()}); run `up` to apply the file")
     seen = known(gateway)
     if refused is None:
         # The MAC address of a station that is not here now is learnt when it comes.
@@ -108,7 +108,7 @@ def serve(life: Life[Gateway]) -> None:
         finally:
             kept = service.down()
         if kept:
-            raise UserError(kept[0], f"{state.log.path} lists what is left")
+            raise UserError(kept[0], f"{state.log.path} lists the remaining changes")
     finally:
         service.close()
 

@@ -332,7 +332,7 @@ def read_snmp(agent: Snmp) -> Answer:
     readings, faults = [], []
     for mac, units in rates_of(agent):
         if units is None:
-            faults.append(f"SNMP agent {agent.host}: station {mac}: its rate is no number")
+            faults.append(f"SNMP agent {agent.host}: station {mac}: its rate is not a number")
         else:
             readings.append(Reading(mac, round(units * agent.rates_unit_bps) or None))
     return Answer(readings, faults)

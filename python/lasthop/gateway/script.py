@@ -93,8 +93,8 @@ def refuse_what_needs_python(gateway: Gateway) -> None:
             )
     if gateway.discovery.leases is not None:
         raise UserError(
-            "`gateway.discover.leases`: a script finds stations in the table of neighbours alone",
-            "gateway.discover.neighbours = true finds whoever has an address at `lan`",
+            "`gateway.discover.leases`: a script finds stations only in the table of neighbours",
+            "gateway.discover.neighbours = true finds every device with an address at `lan`",
         )
     if gateway.groups:
         raise UserError(
@@ -110,8 +110,8 @@ def refuse_what_needs_python(gateway: Gateway) -> None:
     by_mac = any(station.mac for station in gateway.stations)
     if shared and (found or by_mac):
         raise UserError(
-            f"interface {shared[0]}: a script cannot tell which of its access points a station "
-            "that is found belongs to",
+            f"interface {shared[0]}: a script cannot determine the access point of a station that "
+            "it finds",
             "give each access point an interface, or each station `ap` and `address`",
         )
 

@@ -81,9 +81,7 @@ class Service:
         """Take back what a process that was killed has left, look around, and set up."""
         kept = self.shaping.shaper.changes.undo_all()
         if kept:
-            raise UserError(
-                f"{self.state.log.path}: {kept[0]}", "what it names must be undone first"
-            )
+            raise UserError(f"{self.state.log.path}: {kept[0]}", "undo the named change first")
         self.shaping.shaper.check()
         self.stations.look_now()
         self.set_up()

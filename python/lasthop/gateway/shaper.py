@@ -93,7 +93,7 @@ class Shaper:
         name = ifb_name(self.gateway)
         if name in there and not is_up:
             raise UserError(
-                f"interface {name}: there is one already, which this gateway has not made",
+                f"interface {name}: exists already, and this gateway has not made it",
                 "end the script of `lasthop gateway plan --sh` or the gateway with another --state "
                 f"that has; if nothing needs it: ip link del {name}",
             )
@@ -321,7 +321,7 @@ def refuse_of_another(interface: str, block: int, there: Iterable[str]) -> None:
     lans = [name for name in there if block in (each.number for each in blocks_of(name))]
     whose = f', that of `lan = "{lans[0]}"`' if lans else ""
     raise UserError(
-        f"interface {interface}: a lasthop gateway shapes what passes there already{whose}",
+        f"interface {interface}: a lasthop gateway already shapes its packets{whose}",
         "`lasthop gateway down` with its file, and its --state if it has one, ends it",
     )
 
@@ -348,7 +348,7 @@ def plan(gateway: Gateway, *, by_mac: bool = True) -> list[str]:
     rates = {ap.name: ap.first_rate_bps for ap in gateway.aps}
     lines = []
     if is_chosen(gateway):
-        lines.append(f"# leaves: {assumed(gateway)}, as if the kernel has it; `check` tells")
+        lines.append(f"# leaves: {assumed(gateway)}, if the kernel has it; see `check`")
     lines += [
         links.add_ifb(ifb.name, mac_of(ifb.name), tc.DIRECT_PACKETS).said,
         links.set_up(ifb.name).said,

@@ -147,7 +147,7 @@ def ask(udp: socket.socket, agent: Snmp, after: tuple[int, ...], until_s: float)
         raise UserError(f"SNMP agent {agent.host}: its table has no end within {WALK_S:g} s")
     if other:
         raise UserError(f"SNMP agent {agent.host}: no answer among {other} other datagrams")
-    raise UserError(f"SNMP agent {agent.host}: no answer", "is the community right?")
+    raise UserError(f"SNMP agent {agent.host}: no answer", "check the community")
 
 
 def rows_of(data: bytes, number: int) -> list[Row] | None:

@@ -203,7 +203,7 @@ def _without_mcs(within: Channel, pair: Pair, names: tuple[str, str]) -> Place:
     if older is None:
         slowest = Modulation(within.phy, 0, 1, within.width_mhz, within.guard_interval_ns)
         rate = slowest.rate_bps
-        remark = f"rates without MCS are of no use at 6 GHz: here {shown(slowest)}"
+        remark = f"rates without MCS are not possible at 6 GHz: here {shown(slowest)}"
         return Place(None, 0, 1, rate, rate, [remark])
     remarks, rates = [], []
     for name, seen in zip(names, pair, strict=True):
@@ -261,15 +261,15 @@ def notes(within: Channel, pairs: Sequence[Pair]) -> Iterator[Note]:
     if len(intervals) > 1 or len(widths) > 1:
         yield Note(
             "a cell has one width and one guard interval, here "
-            f"{within.width_mhz} MHz and {within.guard_interval_ns / 1e3:g} us: what stations had "
-            "that differs stands beside them"
+            f"{within.width_mhz} MHz and {within.guard_interval_ns / 1e3:g} us: comments give the "
+            "values of stations that differ"
         )
     yield limits(within.phy)
 
 
 NOT_HERE = {
     "DCM": "frames with dual carrier modulation are simulated with the MCS of the nearest rate",
-    "OFDMA": "frames of several stations at once (OFDMA, MU-MIMO) are simulated one by one",
+    "OFDMA": "frames to several stations simultaneously (OFDMA, MU-MIMO) are simulated one by one",
     "80+80 MHz": "80+80 MHz are simulated as 160 MHz",
 }
 """What a cell has not, and what is done instead."""
@@ -278,8 +278,8 @@ NOT_HERE = {
 def later() -> Note:
     """What must be known of 802.11be."""
     return Note(
-        "802.11be is simulated as 802.11ax, which is the nearest there is: up to 160 MHz, one "
-        "link, MCS 0 to 11; who was faster has MCS and streams of the nearest rate",
+        "802.11be is simulated as 802.11ax, which is the nearest: up to 160 MHz, one "
+        "link, MCS 0 to 11; faster stations get MCS and streams of the nearest rate",
         warns=True,
     )
 

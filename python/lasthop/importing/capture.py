@@ -344,11 +344,11 @@ def choose(path: Path, known: Capture, access_point: str | None) -> tuple[bytes,
     """
     if not known.cells:
         what = (
-            "802.11 frames without data: nothing tells who sends and receives"
+            "802.11 frames without data: senders and receivers are unknown"
             if known.radio
             else "no TCP or UDP packet"
         )
-        raise UserError(f"{path}: {what}", "record while stations send and receive")
+        raise UserError(f"{path}: {what}", "record a capture while stations send and receive")
     if access_point is None:
         return max(known.cells.items(), key=lambda each: each[1].payload_bytes)
     try:

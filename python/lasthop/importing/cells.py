@@ -72,7 +72,7 @@ def network(path: Path, choices: Choices, progress: Progress | None = None) -> N
     if not any(map(_sends, stations)):
         largest = max(range(len(tallies)), key=lambda k: tallies[k].down.payload_bytes)
         stations[largest] = _with_download(stations[largest])
-        remarks.append(Note("nobody moves much: one download is assumed", warns=True))
+        remarks.append(Note("no station transfers much: one download is assumed", warns=True))
     remarks += _with_rates(stations)
     queue = _queue(cell, far_s, known.span_s) if known.radio else None  # A wire is before it.
     return Network(
@@ -86,7 +86,7 @@ def network(path: Path, choices: Choices, progress: Progress | None = None) -> N
         ap_queue=queue,
         ap_queue_note=""
         if queue is None
-        else "about: nine of ten packets to stations found no more",
+        else "estimated: nine of ten packets to stations found at most this many",
         duration_s=known.span_s,
         notes=remarks,
         facts=() if physical.channel is None else (FACTS["any-edca"],),
@@ -122,14 +122,14 @@ def _remarks(known: Capture, cell: Cell, address: bytes) -> Iterator[Note]:
     if rest:
         several = "another access point is" if len(rest) == 1 else f"{len(rest)} others are"
         yield Note(
-            f"{several} heard in this capture and left out; --ap chooses. Who shares the "
-            "channel takes air time that the scenario does not know of",
+            f"{several} heard in this capture and left out; --ap chooses. Networks on the same "
+            "channel use air time that is not in the scenario",
             warns=True,
         )
     if not known.radio:
         yield Note("no radio in this capture: physical layer and rates are assumed", warns=True)
     elif not known.mhz:
-        yield Note("frames without radiotap: their rates are not told and assumed", warns=True)
+        yield Note("frames without radiotap: their rates are unknown and assumed", warns=True)
     if cell.left_out:
         yield Note(
             f"only the first {MOST_STATIONS} stations and {MOST_CONNECTIONS} connections are "
@@ -138,7 +138,7 @@ def _remarks(known: Capture, cell: Cell, address: bytes) -> Iterator[Note]:
         )
     if any(each.protected for each in cell.stations.values()):
         yield Note(
-            "payload is encrypted: who sends and receives is told by bytes, the number of "
+            "payload is encrypted: directions are derived from bytes, the number of "
             "connections is assumed"
         )
 
@@ -245,7 +245,7 @@ def _far_s(known: Capture, cell: Cell) -> float:
 
 def _wire(far_s: float) -> Iterator[tuple[str, tuple[str, str]]]:
     if far_s:
-        said = f"the quickest answer from behind the access point took {far_s * 1e3:.3g} ms"
+        said = f"the fastest reply from servers took {far_s * 1e3:.3g} ms"
         yield "delay", (quoted(phy.duration(float(f"{far_s / 2:.2g}"))), said)
 
 
@@ -258,7 +258,10 @@ def _tcp(tallies: Sequence[Tally]) -> Iterator[tuple[str, tuple[str, str]]]:
         yield "mss", (quoted(f"{mss} B"), "longest payload of a segment")
     window = _most_common(every, _window)
     if window is not None:
-        yield "window", (str(min(window, MOST_WINDOW)), "what receivers announce, in segments")
+        yield (
+            "window",
+            (str(min(window, MOST_WINDOW)), "window that receivers announce, in segments"),
+        )
     segments = sum(each.segments[each.direction] for each in every)
     acks = sum(each.pure_acks["down" if each.direction == "up" else "up"] for each in every)
     delayed = acks < 0.75 * segments

@@ -147,7 +147,7 @@ def read(path: Path) -> Dump:
         apart = any(map(APART.match, lines))
         raise UserError(
             f"{path}: {_why_empty(dump.interfaces, apart=apart)}",
-            "iw dev wlan0 station dump > stations.txt writes one",
+            "run `iw dev wlan0 station dump > stations.txt`",
         )
     return dump
 
@@ -190,7 +190,7 @@ def parse(lines: Iterable[str]) -> Dump:
 def _why_empty(interfaces: dict[str, Interface], *, apart: bool) -> str:
     """Return why there is no station."""
     if apart:
-        return "not connected: the interface has no access point, and there is no station"
+        return "not connected: the interface has no access point and no station"
     joined = [name for name, each in interfaces.items() if each.type == "ibss"]
     if joined:
         return f"no station: {joined[0]} is an ad hoc network (IBSS), and no peer of it is listed"

@@ -138,7 +138,7 @@ def assumed_station(number: int) -> Station:
 
 
 def _of_mode(settings: Settings, mode: str) -> str:
-    return f"hw_mode={mode}" if "hw_mode" in settings else "hw_mode is missing: hostapd takes b"
+    return f"hw_mode={mode}" if "hw_mode" in settings else "hw_mode is missing: hostapd uses b"
 
 
 def _letters(path: Path, settings: Settings) -> list[str]:
@@ -190,13 +190,13 @@ def whole(path: Path, settings: Settings, name: str, least: int, most: int) -> i
 
 def _remarks(path: Path, settings: Settings, mode: str, later: Sequence[str]) -> Iterator[Note]:
     if "hw_mode" not in settings:
-        yield Note("hw_mode is missing, and hostapd takes 802.11b then", warns=True)
+        yield Note("hw_mode is missing; hostapd then uses 802.11b", warns=True)
     if mode == "b" and later:
         yield Note(f"hw_mode=b with ieee80211{later[-1]}=1 is refused by hostapd", warns=True)
     bss = [setting.value for name, setting in settings.items() if name == "bss"]
     if bss:
         yield Note(f"a second network on this radio, bss={bss[0]}, is left out", warns=True)
-    yield Note("who the stations are and what they do is assumed")
+    yield Note("the stations and their traffic are assumed")
 
 
 def _cell(path: Path, settings: Settings, preset: str) -> Iterator[tuple[str, tuple[str, str]]]:

@@ -75,8 +75,8 @@ def network(path: Path, interface: str | None = None) -> Network:
         notes.append(Note(f"{times} listed more than once: the last counts", True))
     notes.append(
         Note(
-            "a dump tells how much each has moved, not in how many connections nor what is "
-            "behind the access point: those are assumed"
+            "a dump has the bytes of each station, but neither its connections nor the wired line: "
+            "those are assumed"
         )
     )
     stations = [_station(each, preset, channel) for each in dumped]
@@ -87,12 +87,12 @@ def network(path: Path, interface: str | None = None) -> Network:
     if channel is not None and not ours and burst(channel.band, channel.phy) is not None:
         fact = FACTS["openwrt-burst"]
         notes.append(
-            Note(f"if the access point runs OpenWrt, it has {fact.line}, which a dump does not say")
+            Note(f"if the access point runs OpenWrt, it has {fact.line}, which is not in a dump")
         )
     return Network(
         source=f"iw station dump {path.name}",
         phy=preset,
-        phy_note="from the rates" if seen else "assumed: no rate is told",
+        phy_note="from the rates" if seen else "assumed: no rate is given",
         stations=stations,
         cell={} if channel is None else dict(_cell(channel, known)),
         notes=notes,
@@ -125,7 +125,7 @@ def _choose(path: Path, dump: Dump, interface: str | None) -> tuple[list[str], l
         notes.append(
             Note(
                 f"{chosen[0]} is {what}, which has no access point: this machine is simulated as "
-                "one, and what its peers send each other is not known",
+                "one, and traffic between its peers is unknown",
                 True,
             )
         )
@@ -214,7 +214,7 @@ def _carrying(dumped: Sequence[Dumped]) -> Counter[Sighting]:
 def _cell(channel: aggregating.Channel, known: Interface) -> Iterator[tuple[str, tuple[str, str]]]:
     """Keys of a cell that aggregates."""
     said = {
-        "band": "assumed, from rates and widths; iw dev wlan0 info tells it",
+        "band": "assumed, from rates and widths; `iw dev wlan0 info` prints it",
         "width": "the widest of the stations'",
         "guard_interval": "of the rates that carried most bytes",
     }
@@ -224,9 +224,9 @@ def _cell(channel: aggregating.Channel, known: Interface) -> Iterator[tuple[str,
     if known.width_mhz is not None:
         alike = min(known.width_mhz, WIDEST_MHZ) == channel.width_mhz
         said["width"] = (
-            "as iw dev info says"
+            "from `iw dev info`"
             if alike
-            else f"the widest of the rates; iw dev info says {known.width_mhz} MHz"
+            else f"the widest of the rates; `iw dev info` has {known.width_mhz} MHz"
         )
     yield from aggregating.keys(channel, said)
     yield "edca", ('"hostapd"', "assumed: hostapd's defaults, see above")
@@ -309,7 +309,7 @@ def _remarks(dumped: Dumped, of_rates: Sequence[str]) -> Iterator[str]:
         yield f"signal {level} dBm{strange}"
     for name, seen in zip(dumped.names, dumped.pair, strict=True):
         if seen is None:
-            yield f"no {name} rate is told: the other way's, else the cell's, is assumed"
+            yield f"no {name} rate is given: that of the other direction or of the cell is assumed"
     yield from of_rates
     if dumped.expected_mbps is not None:
         towards = "from" if dumped.ours else "to"

@@ -123,7 +123,9 @@ def notes(within: Layer, cell: Cell) -> Iterator[Note]:
         return
     yield from aggregating.notes(within.channel, [*map(_pair, cell.stations.values())])
     if cell.rts:
-        yield Note("RTS goes ahead of some aggregates: which, no capture tells; here of none")
+        yield Note(
+            "RTS is sent before some aggregates, a capture does not show which; here before none"
+        )
 
 
 def keys(within: Layer, tallies: Sequence[Tally]) -> Iterator[tuple[str, tuple[str, str]]]:

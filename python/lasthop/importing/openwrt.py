@@ -103,7 +103,7 @@ def network(
         preset, said = settled.within.phy, settled.said["width"]
         notes += settled.notes
         cell = dict(cell_keys(settled))
-    notes.append(Note("who the stations are and what they do is assumed"))
+    notes.append(Note("the stations and their traffic are assumed"))
     line = sqm.Line({}, ()) if sqm_file is None else sqm.line(sqm_file)
     options = _hostapd_options(path, chosen, own)
     wmm = settled is not None or any(switch(path, each, "wmm") for each in own)
@@ -285,7 +285,7 @@ def _channel(path: Path, radio: Section, letter: str, band: str, of_mode: str) -
     allowed = listed or ("SHORT-GI" not in capabilities and switch(path, radio, short))
     wanted = Wanted(letter, band, width_mhz, allowed, split)
     hwmode = radio.options.get("hwmode", "").lower()
-    said = f"htmode {htmode}" if found else f"hwmode {hwmode}, no htmode is told"
+    said = f"htmode {htmode}" if found else f"hwmode {hwmode}, no htmode is given"
     if found and LATER[found[1]] != letter:
         said = f"hwmode {hwmode}, htmode {htmode}"
     of_guard = f"{short}{'' if short in radio.options or listed else ', on by default'}"

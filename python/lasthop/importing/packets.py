@@ -162,7 +162,7 @@ def missing(whole: int, length: int) -> int:
 def _check(path: Path, what: str, length: int) -> None:
     if length > MOST_PACKET_BYTES:
         raise UserError(
-            f"{path}: {what} says it has {length} bytes, more than the "
+            f"{path}: {what} claims {length} bytes, more than the "
             f"{MOST_PACKET_BYTES} of any capture: the file is damaged"
         )
 
@@ -185,7 +185,7 @@ def _blocks(path: Path, file: BinaryIO) -> Iterator[Packet]:
         (length,) = struct.unpack(f"{order}I", head)
         taken = 12 if kind == SECTION else 8
         if length % 4 or length < taken + 4:
-            raise UserError(f"{path}: block {index} says it has {length} bytes: it is damaged")
+            raise UserError(f"{path}: block {index} claims {length} bytes: it is damaged")
         _check(path, f"block {index}", length)
         body = file.read(length - taken)
         if len(body) < length - taken:

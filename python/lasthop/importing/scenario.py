@@ -44,10 +44,10 @@ def as_toml(network: Network, *, addresses: bool = False) -> str:
     lines = [
         *commented(f"Imported by lasthop from {network.source}."),
         *commented(
-            "Each comment says where a value comes from. Stations are numbered in the order in "
+            "Each comment gives the source of a value. Stations are numbered in the order in "
             "which they appear; names of networks, keys and addresses are left out."
             if not addresses
-            else "Each comment says where a value comes from."
+            else "Each comment gives the source of a value."
         ),
         "#",
     ]
@@ -125,7 +125,7 @@ def _run(network: Network) -> Iterator[str]:
     trips = [flow.rtt_s or 0.0 for each in network.stations for flow in each.flows]
     warmup = min(max(WARMUP_S, WARMUP_TRIPS * max(trips, default=0.0)), chosen / 2)
     yield entry("duration", text(f"{chosen:.0f} s"), said)
-    yield entry("warmup", text(f"{warmup:.0f} s"), "cut from the start, while windows grow")
+    yield entry("warmup", text(f"{warmup:.0f} s"), "left out at the start, while windows grow")
     yield entry("replications", "5", "runs, over which intervals are taken")
 
 
@@ -136,13 +136,13 @@ def _is_fifo(network: Network) -> bool:
 
 def _tcp(network: Network) -> Iterator[str]:
     if network.phy in GENERATIONS and "window" not in network.tcp:
-        said = "assumed: segments; Linux allows 3 MB if nobody has changed it"
+        said = "assumed: segments; Linux allows 3 MB by default"
         yield entry("window", str(AMPLE_WINDOW), said)
     if network.phy in GENERATIONS or not _is_fifo(network):
         yield entry("congestion", text("cubic"), "assumed: what most systems run")
         return
     yield entry("congestion", text("newreno"), "assumed; most systems run cubic, which the")
-    yield entry("", "", "models of cells do not know")
+    yield entry("", "", "models of cells do not support")
 
 
 def _queue(network: Network) -> Iterator[str]:
@@ -157,7 +157,7 @@ def _queue(network: Network) -> Iterator[str]:
         said = "assumed: packets; a Linux access point has { mac80211 = {} }"
         yield entry("ap_queue", str(AMPLE_QUEUE), said)
     else:
-        yield entry("ap_queue", "100", "assumed: packets; nothing here tells how many it holds")
+        yield entry("ap_queue", "100", "assumed: packets; their number is unknown here")
 
 
 def _access(table: str, category: str, access: Access) -> Iterator[str]:
@@ -228,7 +228,7 @@ def _station(station: Station, shown: Sequence[str]) -> Iterator[str]:
         yield entry("downlink_rate", text(phy.spelled(down)))
     for key, error in (("error_up", station.error_up), ("error_down", station.error_down)):
         if error is not None:
-            said = "frames repeated more often than those of others: noise"
+            said = "frames were repeated more often than those of other stations: noise"
             yield entry(key, f"{error:g}", said)
     yield from _flows("upload", station.upload)
     yield from _flows("download", station.download)

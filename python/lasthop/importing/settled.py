@@ -91,5 +91,5 @@ def settle(wanted: Wanted, of_band: str, of_width: str, of_guard: str) -> Settle
 def cell_keys(settled: Settled) -> Iterator[tuple[str, tuple[str, str]]]:
     """Keys of a cell that settings make."""
     yield from keys(settled.within, settled.said)
-    yield "edca", ('"hostapd"', "defaults of hostapd for what is not said below")
+    yield "edca", ('"hostapd"', "defaults of hostapd for values that are not given below")
     yield from streams(settled.within)

@@ -53,7 +53,7 @@ OUTSIDE = re.compile(r"wan|ppp|dsl|internet|lte|modem", re.IGNORECASE)
 
 
 NO_LINE = Note(
-    "the scenario has no line behind the access point; to add one, append [wire] with the lines "
+    "the scenario has no wired line; to add one, append [wire] with the lines "
     'rate = "100 Mbps", back_rate = "20 Mbps" and delay = "10 ms"',
     True,
 )

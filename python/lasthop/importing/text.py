@@ -32,7 +32,9 @@ def read_bytes(path: Path, most_bytes: int) -> bytes:
     except OSError as error:
         raise UserError(f"{path}: cannot be read: {error.strerror or error}") from None
     if len(content) > most_bytes:
-        raise UserError(f"{path}: longer than {most_bytes / 1e6:.0f} MB, which none of its kind is")
+        raise UserError(
+            f"{path}: longer than {most_bytes / 1e6:.0f} MB, which is too long for such a file"
+        )
     if not content.strip():
         raise UserError(f"{path}: is empty")
     return content
@@ -70,7 +72,7 @@ def lines_of(content: bytes, source: Path | str, what: str) -> list[str]:
     for number, line in enumerate(lines, 1):
         if len(line) > LONGEST_LINE:
             raise UserError(
-                f"{source}:{number}: a line of {len(line)} characters, which {what} has not"
+                f"{source}:{number}: a line of {len(line)} characters, which is too long for {what}"
             )
     return lines
 

@@ -147,7 +147,7 @@ def _shown(path: Path, lines: list[tuple[int, str]]) -> Iterator[Section]:
         elif name in sections:
             sections[name].put(found["option"], value, number)
         else:
-            raise UserError(f"{path}:{number}: `{name}`: no line says of what type it is")
+            raise UserError(f"{path}:{number}: `{name}`: no line gives its type")
     yield from sections.values()
 
 

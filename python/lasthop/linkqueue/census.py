@@ -169,6 +169,6 @@ def in_words(heard: Heard, wanted: LinkQueue) -> str:
         spread = "" if least == most else f" ({least} to {most})"
         rtts = f" of {1e3 * heard.rtt_s:.3g} ms without this queue{spread}"
     elif heard.flows:
-        rtts = ", of which no acknowledgement was heard"
+        rtts = ", without an observed acknowledgement"
     others = f", {heard.others} other{'' if heard.others == 1 else 's'}" if heard.others else ""
     return f"{wanted.interface} in {heard.over_s:g} s: {flows}{rtts}{others}"

@@ -112,7 +112,7 @@ def discipline_of(wanted: LinkQueue) -> Discipline:
     said, limit = wanted.queue, wanted.queue_packets
     if wanted.discipline == "dualpi2":
         raise UserError(
-            "interface.queue: dualpi2 is simulated, not set up; Linux has it from 6.17 on",
+            "interface.queue: lasthop only simulates dualpi2; Linux has it from 6.17 on",
             "tc qdisc replace dev DEVICE root dualpi2",
         )
     if said.get("ce_threshold_s") is not None:
@@ -187,7 +187,7 @@ def cautions(wanted: LinkQueue) -> list[str]:
     if wanted.discipline == "red":
         weight = red_weight(wanted)
         found.append(
-            "the kernel's RED counts bytes and takes a power of two next to the weight "
+            "the kernel's RED counts bytes and uses the power of two closest to the weight "
             f"{weight:.3g}; it drops all beyond max_th, as without `gentle`"
         )
     if wanted.queue.get("algorithm") == "printed":

@@ -29,13 +29,13 @@ def check(wanted: LinkQueue, directory: Path | None = None) -> list[str]:
         For what would make `up` fail.
     """
     if (lacks := rights.lacking()) is not None:
-        return [f"this machine was not looked at: that takes {lacks}, which root has"]
+        return [f"this machine was not examined: this needs {lacks}, which root has"]
     state = state_of(wanted.interface, None) if directory is None else State(directory)
     is_up = state.is_held()
     refuse(wanted, state, is_up)
     found = warnings(wanted)
     if is_up:
-        found.insert(0, f"it is up ({state.holder()}); `up` lets it take the file over")
+        found.insert(0, f"it is up ({state.holder()}); run `up` to apply the file")
     return found
 
 
@@ -52,8 +52,8 @@ def warnings(wanted: LinkQueue) -> list[str]:
     merging = [name for name in others(wanted) if offload.merges(name)]
     if merging:
         found.append(
-            f"receive offload is on at {', '.join(merging)}: what it merges counts as one "
-            "packet of the queue; `interface.from` names those that it is to be turned off at"
+            f"receive offload is on at {', '.join(merging)}: merged segments count as one "
+            "packet of the queue; list in `interface.from` the interfaces at which to turn it off"
         )
     return found
 
@@ -86,7 +86,7 @@ def serve(life: Life[LinkQueue]) -> None:
         finally:
             kept = service.down()
         if kept:
-            raise UserError(kept[0], f"{life.state.log.path} lists what is left")
+            raise UserError(kept[0], f"{life.state.log.path} lists the remaining changes")
     finally:
         service.close()
 

@@ -61,9 +61,7 @@ class Service:
         """Take back what a process that was killed has left, and set up."""
         kept = self.shaped.changes.undo_all()
         if kept:
-            raise UserError(
-                f"{self.life.state.log.path}: {kept[0]}", "what it names must be undone first"
-            )
+            raise UserError(f"{self.life.state.log.path}: {kept[0]}", "undo the named change first")
         self.set_up()
 
     def set_up(self) -> None:
@@ -158,8 +156,8 @@ class Service:
         with suppress(OSError):
             if mean_bytes > links.longest_packet(self.shaped.wanted.interface) + FRAME_BYTES:
                 return [
-                    f"packets in the queue have {mean_bytes:.0f} bytes in the mean: what merges "
-                    "segments (TSO, GRO) on their way here makes the limit longer than it says"
+                    f"packets in the queue have {mean_bytes:.0f} bytes on average: segments are "
+                    "merged before this queue (TSO, GRO), so that the limit holds more bytes"
                 ]
         return []
 

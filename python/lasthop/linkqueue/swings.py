@@ -48,7 +48,7 @@ def verdict(wanted: LinkQueue, flows: int, rtt: str, congestion: str) -> Verdict
     if wanted.discipline == "vbs":
         wanted = replace(wanted, queue={"discipline": "drop_tail"})  # for what else is wrong
         scenario_of(wanted, flows, rtt, congestion)
-        return Verdict(None, None, "no fluid model has virtual buffer sharing")
+        return Verdict(None, None, "no fluid model supports virtual buffer sharing")
     return verdict_of(scenario_of(wanted, flows, rtt, congestion))
 
 
@@ -123,8 +123,8 @@ def queue_of(wanted: LinkQueue) -> dict[str, Any]:
 def in_words(found: Verdict, said: str) -> str:
     """A line about the queue, under what is said."""
     if found.swings is None:
-        return f"{said}: whether the queue would swing is not known: {found.why}"
-    what = "the queue would swing" if found.swings else "the queue would be steady"
+        return f"{said}: it is unknown whether the queue would oscillate: {found.why}"
+    what = "the queue would oscillate" if found.swings else "the queue would be stable"
     period = f", with a period of {found.period_s:.2g} s" if found.swings and found.period_s else ""
     doubt = f"; {found.why}" if found.why else ""
     return f"{said}: {what}{period}{doubt}"

@@ -78,7 +78,7 @@ class Changes:
         """Make an IFB and take it into service."""
         if links.link_named(self.kernel, name) is not None:
             raise UserError(
-                f"interface {name}: there is one already, which this gateway has not made",
+                f"interface {name}: exists already, and this gateway has not made it",
                 f"if nothing needs it: ip link del {name}",
             )
         self.log.add({"kind": "link", "name": name})

@@ -47,7 +47,7 @@ def index_of(name: str) -> int:
         return socket.if_nametoindex(name)
     except OSError:
         raise UserError(
-            f"interface {name}: there is none of this name", known_interfaces()
+            f"interface {name}: no interface has this name", known_interfaces()
         ) from None
 
 

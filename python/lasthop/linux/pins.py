@@ -29,7 +29,7 @@ def keep(descriptor: int, name: str) -> None:
         bpf.pin(descriptor, str(PLACE / name))
     except OSError as error:
         _leave_if_empty()
-        raise UserError(f"{PLACE}: {error.strerror}", "what stays is kept there") from None
+        raise UserError(f"{PLACE}: {error.strerror}", "loaded programs are kept there") from None
 
 
 def let_go(name: str) -> bool:

@@ -73,7 +73,7 @@ def refuse_to_lack() -> None:
     if (what := lacking()) is not None:
         is_root = os.geteuid() == 0
         hint = "whatever contains this root must let it have that" if is_root else "are you root?"
-        raise UserError(f"the network: this process has no {what}", hint)
+        raise UserError(f"network: this process has no {what}", hint)
 
 
 def unshare(kinds: int) -> None:

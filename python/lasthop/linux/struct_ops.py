@@ -79,7 +79,7 @@ def load(data: bytes, name: str, law: str) -> int:
         raise refusal(error, name, law) from None
     except KeyError as error:
         raise UserError(
-            f"congestion control {law}: the kernel knows no {error.args[0]}", NEEDS
+            f"congestion control {law}: the kernel has no {error.args[0]}", NEEDS
         ) from None
 
 
@@ -143,7 +143,7 @@ def refusal(error: bpf.BpfError, name: str, law: str) -> UserError:
     if error.errno == errno.EEXIST:
         return UserError(
             f"congestion control {law}: the kernel has one called {name}",
-            "lasthop congestion list says whose it is",
+            "run `lasthop congestion list` to see its origin",
         )
     if error.errno == errno.ENOSYS:
         return UserError(f"congestion control {law}: this kernel has no BPF", NEEDS)

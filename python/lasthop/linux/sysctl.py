@@ -26,7 +26,7 @@ def write(name: str, value: str) -> None:
     said = f"sysctl {name}={value}"
     words = name.split(".")
     if not name.startswith(ALLOWED) or not all(word.replace("_", "a").isalnum() for word in words):
-        raise UserError(f"{said}: no setting of a network", "net.ipv4.tcp_sack=0")
+        raise UserError(f"{said}: not a network setting", "net.ipv4.tcp_sack=0")
     file = ROOT.joinpath(*words)
     if not file.is_file():
         raise UserError(f"{said}: a network namespace has no such setting")

@@ -57,7 +57,7 @@ class UndoLog:
         except OSError as error:
             why = error.strerror or "it cannot be written"
             raise UserError(
-                f"{self.path}: {why}", "nothing is changed that could not be undone"
+                f"{self.path}: {why}", "no change was made, since it could not be reverted"
             ) from None
         if self.after_record is not None:
             self.after_record()
@@ -79,7 +79,8 @@ class UndoLog:
             sync_directory(self.path.parent)
         except OSError as error:
             raise UserError(
-                f"{self.path}: {error.strerror}", "what it lists is undone; only the file stays"
+                f"{self.path}: {error.strerror}",
+                "all listed changes are reverted; only the file remains",
             ) from None
 
 

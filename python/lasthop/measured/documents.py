@@ -62,7 +62,7 @@ def _among_lines(text: str, error: ValueError) -> tuple[list[Any], list[str]]:
         except ValueError as cut:
             error = error if broken else cut
             line = text.count("\n", 0, at) + 1
-            broken.append(f"the report that begins in line {line} is not whole: left out")
+            broken.append(f"the report that begins in line {line} is incomplete: left out")
             end = at + 1
     if not found:
         raise error

@@ -132,7 +132,7 @@ def streams(series: Tree, meta: Tree, notes: list[str]) -> Iterator[Stream]:
             if "MEAN_VALUE" in (about.value or {}):
                 notes.append(f"{name}: the receiver reported nothing; the rate sent is no goodput")
                 continue
-            notes.append(f"{name}: no report of the receiver, the sender's rate is taken")
+            notes.append(f"{name}: no report of the receiver, the sender's rate is used")
         trip_ms = mean_of(series.at(f"{name}::tcp_rtt"))
         yield Stream(
             name=name,
@@ -200,7 +200,9 @@ def lost_part(file: Tree, about: Tree, notes: list[str]) -> float | None:
     if not sent and isinstance(raw, list) and raw:
         sent = lost + sum(not (isinstance(each, Mapping) and each.get("lost")) for each in raw)
     if not sent:
-        notes.append(f"{VOIP}::loss: {lost:.0f} packets lost, of how many is not reported")
+        notes.append(
+            f"{VOIP}::loss: {lost:.0f} packets lost; the number of sent packets is not reported"
+        )
         return None
     return min(lost / sent, 1.0)
 

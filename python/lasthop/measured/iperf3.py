@@ -56,7 +56,7 @@ def read(file: Tree) -> Measurement:
             f"{file.path}: `end.streams`: has no stream: the run was cut short"
         )
     if error:
-        notes.insert(0, f"interrupted ({error}): what was counted until then is taken")
+        notes.insert(0, f"interrupted ({error}): the counts until then are used")
     return Measurement(str(file.path), "iperf3", found, notes)
 
 
@@ -169,7 +169,7 @@ def interrupted(known: Intervals, name: str, machine: Machine, notes: list[str])
     """Return a stream of which only intervals are known."""
     way = machine.way(known.sends)
     if known.udp and known.sends:
-        notes.append(f"{name}: how much of its datagrams arrived is not reported")
+        notes.append(f"{name}: the number of received datagrams is not reported")
         return Stream(name, way, transport="udp")
     if known.udp:
         return Stream(name, way, known.rate_bps, transport="udp")
@@ -194,7 +194,7 @@ def datagrams(udp: Tree, name: str, machine: Machine, counted: Counted, notes: l
         part = min(max(lost / packets, 0.0), 1.0)
     rate = arrived_bps(udp, machine, counted, sends, part)
     if rate is None:
-        notes.append(f"{name}: how much of its datagrams arrived is not reported")
+        notes.append(f"{name}: the number of received datagrams is not reported")
         part = None
     return Stream(
         name=name,
@@ -267,7 +267,7 @@ def segments(
     if not arrived and not sent and own is not None:
         arrived = own.rate_bps
     elif not arrived and sent:
-        notes.append(f"{name}: its receiver counted nothing, the sender's count is taken")
+        notes.append(f"{name}: its receiver counted nothing, the sender's count is used")
         arrived = sent
     again = sender.at("retransmits").number("a count from 0")
     total = sender.at("bytes").number("a count from 0")

@@ -186,7 +186,7 @@ def _by_names(measurement: Measurement, samples: Samples) -> str:
                 mean = value.get("mean") if isinstance(value, Mapping) else None
                 if isinstance(mean, int | float) and isfinite(mean):
                     samples[list_name, item["name"], quantity].append(float(mean))
-    return f"{measurement.source}: {measurement.summary['kind']} of lasthop: by its own names"
+    return f"{measurement.source}: {measurement.summary['kind']} of lasthop: matched by its names"
 
 
 def _by_order(
@@ -267,7 +267,7 @@ def _paired(
     if not all(asked) or (len({*asked}) == 1 and len({*told} - {*asked, ""}) == 0):
         return in_order, "by order"
     if not all(told):
-        return in_order, "by order, since not all names of streams tell an access category"
+        return in_order, "by order, since not all names of streams contain an access category"
     if Counter(told) != Counter(asked):
         return in_order, "by order, since streams and flows have different access categories"
     left: dict[str, list[Flow]] = defaultdict(list)

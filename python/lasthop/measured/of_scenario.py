@@ -41,14 +41,16 @@ def measurements(scenario: Scenario, files: Files | Measured) -> Measured | None
     if isinstance(files, str | PathLike):
         files = [files]
     if not isinstance(files, Iterable):
-        raise UserError(f"measured: {files!r} is no file")
+        raise UserError(f"measured: {files!r} is not a file")
     pairs = list(files.items()) if isinstance(files, Mapping) else list(files)
     if not pairs:
         return None
     given = [pair if isinstance(pair, tuple) else ("", pair) for pair in pairs]
     for pair in given:
         if len(pair) != 2 or not isinstance(pair[1], str | PathLike):
-            raise UserError(f"measured: {pair[-1]!r} is no file", '[("NAME", "FILE")] or ["FILE"]')
+            raise UserError(
+                f"measured: {pair[-1]!r} is not a file", '[("NAME", "FILE")] or ["FILE"]'
+            )
     flows = flows_of(scenario)
     total = ("cells", "cell") if isinstance(scenario.typed, CellScenario) else None
     if total is None and len({flow.class_name for flow in flows}) == 1:

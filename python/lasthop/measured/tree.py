@@ -37,7 +37,7 @@ def read_documents(path: Path) -> tuple[list[Any], list[str]]:
     except RecursionError:
         raise UserError(f"{path}: nested more deeply than any measurement") from None
     except NoNumberError as error:
-        raise UserError(f"{path}: has {error}, which is no number of JSON") from None
+        raise UserError(f"{path}: has {error}, which is not a number in JSON") from None
     except ValueError as error:
         what = re.sub(r" \(char \d+\)$", "", str(error))
         raise UserError(
@@ -60,7 +60,9 @@ def _content(path: Path) -> bytes:
         raise UserError(f"{path}: cannot be read: {error.strerror or error}") from None
     if len(content) > MOST_BYTES:
         most = MOST_BYTES / 1e6
-        raise UserError(f"{path}: has more than {most:.0f} MB, which no measurement has")
+        raise UserError(
+            f"{path}: has more than {most:.0f} MB, which is too large for a measurement"
+        )
     if not content.strip():
         raise UserError(f"{path}: is empty")
     return content

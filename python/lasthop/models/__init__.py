@@ -1,8 +1,8 @@
-"""Analytical models: what theory predicts for a scenario, without simulating it.
+"""Analytical models, which predict a scenario without simulating it.
 
-Each subject is a package with two functions, ``suits`` and ``predict``, and with ``ASSUMPTIONS``: a
-model says itself whether a scenario is what it is for, reads the checked scenario as typed values
-(`reading`) and answers in the shape of a simulation's result (`answer`). No model calls the engine.
+Each subject is a package with two functions, ``suits`` and ``predict``, and with ``ASSUMPTIONS``. A
+model decides whether it suits a scenario, reads the checked scenario as typed values (`reading`),
+and answers in the form of a simulation's result (`answer`). No model calls the engine.
 """
 
 from collections.abc import Mapping
@@ -19,16 +19,16 @@ __all__ = ["MODELS", "ConvergenceError", "Model", "ModelError", "choose", "predi
 
 @dataclass(frozen=True)
 class Model:
-    """The model of a subject's package, which is imported when it is first asked."""
+    """Model of a subject's package, which is imported at its first use."""
 
     name: str
 
     def suits(self, scenario: Scenario) -> bool:
-        """Whether a scenario is what the model is for."""
+        """Return whether the model suits a scenario."""
         return bool(import_module(f"lasthop.models.{self.name}").suits(scenario))
 
     def predict(self, scenario: Scenario, options: Mapping[str, object]) -> Quantities:
-        """The model's prediction; `ModelError` if the scenario breaks an assumption."""
+        """Return the prediction; raise `ModelError` if the scenario breaks an assumption."""
         package = import_module(f"lasthop.models.{self.name}")
         found: Quantities
         with in_words(self.name, package.ASSUMPTIONS):
@@ -55,24 +55,29 @@ MODELS: Mapping[str, Model] = {
         "acsma",
     )
 }
-"""Models by name, in the order in which they are asked whether a scenario suits them."""
+"""Models by name, in the order in which `choose` tries them."""
 
 
 def choose(scenario: Readable) -> str:
-    """Name of the model that suits a scenario.
+    """Return the name of the model that suits a scenario.
 
-    For a cell behind a virtual shared bottleneck it is ``bottleneck``.
-    For cells of 802.11n, ac and ax, which no other model knows, ``airtime`` behind mac80211's
-    queue, and where the access point alone sends, datagrams to several stations, else
-    ``aggregates``.
-    ``red`` for networks of wires: flows over a router's queue as a fluid. For a cell,
-    ``edca`` where it holds without reservation: one long-lived connection per station, immediate
-    ACKs, equal windows, queues with room for all of them, nothing lost, no wire to speak of. Then
-    it knows rates and collisions, and the hot-spot model would say only that all share alike.
-    ``vbs`` where frames are lost to the channel, connections run Compound or classes share the AP's
-    queue, none of which the others know, if the rest is within its assumptions. ``acsma`` for a
-    network by its conflict graph. Everything else is ``hotspot``'s, which says what in a scenario
-    it cannot answer.
+    ``bottleneck`` is for a cell downstream of a virtual shared bottleneck.
+
+    ``airtime`` is for cells of 802.11n, ac and ax with mac80211's queue, and for cells in which
+    only the access point sends, datagrams to several stations. ``aggregates`` is for all other
+    cells of 802.11n, ac and ax.
+
+    ``red`` is for wired networks: flows over a router's queue as a fluid. ``acsma`` is for a
+    network by its conflict graph.
+
+    ``edca`` is for a cell that meets all its assumptions: one long-lived connection per station,
+    immediate ACKs, equal windows, queues with room for all of them, no losses, and a negligible
+    wired link. It then predicts rates and collisions; the hot-spot model would only predict equal
+    shares.
+
+    ``vbs`` is for a cell with channel errors, Compound TCP, or classes that share the AP's queue,
+    if the scenario meets its other assumptions. ``hotspot`` is for all other cells; it reports the
+    parts of a scenario that it does not support.
     """
     known = read(scenario)
     return next(name for name, model in MODELS.items() if model.suits(known))
@@ -95,7 +100,7 @@ def predict(
     Returns
     -------
     dict
-        A result of kind ``"prediction"``; what the model cannot know is absent.
+        A result of kind ``"prediction"``, without quantities that the model does not predict.
 
     Raises
     ------

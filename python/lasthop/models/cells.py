@@ -20,7 +20,7 @@ PLAIN = ("drop_tail", "threshold")
 """Disciplines under which a packet is lost if, and only if, it finds the queue full."""
 
 
-CELL_ALONE = "of a WLAN cell and its wire alone"
+CELL_ALONE = "of only a WLAN cell and its wired link"
 """What all models of a cell assume, as what follows on "the assumption"."""
 
 
@@ -149,7 +149,7 @@ def unsaturated(
             (broken if rate_bps < goodput_bps else doubted).append(("assumption 1", what))
     slower_bps = scenario.wire.slower_bps
     if slower_bps is not None and slower_bps < ALWAYS_FULL * sum(own for _, own in senders):
-        broken.append(("cell", "`wire.rate` is no higher than what the cell takes"))
+        broken.append(("cell", "`wire.rate` is no higher than the throughput of the cell"))
     refuse(broken)
     return doubted
 

@@ -1,4 +1,4 @@
-"""Pictures of answers. Nothing here is imported before a picture is asked for."""
+"""Pictures of answers. This package is imported when the first picture is drawn."""
 
 from typing import TYPE_CHECKING
 
@@ -18,9 +18,9 @@ __all__ = ["AnswerPlots", "ComparisonPlots", "ResultPlots", "SweepPlots", "Tunin
 class AnswerPlots:
     """Pictures of one answer: the main one as ``a.plot()``, others as ``a.plot.goodput()``.
 
-    Each returns a matplotlib figure. Those of one panel draw into axes of yours if they are given
-    ``ax``, those of several into a figure of yours, or a part of one, that is given as ``figure``;
-    and return the whole figure.
+    Each method returns a matplotlib figure. Pictures with one panel are drawn into the axes ``ax``
+    if they are given. Pictures with several panels are drawn into ``figure``, a figure or
+    subfigure, if it is given.
     """
 
     def __init__(self, answer: "Answer") -> None:
@@ -42,25 +42,25 @@ class AnswerPlots:
         return overview_figure(self._answer, figure)
 
     def goodput(self, *, ax: "Axes | None" = None) -> "Figure":
-        """Goodput of each station or group, with intervals. [Mb/s]"""
+        """Draw the goodput of each station or group, with intervals. [Mb/s]"""
         from lasthop.plot.stations import goodput_figure
 
         return goodput_figure(self._answer, ax)
 
     def shares(self, *, ax: "Axes | None" = None) -> "Figure":
-        """Share of the goodput of each station or group, with intervals, beside equal ones. [%]"""
+        """Draw the share of the goodput of each station or group, and equal shares. [%]"""
         from lasthop.plot.stations import share_figure
 
         return share_figure(self._answer, ax)
 
     def queues(self, *, ax: "Axes | None" = None) -> "Figure":
-        """Mean queue of the access point and each station or group, with intervals. [packets]"""
+        """Draw the mean queue of the access point and each station or group. [packets]"""
         from lasthop.plot.stations import queue_figure
 
         return queue_figure(self._answer, ax)
 
     def conflicts(self, *, ax: "Axes | None" = None) -> "Figure":
-        """The conflict graph of a network with `csma`: air time and throughput of each link."""
+        """Draw the conflict graph of a `csma` network: air time and throughput of each link."""
         from lasthop.errors import UserError
         from lasthop.models.reading import CsmaScenario
         from lasthop.plot.conflicts import conflict_axes, conflict_figure
@@ -72,27 +72,27 @@ class AnswerPlots:
 
 
 class ResultPlots(AnswerPlots):
-    """Pictures of a simulation: those of every answer, and what was recorded over time."""
+    """Pictures of a simulation: those of every answer, and of records over time."""
 
     def __init__(self, result: "Result") -> None:
         super().__init__(result)
         self._result = result
 
     def series(self, quantity: str | None = None, *, figure: "Place | None" = None) -> "Figure":
-        """What was sampled over time, in the first replication.
+        """Draw the time series of the first replication.
 
         Parameters
         ----------
         quantity : str, optional
-            One of those that were sampled, a panel an item: ``"cwnd_packets"``, see
-            `Result.tracks`. By default a panel a quantity, with all items in it.
+            Sampled quantity, drawn with one panel per item: ``"cwnd_packets"``, see
+            `Result.tracks`. By default there is one panel per quantity, with all items.
         figure : matplotlib Figure or SubFigure, optional
-            Where to draw; by default a new one in house style.
+            Figure to draw into; by default a new one in house style.
 
         Raises
         ------
         UserError
-            If it was not sampled, with the nearest of those that were.
+            If the quantity was not sampled; the message lists the most similar quantities.
         """
         from lasthop.plot.series import multiples_figure, series_figure
 
@@ -101,19 +101,19 @@ class ResultPlots(AnswerPlots):
         return series_figure(self._result, quantity, figure)
 
     def air(self, from_s: float, to_s: float, *, ax: "Axes | None" = None) -> "Figure":
-        """Frames on the air in the first replication: a row a sender, a bar a frame, backoffs.
+        """Draw the frames on the air in the first replication, one row per sender, with backoffs.
 
         Parameters
         ----------
         from_s, to_s : float
-            A stretch of time, some tens of milliseconds. [s]
+            Interval of time, some tens of milliseconds. [s]
         ax : matplotlib Axes, optional
-            Where to draw; by default a new figure of two columns.
+            Axes to draw into; by default those of a new figure of two columns.
 
         Raises
         ------
         UserError
-            If no frames were recorded (``simulate(..., frames=100000)``), none in the stretch, or
+            If no frames were recorded (``simulate(..., frames=100000)``), none in the interval, or
             too many for a picture.
         """
         from lasthop.plot.air import air_figure
@@ -122,7 +122,7 @@ class ResultPlots(AnswerPlots):
 
 
 class ComparisonPlots:
-    """The picture of a comparison, as ``c.plot()``."""
+    """Picture of a comparison, as ``c.plot()``."""
 
     def __init__(self, comparison: "Comparison") -> None:
         self._comparison = comparison
@@ -139,7 +139,7 @@ class ComparisonPlots:
 
 
 class SweepPlots:
-    """The picture of a sweep, as ``s.plot()`` or ``s.plot("jain")``."""
+    """Picture of a sweep, as ``s.plot()`` or ``s.plot("jain")``."""
 
     def __init__(self, sweep: "Sweep") -> None:
         self._sweep = sweep
@@ -166,7 +166,7 @@ class SweepPlots:
 
 
 class TuningPlots:
-    """The picture of a search, as ``t.plot()``."""
+    """Picture of a search, as ``t.plot()``."""
 
     def __init__(self, tuning: "Tuning") -> None:
         self._tuning = tuning

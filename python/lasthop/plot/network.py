@@ -109,7 +109,7 @@ def network_figure(
 
 
 def draw_swing(axes: Axes, swing: "Swing") -> None:
-    """Draw the end of the queue's trace, the fluid's point of rest, and its cycle if it swings."""
+    """Draw the end of the queue's trace, the fluid's equilibrium, and its cycle if it swings."""
     known = [p for p in (swing.period_s, swing.cycle_s, swing.predicted_s) if p is not None]
     span = swing.times_s[-1] - swing.times_s[0]
     length = min(span, SWINGS_SHOWN * max(known)) if known else span

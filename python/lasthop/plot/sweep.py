@@ -79,7 +79,7 @@ def sweep_figure(sweep: "Sweep", quantity: str | None = None, place: Place | Non
         If there is no such quantity, no point, or too much to be told apart.
     """
     if not len(sweep.points):
-        raise UserError("no point is finished, and there is nothing to draw")
+        raise UserError("no point is finished, so that nothing can be drawn")
     how = layout(sweep)
     found = swept(sweep, quantities_of(sweep, quantity))
     panels = panels_of(found, how)

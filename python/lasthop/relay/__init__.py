@@ -1,10 +1,10 @@
-"""One user's many connections: the multi-connection layer of paper 001, section 5.2, for programs.
+"""Relays: the multi-connection layer of paper 001, section 5.2, for programs.
 
 >>> import lasthop as lh
 >>> with lh.relay.Server(key) as server, lh.relay.Client(server.address, key) as client:
 ...     stream = client.connect("example.org", 80)
 
-A program that knows nothing of relays uses SOCKS 5, a forward or TPROXY (``lasthop relay``).
+Other programs use a relay through SOCKS 5, a forward or TPROXY (``lasthop relay``).
 """
 
 from lasthop.relay.programs import connect, open_connection

@@ -15,23 +15,23 @@ if TYPE_CHECKING:
     from prometheus_client.core import Metric
 
 MEASURED = (
-    ("sessions", "gauge", "Clients that are connected; at a client, whether it is."),
+    ("sessions", "gauge", "Connected clients; at a client, 1 if it is connected."),
     ("connections", "gauge", "TCP connections between the relays that carry streams."),
-    ("connections_resting", "gauge", "Connections that are there and not needed at the moment."),
+    ("connections_resting", "gauge", "Open connections that are not needed at the moment."),
     ("connections_asked", "gauge", "Connections that the rule asks for."),
     ("rtt_s", "gauge", "Mean smoothed round-trip time of the connections, in seconds."),
     ("streams_open", "gauge", "Streams."),
     ("streams_total", "counter", "Streams that have begun."),
-    ("streams_refused", "counter", "Streams that were refused for want of room."),
-    ("streams_denied", "counter", "Streams to where the server lets nobody connect."),
+    ("streams_refused", "counter", "Streams that were refused because the limit was reached."),
+    ("streams_denied", "counter", "Streams to targets to which the server lets no client connect."),
     ("streams_reset", "counter", "Streams that broke off."),
     ("sent_bytes", "counter", "Payload handed to connections, each byte once."),
     ("taken_bytes", "counter", "Payload that programs have taken."),
-    ("messages_again", "counter", "Messages handed to a second connection."),
+    ("messages_again", "counter", "Messages sent again over a second connection."),
     ("connections_total", "counter", "Connections that have been made."),
-    ("connections_lost", "counter", "Connections that were lost with something under way."),
+    ("connections_lost", "counter", "Connections that were lost with data in flight."),
     ("merging_bytes", "gauge", "Memory promised to senders."),
-    ("kept_bytes", "gauge", "Memory of what is sent and not acknowledged."),
+    ("kept_bytes", "gauge", "Memory for data that is sent and not acknowledged."),
 )
 PROBING = (
     ("probes_in_use", "gauge", "Whether T is measured by UDP probes; 0: they are not answered."),

@@ -73,7 +73,7 @@ def main(core: str, descriptor: int) -> int:
             while (note := relay.note()) is not None:
                 say({"note": note}, note)
             if not relay.is_running():
-                print("error: the relay has ended by itself", file=sys.stderr)
+                print("error: the relay has stopped unexpectedly", file=sys.stderr)
                 return 1
     if todo["json"]:
         print(json.dumps(status()), flush=True)

@@ -1,4 +1,4 @@
-"""The way through a relay for programs that ask for it themselves (paper 001, section 5.2)."""
+"""Connections through a relay for Python programs (paper 001, section 5.2)."""
 
 import errno
 import socket
@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     import asyncio  # it takes memory, which relays have little of
 
 VIA = (LOOPBACK, SOCKS_PORT)
-"""Where ``lasthop relay connect`` listens."""
+"""Default address of ``lasthop relay connect``."""
 TIMEOUT_S = 30.0
 ERRORS = {
     2: errno.EACCES,
@@ -19,7 +19,7 @@ ERRORS = {
     5: errno.ECONNREFUSED,
     6: errno.ETIMEDOUT,
 }
-"""What a relay's code means (RFC 1928, section 6)."""
+"""Error numbers for a relay's codes (RFC 1928, section 6)."""
 
 
 def connect(
@@ -30,22 +30,23 @@ def connect(
     Parameters
     ----------
     host : str
-        A name, which is looked up where the server is, or an address.
+        Name, which the server resolves, or address.
     port : int
+        Port.
     via : tuple of str and int
-        Where the client relay speaks SOCKS 5.
+        Address at which the client relay serves SOCKS 5.
     timeout_s : float, optional
-        Longest time until it is connected; the socket has none afterwards. None: no bound.
+        Longest time of connecting; the socket itself has no timeout. None for no limit. [s]
 
     Returns
     -------
     socket.socket
-        A stream, cut over all connections of the relay.
+        Stream that is split over all connections of the relay.
 
     Raises
     ------
     OSError
-        If there is no relay, or the target cannot be reached; ``errno`` says why.
+        If there is no relay, or the target cannot be reached; ``errno`` has the reason.
     """
     from python_socks import ProxyError, ProxyTimeoutError
     from python_socks.sync import Proxy
@@ -66,7 +67,7 @@ async def open_connection(
 ) -> "tuple[asyncio.StreamReader, asyncio.StreamWriter]":
     """Connect to a host through the relay on this machine, as `asyncio.open_connection` does.
 
-    Parameters, errors: as `connect`.
+    Parameters and errors are those of `connect`.
     """
     import asyncio
 
@@ -84,16 +85,16 @@ async def open_connection(
 
 
 def bracketed(host: str) -> str:
-    """A host as it stands in a URL."""
+    """Return a host in the notation of a URL."""
     return f"[{host}]" if ":" in host else host
 
 
 def too_late(host: str, port: int, timeout_s: float | None) -> TimeoutError:
-    """No relay has answered in time."""
+    """Return the error of a relay that has not answered in time."""
     return TimeoutError(errno.ETIMEDOUT, f"{host}:{port}: no answer within {timeout_s} s")
 
 
 def refused(error: Any, host: str, port: int) -> OSError:
-    """What a relay has answered, as the kernel would say it."""
+    """Return a relay's error as the error of the kernel."""
     code = ERRORS.get(error.error_code or 0, errno.ECONNABORTED)
     return OSError(code, f"{host}:{port}: {error}")

@@ -1,4 +1,4 @@
-"""Relays that run beside the program that holds them."""
+"""Relays that run in the process of a program."""
 
 import json
 import resource
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 
 def start(settings: ClientSettings | ServerSettings) -> Relay:
-    """Start a relay; `UserError` if its settings make no sense or its addresses are taken."""
+    """Start a relay; raise `UserError` if its settings are invalid or its addresses are in use."""
     raise_descriptors()
     try:
         return Relay(json.dumps(settings.as_json()))
@@ -38,14 +38,14 @@ def start(settings: ClientSettings | ServerSettings) -> Relay:
 
 
 def raise_descriptors() -> None:
-    """Let this process have as many descriptors as it may: each stream is one."""
+    """Raise the limit of descriptors of this process; each stream needs one."""
     _, most = resource.getrlimit(resource.RLIMIT_NOFILE)
     with suppress(OSError, ValueError):
         resource.setrlimit(resource.RLIMIT_NOFILE, (most, most))
 
 
 class Running:
-    """A relay, until its ``with`` block ends."""
+    """A relay that runs until its ``with`` block ends."""
 
     def __init__(self, settings: ClientSettings | ServerSettings) -> None:
         self.relay = start(settings)
@@ -62,11 +62,11 @@ class Running:
         self.stop()
 
     def stop(self) -> None:
-        """End it; streams break off."""
+        """Stop the relay; its streams are aborted."""
         self.relay.stop()
 
     def metrics(self) -> dict[str, Any]:
-        """What it tells of itself; empty once it has ended."""
+        """Return the metrics of the relay; empty after it has stopped."""
         found: dict[str, Any] = json.loads(self.relay.metrics() or "{}")
         return found
 
@@ -77,19 +77,20 @@ class Server(Running):
     Parameters
     ----------
     key : str
-        What `new_key` gives; clients need the same.
+        Key from `new_key`; clients need the same key.
     host, port
-        Where it listens; port 0: any that is free.
+        Address at which it listens; with port 0, any free port.
     allow : sequence of Target
-        Where clients may connect to; anywhere if there is none.
+        Targets to which clients may connect; without any, clients may connect anywhere.
     patience_s : float
-        Time for a handshake. [s]
+        Longest time of a handshake. [s]
     bounds : Bounds
+        Limits of its memory and streams.
 
     Raises
     ------
     UserError
-        If it cannot listen there, or the key is none.
+        If it cannot listen at the address, or the key is invalid.
     """
 
     def __init__(
@@ -108,7 +109,7 @@ class Server(Running):
 
     @property
     def address(self) -> tuple[str, int]:
-        """Where it listens."""
+        """Address at which the relay listens."""
         return self.relay.addresses()[0]
 
 
@@ -118,24 +119,27 @@ class Client(Running):
     Parameters
     ----------
     server : tuple of str and int
-        Where the server is.
+        Address of the server.
     key : str
+        Key of the server.
     terms : Terms
-        How many connections there are, and of which kind.
+        Number and kind of connections.
     forwards : sequence of Forward
+        Ports to forward.
     source : str, optional
-        The address of this machine that connections come from.
+        Address of this machine from which connections are made.
     patience_s : float
-        Time for a connection to be made, and again for its handshake. [s]
+        Longest time of connecting, and of the following handshake. [s]
     bounds : Bounds
+        Limits of its memory and streams.
     probe : bool
-        Whether the round-trip time T is measured by UDP probes instead of that of the TCP
-        connections, as long as the server answers them. `Terms` must not be ``fixed``.
+        Whether the round-trip time T is measured by UDP probes, as long as the server answers them,
+        and not by the TCP connections. The rule of `terms` must not be ``fixed``.
 
     Raises
     ------
     UserError
-        If it cannot listen, or terms make no sense.
+        If it cannot listen, or the terms are invalid.
     """
 
     def __init__(
@@ -161,17 +165,17 @@ class Client(Running):
 
     @property
     def socks(self) -> tuple[str, int]:
-        """Where it speaks SOCKS 5."""
+        """Address at which the relay serves SOCKS 5."""
         return self.relay.addresses()[0]
 
     def connect(
         self, host: str, port: int, timeout_s: float | None = programs.TIMEOUT_S
     ) -> socket.socket:
-        """A stream through it, as `lasthop.relay.connect`."""
+        """Connect to a host through this relay, see `lasthop.relay.connect`."""
         return programs.connect(host, port, via=self.socks, timeout_s=timeout_s)
 
     async def open_connection(
         self, host: str, port: int, timeout_s: float | None = programs.TIMEOUT_S
     ) -> "tuple[asyncio.StreamReader, asyncio.StreamWriter]":
-        """A stream through it, as `lasthop.relay.open_connection`."""
+        """Connect to a host through this relay, see `lasthop.relay.open_connection`."""
         return await programs.open_connection(host, port, via=self.socks, timeout_s=timeout_s)

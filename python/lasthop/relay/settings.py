@@ -1,4 +1,4 @@
-"""What relays are told: where, with which key, how many connections."""
+"""Settings of relays: addresses, key, and number of connections."""
 
 import ipaddress
 import os
@@ -17,18 +17,21 @@ SOCKS_PORT = 1080
 KEY_MODE = 0o600
 KEY_BYTES = 32
 MOST_KEY_BYTES = 1024
-"""No key's file is longer."""
+"""Largest size of a key file. [bytes]"""
 MIB = 1 << 20
 STREAMS = 2048
-"""Streams at a time, of one client, where the memory is for as many."""
+"""Default limit of simultaneous streams of one client, if the memory is sufficient."""
 STREAM_BYTES = 24 << 10
-"""Memory for each stream that may be open, so that it has room whatever others hold: two thirds are
-for what has come and is not read, of which a quarter is for new streams, each 4 KiB. [bytes]"""
+"""Memory that is reserved for each stream. [bytes]
+
+Two thirds are for data that was received and is not read. A quarter of these two thirds is for new
+streams, 4 KiB each.
+"""
 PATIENCE_S = 10.0
 RULES = ("rtt", "utility", "marks")
-"""By what the number of connections goes; a number stands for itself."""
+"""Rules for the number of connections."""
 FIXED = "fixed"
-"""The rule of a number that stands for itself."""
+"""Rule with a fixed number of connections."""
 MOST_CONNECTIONS = 128
 
 
@@ -43,47 +46,48 @@ class Address(NamedTuple):
 
 
 class Forward(NamedTuple):
-    """A port here that leads to a target there; a pair of host and port will do for either."""
+    """A port of this machine and its target; each may also be a pair of host and port."""
 
     listen: Address | tuple[str, int]
     target: Address | tuple[str, int]
 
 
 class Target(NamedTuple):
-    """Where clients may connect to."""
+    """A target to which clients may connect."""
 
     host: str | None
-    """A name, an address or a network; None: any."""
+    """Name, address or network; None for any host."""
     port: int | None
-    """None: any."""
+    """Port; None for any port."""
 
 
 @dataclass(frozen=True)
 class Terms:
-    """How both relays behave towards each other; the client says them."""
+    """Rules for the connections between two relays, which the client sets."""
 
     rule: str = "rtt"
-    """``rtt``: k T connections (paper 001, equation 5.1); ``utility``: (5.29); ``marks``: k T
-    sqrt(1 + losses / marks), with ECN; ``fixed``: the fewest."""
+    """Rule for the number of connections: ``rtt`` for k T (paper 001, equation 5.1), ``utility``
+    for (5.29), ``marks`` for k T sqrt(1 + losses / marks) with ECN, ``fixed`` for the fewest."""
     k_per_s: float = 10.0
+    """Number of connections per second of round-trip time, k. [1/s]"""
     fairness: float = 1.0
-    """Of the utility x^(1 - fairness) / (1 - fairness); 1: log x."""
+    """Exponent of the utility x^(1 - fairness) / (1 - fairness); 1 is log x. [-]"""
     weight: float = 1.0
-    """Of the utility."""
+    """Weight of the utility. [-]"""
     connections: tuple[int, int] = (1, 16)
-    """Fewest and most."""
+    """Fewest and most connections."""
     interval_s: float = 1.0
-    """Time between two changes of their number."""
+    """Time between two changes of the number of connections. [s]"""
     smoothing: float = 0.0
-    """Weight of the number before in the next one."""
+    """Weight of the previous number of connections in the next. [-]"""
     rounding: Literal["nearest", "down"] = "nearest"
-    """How the number becomes whole."""
+    """Rounding of the number of connections."""
     hold: int = 3
-    """Intervals for which fewer must be asked for before connections are closed."""
+    """Successive intervals in which the rule must ask for fewer before connections are closed."""
     congestion: str = "reno"
     """Congestion control of every connection, by the kernel's name."""
     timeout_s: float = 25.0
-    """Silence after which the other relay counts as dead, and streams end with an error."""
+    """Time of silence after which the other relay counts as dead and streams fail. [s]"""
 
     def __post_init__(self) -> None:
         if self.rule not in (*RULES, FIXED):
@@ -98,7 +102,7 @@ class Terms:
                 )
 
     def as_json(self) -> dict[str, Any]:
-        """As a relay takes them."""
+        """Return the settings in the form that a relay reads."""
         aim: dict[str, Any] = {"by": self.rule}
         if self.rule != FIXED:
             aim["k"] = self.k_per_s
@@ -134,31 +138,31 @@ class Terms:
 
 @dataclass(frozen=True)
 class Bounds:
-    """What a relay may take of its machine."""
+    """Limits of the memory and the streams of a relay."""
 
     memory_bytes: int = 48 * MIB
-    """For all streams together."""
+    """Memory of all streams together. [bytes]"""
     window_bytes: int = 4 * MIB
-    """What one stream may send ahead of its reader, at most."""
+    """Largest amount of data that a stream may send ahead of its reader. [bytes]"""
     streams: int | None = None
-    """Streams at a time, of one client. Each needs 24 KiB of memory. None: 2048, or as many as the
-    memory is for."""
+    """Largest number of simultaneous streams of one client. Each needs 24 KiB of memory. None for
+    2048, or for the number that the memory allows if that is smaller."""
 
     def __post_init__(self) -> None:
         if self.streams is not None and self.streams > self.most_streams:
             raise UserError(
-                f"streams: {self.streams}: memory_bytes = {self.memory_bytes} is for at most "
-                f"{self.most_streams}",
+                f"streams: {self.streams}: memory_bytes = {self.memory_bytes} is sufficient for "
+                f"at most {self.most_streams}",
                 f"memory_bytes = {self.streams * STREAM_BYTES}",
             )
 
     @property
     def most_streams(self) -> int:
-        """Number of streams that the memory is for."""
+        """Number of streams for which the memory is sufficient."""
         return self.memory_bytes // STREAM_BYTES
 
     def as_json(self) -> dict[str, int]:
-        """As a relay takes them."""
+        """Return the settings in the form that a relay reads."""
         return {
             "bytes": self.memory_bytes,
             "window_bytes": self.window_bytes,
@@ -177,9 +181,9 @@ class ClientSettings:
     transparent: tuple[Address, ...] = ()
     terms: Terms = field(default_factory=Terms)
     source: str | None = None
-    """The address of this machine that connections come from; None: the system's choice."""
+    """Address of this machine from which connections are made; None for the system's choice."""
     patience_s: float = PATIENCE_S
-    """Time for a connection to be made, and again for its handshake."""
+    """Longest time of connecting, and of the following handshake. [s]"""
     bounds: Bounds = field(default_factory=Bounds)
     probe: bool = False
     """Whether the round-trip time T is measured by UDP probes (paper 001, section 5.2), as long as
@@ -190,7 +194,7 @@ class ClientSettings:
             raise UserError(f'probe: the rule "{FIXED}" does not depend on the round-trip time')
 
     def as_json(self) -> dict[str, Any]:
-        """As a relay takes them."""
+        """Return the settings in the form that a relay reads."""
         return {
             "role": "client",
             "server": list(self.server),
@@ -216,14 +220,15 @@ class ServerSettings:
     listen: Address
     key: str
     allow: tuple[Target, ...] = ()
-    """Where clients may connect to; anywhere if there is none."""
+    """Targets to which clients may connect; without any, clients may connect anywhere."""
     clients: int = 64
+    """Largest number of simultaneous clients."""
     patience_s: float = PATIENCE_S
-    """Time for a handshake."""
+    """Longest time of a handshake. [s]"""
     bounds: Bounds = field(default_factory=Bounds)
 
     def as_json(self) -> dict[str, Any]:
-        """As a relay takes them."""
+        """Return the settings in the form that a relay reads."""
         return {
             "role": "server",
             "listen": str(self.listen),
@@ -236,7 +241,7 @@ class ServerSettings:
 
 
 def host_as_json(host: str | None) -> Any:
-    """A host that clients may connect to, as a relay takes it."""
+    """Return a host to which clients may connect in the form that a relay reads."""
     if host is None:
         return "any"
     try:
@@ -246,7 +251,7 @@ def host_as_json(host: str | None) -> Any:
 
 
 def new_key() -> str:
-    """A new key for two relays: 32 random bytes in base 64."""
+    """Return a new key for two relays: 32 random bytes in base 64."""
     return new_relay_key()
 
 
@@ -255,7 +260,7 @@ def write_key(path: Path) -> None:
     try:
         handle = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, KEY_MODE)
     except OSError as error:
-        hint = "another name; keys are not overwritten" if path.exists() else None
+        hint = "choose another name: keys are not overwritten" if path.exists() else None
         raise UserError(f"{path}: {os.strerror(error.errno or 0)}", hint) from None
     try:
         with os.fdopen(handle, "w") as file:
@@ -266,19 +271,20 @@ def write_key(path: Path) -> None:
 
 
 def read_key(path: Path) -> str:
-    """The key in a file, which others must not be able to read."""
+    """Return the key in a file, which other users must not be able to read."""
     try:
         with open(os.open(path, os.O_RDONLY | os.O_NONBLOCK), "rb") as file:
             mode = os.fstat(file.fileno()).st_mode
             text = file.read(MOST_KEY_BYTES) if stat.S_ISREG(mode) else b""
     except OSError as error:
-        hint = f"lasthop relay key {path} makes one" if not path.exists() else None
+        hint = f"run `lasthop relay key {path}` to make one" if not path.exists() else None
         raise UserError(f"{path}: {os.strerror(error.errno or 0)}", hint) from None
     if not stat.S_ISREG(mode):
-        raise UserError(f"{path}: is no file")
+        raise UserError(f"{path}: is not a file")
     if mode & 0o077:
         raise UserError(
-            f"{path}: others can read this key (mode {stat.S_IMODE(mode):o})", f"chmod 600 {path}"
+            f"{path}: other users can read this key (mode {stat.S_IMODE(mode):o})",
+            f"chmod 600 {path}",
         )
     key = text.decode("ascii", "replace").strip()
     try:
@@ -287,6 +293,7 @@ def read_key(path: Path) -> str:
         is_key = False
     if not is_key:
         raise UserError(
-            f"{path}: holds no key: {KEY_BYTES} bytes in base 64", "lasthop relay key makes one"
+            f"{path}: contains no key: expected {KEY_BYTES} bytes in base 64",
+            "run `lasthop relay key` to make one",
         )
     return key

@@ -1,4 +1,4 @@
-"""Will this queue oscillate? Fluid models of TCP over queues, their stability and their cycles.
+"""Fluid models of TCP over queues: find out whether a queue oscillates, and how.
 
 >>> from lasthop.stability import Case, hopf_points, roots
 >>> case = Case.of("red", gamma=0.03, rtt="150 ms")

@@ -25,13 +25,13 @@ class Axis:
     Parameters
     ----------
     name : str
-        The parameter.
+        Name of the parameter.
     low, high : float
-        Its range, in the parameter's unit.
+        Ends of the range, in the parameter's unit.
     count : int, optional
-        Values of it that are looked at, where whoever looks is not to choose.
+        Number of values; by default the function that uses the axis chooses it.
     spacing : str, optional
-        ``"steps"`` or ``"ratios"``: what is equal between them, however far apart the ends are.
+        ``"steps"`` for equal steps or ``"ratios"`` for equal ratios between the values.
     """
 
     name: str
@@ -42,13 +42,13 @@ class Axis:
 
     @cached_property
     def logarithmic(self) -> bool:
-        """Whether equal ratios are equal lengths."""
+        """Whether the axis is logarithmic: equal ratios have equal lengths."""
         if self.spacing is not None:
             return self.spacing == "ratios"
         return self.low > 0.0 and self.high >= 10.0 * self.low
 
     def places(self, count: int) -> Vector:
-        """Return places from 0 to 1 to look at, `count` of them unless the axis has its own."""
+        """Return `count` places from 0 to 1, or as many as the axis sets."""
         return np.linspace(0.0, 1.0, self.count or count)
 
     def value(self, place: Vector | float) -> Vector:
@@ -63,7 +63,7 @@ class Axis:
         return np.asarray(self.low + (self.high - self.low) * np.asarray(place))
 
     def place(self, value: float) -> float:
-        """Return where between 0 and 1 a value stands."""
+        """Return the place of a value, from 0 to 1."""
         if self.logarithmic:
             low, high = np.log([self.low, self.high])
             return float((np.log(value) - low) / (high - low))
@@ -95,7 +95,7 @@ def axis_of(
     ratios : int, optional
         Number of values with equal ratios, in the place of steps.
     of_rest : bool
-        Whether the parameter must change the point of rest or its linearisation. Ends of the room
+        Whether the parameter must change the equilibrium or its linearisation. Ends of the room
         of windows and queues change motions alone.
 
     Raises
@@ -147,7 +147,7 @@ def _spaced(axis: Axis, step: float | None, ratios: int | None) -> Axis:
 
 
 def _changes_nothing(case: Case, axis: Axis) -> bool:
-    """Tell whether points of rest and linearised systems are the same all along an axis."""
+    """Tell whether equilibria and linearised systems are the same all along an axis."""
     rest, linear = case.over(**{axis.name: axis.value(np.linspace(0.0, 1.0, LOOKED_AT))})
     sound = np.all(np.isfinite(rest), axis=0)
     if sound.sum() < 2:

@@ -32,7 +32,7 @@ SLOWEST, FASTEST = 1e-4, 0.3
 """Shortest and longest step of the continuation, over the length of what has been traced. [-]"""
 NEWTON_STEPS = 8
 EDGE = 1e-3
-"""Window over its point of rest below which a cycle is taken to reach the floor. [-]"""
+"""Window over its equilibrium below which a cycle is taken to reach the floor. [-]"""
 
 Progress = Callable[[int, int], None]
 
@@ -44,15 +44,15 @@ class Branch:
     Parameters
     ----------
     form : NormalForm
-        Where it begins.
+        Normal form of the Hopf point at which the branch begins.
     parameter : str
-        What changes along it.
+        Name of the parameter that changes along the branch.
     values : array
         Values of the parameter.
     cycles : list of Cycle
-        The cycles.
+        Cycles at these values.
     ended : str
-        Why it ends where it does.
+        Reason of the branch's end.
     """
 
     form: NormalForm
@@ -63,7 +63,7 @@ class Branch:
 
     @property
     def folds(self) -> list[int]:
-        """Places at which the parameter turns round."""
+        """Indices of the folds, at which the parameter changes its direction."""
         turns = np.sign(np.diff(self.values))
         return [int(k) + 1 for k in np.flatnonzero(turns[1:] * turns[:-1] < 0.0)]
 
@@ -83,17 +83,17 @@ def branch(
     Parameters
     ----------
     point : HopfPoint
-        Where to begin, and in which parameter.
+        Hopf point to begin at; its parameter is varied.
     low, high : float
         Range of the parameter.
     cycles : int
-        Most cycles. [-]
+        Largest number of cycles. [-]
     intervals : int
-        Intervals of the mesh. [-]
+        Number of intervals of the mesh. [-]
     swing : float
-        Swing of the window on the first cycle, over the window at rest. [-]
+        Oscillation of the window on the first cycle, over the window at equilibrium. [-]
     progress : callable, optional
-        Told how many cycles are done, of how many.
+        Called with the number of finished cycles and of all cycles.
 
     Raises
     ------
@@ -193,7 +193,7 @@ class _Continuation:
         return None
 
     def flat(self) -> Array:
-        """Return the point of rest as a cycle."""
+        """Return the equilibrium as a cycle."""
         return np.repeat(self.rest, self.mesh.size)
 
     def corrected(self, guess: Array, direction: Array) -> Array | None:

@@ -1,4 +1,4 @@
-"""A case: a model with values for its parameters, its point of rest and its linearisation."""
+"""A case: a model with values for its parameters, its equilibrium and its linearisation."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -14,9 +14,9 @@ from lasthop.stability.parameters import Number, checked, unknown
 from lasthop.stability.series import Series, unit_lines
 
 SCENARIOS = "lasthop.fluid(scenario).case is a scenario's case"
-"""What to call for a scenario."""
+"""Function to call for a scenario."""
 WHY = {"least_rest": ", too small for congestion avoidance without timeouts"}
-"""Reason of a limit, where its name does not say it."""
+"""Reason of a limit that its name does not explain."""
 
 
 @dataclass(frozen=True)
@@ -30,7 +30,7 @@ class Linear:
     now : array
         :math:`A_0`. [1/s]
     lagged : array
-        :math:`A_j`, one a delay, on the third axis from the end. [1/s]
+        :math:`A_j`, one per delay, on the third axis from the end. [1/s]
     delays : array
         :math:`\tau_j`, on the last axis. [s]
     """
@@ -64,9 +64,9 @@ class Case:
     Parameters
     ----------
     model : Model
-        The model.
+        Model of the case.
     values : mapping
-        Every parameter's value.
+        Value of each parameter.
     """
 
     model: Model
@@ -94,8 +94,8 @@ class Case:
     def with_(self, **changes: Any) -> "Case":
         """Return this case with some parameters changed.
 
-        What would keep a changed one from counting is set to 0: ``queue_weight`` where ``gamma`` is
-        changed, ``link_capacity`` where ``capacity`` is.
+        A parameter that would override a changed one is set to 0: ``queue_weight`` if ``gamma`` is
+        changed, ``link_capacity`` if ``capacity`` is changed.
         """
         return Case.of(self.model, {**self.values, **self.model.cleared(changes), **changes})
 
@@ -124,7 +124,7 @@ class Case:
         return p, rest
 
     def _refusal(self) -> str:
-        """Return why there is no point of rest."""
+        """Return why there is no equilibrium."""
         with np.errstate(all="ignore"):
             p, rest = self.model.solve(self.values)
             if not np.all(np.isfinite(rest)):
@@ -148,33 +148,33 @@ class Case:
 
     @property
     def derived_or_given(self) -> Mapping[str, Any]:
-        """Parameters with what follows from them, as far as that needs no point of rest."""
+        """Parameters, with derived constants that do not need the equilibrium."""
         with np.errstate(all="ignore"):
             return solved(self.model, self.values)[0]
 
     @property
     def derived(self) -> dict[str, Any]:
-        """Parameters with the constants that follow from them."""
+        """Parameters, with all derived constants."""
         return self._solved[0]
 
     @property
     def equilibrium(self) -> NDArray[np.float64]:
-        """The point of rest, a value a state.
+        """Equilibrium, one value per state.
 
         Raises
         ------
         NoEquilibriumError
-            If there is none; the message says why.
+            If there is no equilibrium; the message has the reason.
         """
         return self._solved[1]
 
     @cached_property
     def linear(self) -> Linear:
-        """The linearised system at the point of rest."""
+        """Linearised system at the equilibrium."""
         return linearised(self.model, *self._solved)
 
     def over(self, **arrays: Any) -> tuple[NDArray[np.float64], Linear]:
-        """Return points of rest and linearised systems of many cases at once.
+        """Return equilibria and linearised systems of many cases together.
 
         Parameters
         ----------
@@ -184,7 +184,7 @@ class Case:
         Returns
         -------
         array of shape (states, P), Linear
-            NaN where there is no point of rest.
+            Equilibria and systems, NaN where there is no equilibrium.
         """
         for name in arrays:
             self.number(name)
@@ -193,7 +193,7 @@ class Case:
             return rest, linearised(self.model, p, rest)
 
     def pieces(self, **arrays: Any) -> NDArray[np.int64]:
-        """Return which piece of the equations points of rest lie on, of many cases at once."""
+        """Return the piece of the equations on which each of many equilibria is."""
         with np.errstate(all="ignore"):
             return self.model.pieces(*self._solved_over(arrays))
 
@@ -203,12 +203,12 @@ class Case:
 
     @property
     def delays(self) -> list[float]:
-        """The delays at the point of rest. [s]"""
+        """Delays at the equilibrium. [s]"""
         return [float(each) for each in self.model.delays(self.derived, list(self.equilibrium))]
 
 
 def solved(model: Model, values: Mapping[str, Any]) -> tuple[dict[str, Any], NDArray[np.float64]]:
-    """Return derived parameters and the point of rest, NaN where a window is out of its range."""
+    """Return derived parameters and the equilibrium, NaN where a window is out of its range."""
     p, rest = model.solve(values)
     windows = [i for i, name in enumerate(model.states) if name.startswith("window")]
     least = np.maximum(values["least_window"], values["least_rest"])
@@ -220,7 +220,7 @@ def solved(model: Model, values: Mapping[str, Any]) -> tuple[dict[str, Any], NDA
 
 
 def linearised(model: Model, p: Mapping[str, Any], rest: NDArray[np.float64]) -> Linear:
-    """Return the linearised system at a point of rest, or at many.
+    """Return the linearised system at an equilibrium, or at many.
 
     A delay that depends on the state is frozen there: the state does not move at rest, so that a
     change of the delay has no effect of first order.

@@ -28,32 +28,33 @@ Part = tuple[slice, slice]
 """Rows and columns of a grid."""
 
 Progress = Callable[[int, int], None]
-"""Told how many rows are done, of how many."""
+"""Function that is called with the number of finished rows and of all rows."""
 
 
 @dataclass(frozen=True)
 class Chart:
-    """Where a case is stable, over two parameters.
+    """Stability of a case over two parameters.
 
     Parameters
     ----------
     case : Case
-        All other parameters.
+        Case with all other parameters.
     x, y : Axis
-        The two parameters.
+        Axes of the two parameters.
     x_values, y_values : array
-        The grid.
+        Values of the grid.
     abscissa : array
-        Real part of the rightmost root, a row for each y; NaN without equilibrium. [1/s]
+        Real part of the rightmost root, one row per y; NaN without an equilibrium. [1/s]
     frequency : array
-        Its imaginary part. [rad/s]
+        Imaginary part of the rightmost root. [rad/s]
     curves : list of HopfCurve
-        Hopf points, traced; they bound the stable region where `boundary` says so.
+        Curves of Hopf points; they bound the stable region where their `boundary` is true.
     jumps : array
-        Points of x and y, a row each, at which stability changes without a Hopf point, since the
-        point of rest passes a corner of the equations; all along it where it crosses the grid.
+        Points of x and y, one row each, at which stability changes without a Hopf point because
+        the equilibrium passes a corner of the equations. They are the crossings of this edge with
+        the lines of the grid.
     cells : list of Cell
-        Cells of the grid that do not show rightly the edge that passes through them, seen finer.
+        Refined cells of the grid that an edge crosses and that do not show it correctly.
     """
 
     case: Case
@@ -69,7 +70,7 @@ class Chart:
 
     @property
     def stable(self) -> NDArray[np.bool_]:
-        """Where the equilibrium is stable; false without one."""
+        """Array that is true where the equilibrium is stable; false without an equilibrium."""
         return np.asarray(self.abscissa < 0.0)
 
 
@@ -79,22 +80,22 @@ def chart(case: Case, x: Axis, y: Axis, size: int = 100, progress: Progress | No
     Parameters
     ----------
     case : Case
-        All other parameters.
+        Case with all other parameters.
     x, y : Axis
-        The two parameters.
+        Axes of the two parameters.
     size : int
-        Values of each, unless it has a count of its own. [-]
+        Number of values of each axis, unless the axis sets it. [-]
     progress : callable, optional
-        Told how many rows are done, of how many.
+        Called with the number of finished rows and of all rows.
 
     Raises
     ------
     ConvergenceError
-        If the rightmost root is not sure somewhere.
+        If the rightmost root is not certain somewhere.
     NoEquilibriumError
         If there is no equilibrium anywhere.
     TooCostlyError
-        If it takes more time or memory than is allowed.
+        If it would need more time or memory than its limits.
     """
     for axis in (x, y):
         if not isinstance(axis, Axis):
@@ -105,7 +106,7 @@ def chart(case: Case, x: Axis, y: Axis, size: int = 100, progress: Progress | No
         raise ParameterError(f"`{x.name}`: both axes of the chart are the same parameter")
     for axis, other in ((x, y), (y, x)):
         if case.model.overrides.get(axis.name) == other.name:
-            raise ParameterError(f"`{other.name}` decides what `{axis.name}` is: vary one of them")
+            raise ParameterError(f"`{other.name}` determines `{axis.name}`: vary only one of them")
         axis_of(case, axis.name, axis.low, axis.high)
     x_values, y_values = (axis.value(axis.places(size)) for axis in (x, y))
     wide, high = len(x_values), len(y_values)
@@ -163,7 +164,7 @@ def _check_cost(case: Case, x: Axis, y: Axis, wide: int, high: int) -> None:
 def changes(abscissa: NDArray[np.float64]) -> NDArray[np.float64]:
     """Return pairs of neighbours of a grid, one stable and one not: pair, end, place on x and y."""
     sign = np.sign(abscissa)
-    # NaN where there is no point of rest.
+    # NaN where there is no equilibrium.
     return _pairs(lambda near, far: sign[near] * sign[far] < 0.0)
 
 

@@ -1,4 +1,4 @@
-"""The papers' conditions for stability, in closed form, to stand beside the exact answer."""
+"""Conditions of the papers for stability, in closed form, for comparison with the exact answer."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -16,12 +16,12 @@ class Condition:
     Parameters
     ----------
     equation : str
-        Paper and number.
+        Paper and number of the equation.
     kind : str
-        ``"exact"`` for necessary and sufficient, ``"sufficient"``, or ``"not sufficient"`` for one
-        that the paper calls sufficient and that is not.
+        ``"exact"`` if the condition is necessary and sufficient, ``"sufficient"``, or ``"not
+        sufficient"`` if it is not sufficient although the paper says so.
     left, right : float
-        Both sides. [-]
+        Both sides of the inequality. [-]
     """
 
     equation: str
@@ -36,7 +36,7 @@ class Condition:
 
 
 def conditions(case: Case) -> list[Condition]:
-    """Return the papers' conditions for a case; none where its options leave their assumptions."""
+    """Return the papers' conditions for a case; none if its options violate their assumptions."""
     values = case.values
     if values["kappa"] != 1.0:
         return []
@@ -151,7 +151,7 @@ def _root(increasing: Callable[[float], float], low: float, high: float) -> floa
 def averaged(case: Case) -> list[Condition]:
     r"""Return 004, Eq. (16) at all crossover frequencies, and Eq. (18).
 
-    What (18) prints as :math:`\pi^2 / 4(1-p^*)` is :math:`\pi^2 / (4(1-p^*))`: it is
+    The term that (18) prints as :math:`\pi^2 / 4(1-p^*)` is :math:`\pi^2 / (4(1-p^*))`: it is
     :math:`\omega_c^2 \tau w^* / \tilde C` of (17) at :math:`\omega_c = \pi / 2 \tau`, where
     :math:`\tilde C \tau = (1-p^*) w^*`.
     """

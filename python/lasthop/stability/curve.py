@@ -58,12 +58,12 @@ def hopf_curves(case: Case, x: Axis, y: Axis, pairs: Vector | None = None) -> li
     Parameters
     ----------
     case : Case
-        All other parameters.
+        Case with all other parameters.
     x, y : Axis
-        The two parameters.
+        Axes of the two parameters.
     pairs : array, optional
-        Further places to look: pair, end, place on x and y from 0 to 1, of which one end is stable
-        and the other is not.
+        Further pairs of places, one of them stable and the other not: pair, end, place on x and y
+        from 0 to 1.
 
     Raises
     ------

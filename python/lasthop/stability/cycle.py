@@ -1,8 +1,8 @@
 r"""Limit cycles: collocation of the periodic problem, and Floquet multipliers.
 
 Time is scaled by the period. On each interval of a mesh a cycle is a polynomial that obeys the
-equations at Gauss points, with what lies a delay back taken from the same cycle; the unknowns are
-its values and the period (Engelborghs, Luzyanina, in 't Hout, Roose 2000). Multipliers are the
+equations at Gauss points, with delayed values from the same cycle. The unknowns are its values and
+the period (Engelborghs, Luzyanina, in 't Hout, Roose 2000). Multipliers are the
 eigenvalues of the map that the linearised equations make, over a period, of the history on the
 same mesh.
 """
@@ -123,20 +123,20 @@ class Cycle:
     Parameters
     ----------
     case : Case
-        The case it is a solution of.
+        Case of which the cycle is a solution.
     mesh : Mesh
-        Where its values stand.
+        Mesh of the values.
     values : array
-        State at the points of the mesh, a row a state.
+        States at the points of the mesh, one row per state.
     period : float
         Period. [s]
     multipliers : array
         Floquet multipliers, largest first; one of them is 1. [-]
     swing_error, period_error : float
-        Errors of swing and period over themselves, from a mesh of half the intervals; infinite
-        where there was none to compare with. [-]
+        Relative errors of amplitude and period, by comparison with a mesh of half the intervals;
+        infinite without a comparison. [-]
     multiplier_error : float
-        Error of the largest multiplier but the trivial one, likewise. [-]
+        Error of the largest multiplier except for the trivial one, by the same comparison. [-]
     """
 
     case: Case
@@ -150,7 +150,7 @@ class Cycle:
 
     @property
     def amplitude(self) -> float:
-        """Half the peak-to-peak swing of the first window. [packets]"""
+        """Half the peak-to-peak oscillation of the first window. [packets]"""
         return (self._top(1.0) + self._top(-1.0)) / 2.0
 
     def _top(self, sign: float) -> float:
@@ -164,10 +164,10 @@ class Cycle:
 
     @property
     def stable(self) -> bool | None:
-        """Whether all multipliers but the trivial one lie within the unit circle.
+        """Whether all multipliers except for the trivial one are within the unit circle.
 
-        None where that is not known: where the mesh misses the trivial one by `SURE` and more, or
-        the largest other is no farther from the circle than that error.
+        None if this is not known: if the error of the trivial multiplier is `SURE` or more, or the
+        largest other multiplier is no farther from the circle than this error.
         """
         if not self.resolved:
             return None
@@ -181,12 +181,12 @@ class Cycle:
 
     @property
     def accurate(self) -> bool:
-        """Whether swing and period hold to `ACCURATE`, and multipliers to `SURE`."""
+        """Whether amplitude and period are accurate to `ACCURATE`, and multipliers to `SURE`."""
         return self.resolved and max(self.swing_error, self.period_error) <= ACCURATE
 
     @property
     def leaves(self) -> str | None:
-        """What leaves its range on the cycle, as the equations without limits let it; or None."""
+        """State that leaves its range on the cycle, since the equations have no limits; or None."""
         states = self.at(np.linspace(0.0, 1.0, 401))
         names = self.case.model.states
         queues = [row.min() for name, row in zip(names, states, strict=True) if name[0] == "q"]
@@ -209,7 +209,7 @@ class Cycle:
         return float(np.min(np.abs(self.multipliers - 1.0)))
 
     def at(self, phase: Any) -> Array:
-        """Return the state at phases of the period, a row a state."""
+        """Return the state at phases of the period, one row per state."""
         phase = np.asarray(phase, dtype=np.float64)
         return np.asarray((self.mesh.matrix(phase) @ self.values.T).T)
 
@@ -305,7 +305,7 @@ def corrected(case: Case, mesh: Mesh, values: Array, period: float) -> Cycle:
     Raises
     ------
     ConvergenceError
-        If Newton's method finds none, or falls onto the point of rest.
+        If Newton's method finds none, or falls onto the equilibrium.
     """
     values = values.copy()
     flow = values @ mesh.matrix(mesh.points[:-1], derivative=True).T  # Keeps the phase.

@@ -1,4 +1,4 @@
-"""What the stability workbench cannot answer."""
+"""Errors of the stability functions."""
 
 from lasthop.errors import ConvergenceError, UserError
 
@@ -6,8 +6,8 @@ __all__ = ["ConvergenceError", "NoEquilibriumError", "ParameterError"]
 
 
 class ParameterError(UserError, ValueError):
-    """A parameter that no model has, or a value that it cannot have."""
+    """An unknown parameter, or an invalid value of a parameter."""
 
 
 class NoEquilibriumError(UserError):
-    """Parameters for which the system has no point of rest, with the reason."""
+    """A system without an equilibrium, with the reason."""

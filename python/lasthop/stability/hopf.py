@@ -29,11 +29,11 @@ class HopfPoint:
     Parameters
     ----------
     case : Case
-        The case, at the Hopf point.
+        Case at the Hopf point.
     parameter : str
-        Which parameter was varied.
+        Name of the varied parameter.
     value : float
-        Its value there.
+        Value of the parameter at the Hopf point.
     frequency : float
         Imaginary part of the roots, omega. [rad/s]
     speed : complex
@@ -49,7 +49,7 @@ class HopfPoint:
 
     @property
     def period(self) -> float:
-        """Period of the oscillation that is born. [s]"""
+        """Period of the oscillation that begins at the point. [s]"""
         return 2.0 * np.pi / self.frequency
 
     @property
@@ -62,15 +62,15 @@ class HopfPoint:
 class Jump:
     """A parameter value at which stability changes though no root crosses the imaginary axis.
 
-    The point of rest comes to a corner of the equations there: of RED's law at its upper threshold,
-    or of a window rule. The roots on its two sides are not those of one system.
+    At this value the equilibrium reaches a corner of the equations: of RED's drop function at its
+    upper threshold, or of a window rule. The roots on the two sides are those of different systems.
 
     Parameters
     ----------
     parameter : str
-        Which parameter was varied.
+        Name of the varied parameter.
     value : float
-        Its value there.
+        Value of the parameter at the jump.
     unstable_above : bool
         Whether the equilibrium is unstable just above the value, and stable just below.
     """
@@ -108,7 +108,7 @@ class Scan:
 def hopf_points(case: Case, parameter: str, low: float | str, high: float | str) -> list[HopfPoint]:
     """Return the Hopf points of the rightmost roots between two values of a parameter.
 
-    See `edges`, which has the places as well where stability changes without one.
+    Parameters and errors are those of `edges`, which also returns jumps.
     """
     return hopf_points_on(case, axis_of(case, parameter, low, high))
 
@@ -121,27 +121,27 @@ def hopf_points_on(case: Case, axis: Axis) -> list[HopfPoint]:
 def edges(
     case: Case, parameter: str, low: float | str, high: float | str
 ) -> list[HopfPoint | Jump]:
-    """Return where stability changes between two values of a parameter.
+    """Return the Hopf points and jumps at which stability changes between two parameter values.
 
     Parameters
     ----------
     case : Case
-        All other parameters.
+        Case with all other parameters.
     parameter : str
-        Which parameter to vary.
+        Name of the parameter to vary.
     low, high : float or str
-        Between which values; times may be given with their unit, ``"10 ms"``.
+        Ends of the range; times may be given with their unit, ``"10 ms"``.
 
     Raises
     ------
     ParameterError
-        If the range is not one, or the parameter changes nothing.
+        If the range is invalid, or the parameter changes nothing.
     NoEquilibriumError
-        If there is no point of rest anywhere in the range.
+        If there is no equilibrium anywhere in the range.
     ConvergenceError
-        If a crossing that the scan shows cannot be pinned down, or a root of the scan is not sure.
+        If a crossing in the scan cannot be located, or a root of the scan is not certain.
     TooCostlyError
-        If the scan takes more time or memory than is allowed.
+        If the scan would need more time or memory than its limits.
     """
     return edges_on(case, axis_of(case, parameter, low, high))
 
@@ -164,7 +164,7 @@ def scan(case: Case, axis: Axis) -> Scan:
     Raises
     ------
     NoEquilibriumError
-        If there is no point of rest anywhere in the range.
+        If there is no equilibrium anywhere in the range.
     ConvergenceError
         If a crossing that the scan shows cannot be pinned down, or a root of the scan is not sure.
     TooCostlyError
@@ -191,7 +191,7 @@ def scan(case: Case, axis: Axis) -> Scan:
         scanned = np.append(scanned, _scanned(case, axis, more))[order]
     values = axis.value(places)
     found: list[HopfPoint | Jump] = []
-    change = np.diff(np.sign(scanned.real))  # NaN beside values without a point of rest.
+    change = np.diff(np.sign(scanned.real))  # NaN beside values without an equilibrium.
     for k in np.flatnonzero(np.isfinite(change) & (change != 0.0)):
         if scanned[k].imag == 0.0 and scanned[k + 1].imag == 0.0:
             continue  # A real root crosses: not a Hopf point.
@@ -211,7 +211,7 @@ def _check_cost(case: Case, axis: Axis, places: NDArray[np.float64]) -> None:
 
 
 def _scanned(case: Case, axis: Axis, places: NDArray[np.float64]) -> NDArray[np.complex128]:
-    """Return the rightmost root at places on an axis, NaN where there is no point of rest."""
+    """Return the rightmost root at places on an axis, NaN where there is no equilibrium."""
     values = axis.value(places)
     rest, linear = case.over(**{axis.name: values})
     sound = np.all(np.isfinite(rest), axis=0)
@@ -305,8 +305,8 @@ def _where_zero(
 def transversality(case: Case, parameter: str, root: complex) -> complex:
     r"""Return how fast a root moves with a parameter, :math:`d\lambda/d\mu`.
 
-    The characteristic matrix is differentiated along the parameter with its effect on the point of
-    rest, by a central difference improved by Richardson's extrapolation.
+    The characteristic matrix is differentiated along the parameter with its effect on the
+    equilibrium, by a central difference improved by Richardson's extrapolation.
     """
     value = case.values[parameter]
 

@@ -66,16 +66,16 @@ STEP_S, STEP_BYTES = 25e-6, 300.0
 """Time and memory of a step, for each state and one more; measured on one core of an Intel Xeon
 server with CPython 3.11, where steps took 0.4 to 1 times as long. [s, bytes]"""
 SMALLEST_WINDOW = 1e-6
-"""Window over its point of rest below which it counts as 0: growth by ACK has a pole there. [-]"""
+"""Window over its equilibrium below which it counts as 0: growth by ACK has a pole there. [-]"""
 LARGEST_WINDOW = 1e5
-"""Window over its point of rest beyond which the solution counts as unbounded. [-]"""
+"""Window over its equilibrium beyond which the solution counts as unbounded. [-]"""
 TIGHTEST, LOOSEST = 1e-13, 0.1
 """Errors of a step between rounding and no control. [-]"""
 SAFETY, SHRINK, GROW = 0.9, 0.2, 4.0
 BISECTIONS = 60
 
 Progress = Callable[[float, float], None]
-"""Told the time reached, of what time. [s]"""
+"""Function that is called with the time reached and the end. [s]"""
 
 
 class _OutsideError(Exception):
@@ -84,16 +84,16 @@ class _OutsideError(Exception):
 
 @dataclass(frozen=True)
 class Trajectory:
-    """A solution in time, known everywhere by its interpolant.
+    """A solution in time, with an interpolant for all times.
 
     Parameters
     ----------
     case : Case
-        The case.
+        Case of the solution.
     starts : array
-        Start of each step; the end of the last at the end. [s]
+        Start of each step, and the end of the last step. [s]
     values : array
-        State there, a row a state.
+        States at these times, one row per state.
     polynomials : array
         Coefficients of each step's interpolant: step, state, power 1 to 4. [1/s]
     constrained : bool
@@ -107,12 +107,12 @@ class Trajectory:
     constrained: bool
 
     def at(self, times: Any) -> NDArray[np.float64]:
-        """Return the state at some times, a row a state.
+        """Return the state at some times, one row per state.
 
         Raises
         ------
         ParameterError
-            If a time lies before the motion or after it.
+            If a time is before the motion or after it.
         """
         times = np.asarray(times, dtype=np.float64)
         end = float(self.starts[-1])
@@ -128,13 +128,13 @@ class Trajectory:
         )
 
     def swing(self, part: float = 0.3) -> float:
-        """Return half the peak-to-peak swing of the first window in the last part. [packets]"""
+        """Return half the peak-to-peak oscillation of the first window at the end. [packets]"""
         times = self._late(part)
         window = self.at(times)[0]
         return float(window.max() - window.min()) / 2.0
 
     def period(self, part: float = 0.3) -> float | None:
-        """Return the mean time between upward passages of the first window; None without. [s]"""
+        """Return the mean time between upward crossings of the first window, or None. [s]"""
         times = self._late(part)
         window = self.at(times)[0]
         middle = 0.5 * (window.max() + window.min())
@@ -151,9 +151,9 @@ class Trajectory:
 
 
 def mode(case: Case, root: complex, size: float) -> History:
-    """Return the history in which a root's mode swings the first window by `size`. [packets]
+    """Return the history of a root's mode in which the first window has amplitude `size`. [packets]
 
-    At time 0 the window stands `size` above its point of rest.
+    At time 0 the window is `size` above its equilibrium.
     """
     right = np.linalg.svd(case.linear.characteristic(root))[2]
     vector = right[-1].conj() / right[-1, 0].conj()
@@ -179,19 +179,19 @@ def integrate(
     Parameters
     ----------
     case : Case
-        The case.
+        Case of a fluid model.
     until : float
-        End. [s]
+        End of the motion. [s]
     start : mapping or callable, optional
-        Some states of a constant history, the others at rest, or the history as a function of
-        time; by default windows 5 % above rest.
+        States of a constant history, of which the others are at equilibrium, or the history as a
+        function of time; by default windows are 5 % above the equilibrium.
     constrained : bool
-        Whether queues stop at 0 and at the buffer's end, and probabilities stay between 0 and 1,
+        Whether queues stay between 0 and the buffer size, and probabilities between 0 and 1, see
         004, Eqs. (4) and (6); otherwise the equations of the analysis hold everywhere.
     tolerance : float
-        Error allowed in a step, over the size of each state, 1e-13 to 0.1. [-]
+        Relative error of each state in a step, from 1e-13 to 0.1. [-]
     progress : callable, optional
-        Told the time reached, of what time.
+        Called with the time reached and the end.
 
     Raises
     ------
@@ -200,7 +200,7 @@ def integrate(
     ParameterError
         If the end, the tolerance or the start is not a number in its range.
     TooCostlyError
-        If it takes more time or memory than is allowed.
+        If it would need more time or memory than its limits.
     """
     if not 0.0 < until < inf:
         raise ParameterError(f"until {until:g} s is not after the start")

@@ -1,4 +1,4 @@
-"""The loop of a PI queue: its margins, and the coefficients that its inventors would choose.
+"""Control loop of a PI queue: margins, and coefficients by the rule of its authors.
 
 C. V. Hollot, V. Misra, D. Towsley, W. Gong, "On designing improved controllers for AQM routers
 supporting TCP flows", INFOCOM 2001.
@@ -25,7 +25,7 @@ AT_THE_EDGE = 1e-9
 
 @dataclass(frozen=True)
 class Loop:
-    """A PI controller and how far its loop is from swinging.
+    """A PI controller, with the stability margins of its loop.
 
     Parameters
     ----------
@@ -36,14 +36,15 @@ class Loop:
     z : float
         Zero of the controller. [rad/s]
     crossover : float or None
-        Frequency at which the loop's gain is 1; None where the gain is 1 at no frequency above
+        Frequency at which the loop's gain is 1; None if the gain is 1 at no frequency above
         `LOWEST` over the delay. [rad/s]
     phase_margin_degrees : float or None
-        Lag that the loop still bears there; negative where it is unstable. [degrees]
+        Additional lag at the crossover up to which the loop is stable; negative if it is unstable.
+        [degrees]
     gain_margin : float or None
         Factor of both coefficients at which stability changes. [-]
     delay_margin_s : float or None
-        Delay that the loop still bears; None where it is unstable. [s]
+        Additional delay up to which the loop is stable; None if it is unstable. [s]
     """
 
     a: float
@@ -85,7 +86,7 @@ def loop_gain(case: Case, frequency: Any) -> NDArray[np.complex128]:
 def loop(case: Case) -> Loop:
     """Return controller and margins of a case of PI.
 
-    Where the gain passes 1 more than once, the least margins count.
+    If the gain passes 1 more than once, the smallest margins are returned.
     """
     from scipy.optimize import brentq
 
@@ -129,7 +130,7 @@ def loop(case: Case) -> Loop:
 
 
 def designed(case: Case) -> Case | None:
-    r"""Return a case of PI with the coefficients of the paper's rule; None where it has none.
+    r"""Return a case of PI with the coefficients of the paper's rule; None if it gives none.
 
     .. math:: z = \frac{2N}{R^2 C}, \qquad
         K = \omega_g z \left|j\omega_g + \frac{1}{R}\right| \frac{2N}{C^2}

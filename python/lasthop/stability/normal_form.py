@@ -1,4 +1,4 @@
-r"""Hopf normal form: is the oscillation that is born small and stable, or large and sudden?
+r"""Hopf normal form: whether the oscillation at a Hopf point is small and stable, or large.
 
 Near a Hopf point the system moves on a surface as
 :math:`\dot z = \lambda(\mu) z + c_1 z |z|^2 + \dots`. The coefficient follows from second and third
@@ -36,12 +36,12 @@ class Mode:
 
 @dataclass(frozen=True)
 class NormalForm:
-    """What kind of Hopf bifurcation a point is.
+    """Normal form of a Hopf bifurcation, which shows its kind.
 
     Parameters
     ----------
     point : HopfPoint
-        The point.
+        Hopf point.
     vector : array
         Critical eigenvector, its first component, that of the (first) window, 1. [-]
     c1 : complex
@@ -61,7 +61,7 @@ class NormalForm:
 
     @property
     def supercritical(self) -> bool:
-        """Whether a small stable cycle stands on the unstable side of the point."""
+        """Whether a small stable cycle exists on the unstable side of the point."""
         return self.beta2 < 0.0
 
     @property
@@ -70,11 +70,11 @@ class NormalForm:
         return self.c1.real / self.point.frequency
 
     def amplitude(self, value: float) -> float | None:
-        r"""Return half the peak-to-peak swing of the window, to leading order. [packets]
+        r"""Return half the peak-to-peak oscillation of the window, to leading order. [packets]
 
         .. math:: 2 \sqrt{(\mu - \mu_c) / \mu_2}
 
-        None where the parameter lies on the side without the cycle.
+        The result is None if the parameter is on the side without the cycle.
         """
         ratio = (value - self.point.value) / self.mu2
         return 2.0 * float(np.sqrt(ratio)) if ratio >= 0.0 else None

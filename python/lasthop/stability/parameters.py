@@ -22,13 +22,13 @@ class Number:
     Parameters
     ----------
     name : str
-        Its name.
+        Name of the parameter.
     default : float
-        Value where none is given.
+        Default value.
     unit : str
         Unit, ``"-"`` for none.
     meaning : str
-        What it is.
+        Meaning of the parameter, in words.
     low, high : float
         Range, in which `low` itself is not contained unless `closed`.
     closed : bool
@@ -59,12 +59,12 @@ class Number:
 
     @property
     def kind(self) -> str:
-        """What a value must be."""
+        """Kind of value, in words."""
         return 'a time such as "200 ms"' if self.unit == "s" else "a number"
 
     @property
     def range(self) -> str:
-        """Where a value must lie."""
+        """Range of the value, in words."""
         start = f"from {self.low:g}" if self.closed else f"above {self.low:g}"
         return start if self.high == inf else f"{start} to {self.high:g}"
 
@@ -91,7 +91,7 @@ class Choice:
 
     @property
     def range(self) -> str:
-        """What is allowed."""
+        """Accepted words, as text."""
         return ", ".join(self.allowed)
 
 
@@ -138,7 +138,7 @@ COMPOUND: tuple[Parameter, ...] = (
         "least_rest",
         0.0,
         "packets",
-        "window below which nothing is said: it is refused as a point of rest",
+        "least window of an equilibrium; a smaller one is refused",
         closed=True,
     ),
 )

@@ -63,7 +63,7 @@ PRESETS: Mapping[str, tuple[str, Mapping[str, Any], str]] = {
     ),
     "vbs-default": ("vbs", {}, "VBS paper, appendix, case (iii)"),
 }
-"""Model, settings and what it is, by name."""
+"""Model, settings and title of each preset, by name."""
 
 
 def named(name: str, settings: Mapping[str, Any] | None = None) -> Case:

@@ -36,7 +36,7 @@ class Series:
 
     @property
     def value(self) -> Any:
-        """The value at s = 0."""
+        """Value at s = 0."""
         return self.coefficients[0]
 
     def __add__(self, other: Any) -> "Series":
@@ -128,9 +128,9 @@ def exp(x: Any) -> Any:
 
 
 def larger(x: Any, least: float) -> Any:
-    """Return a number, an array or a series, a constant in its place where it is below that.
+    """Return the larger of a value and a constant; the value is a number, an array or a series.
 
-    A series is what it is near s = 0, so that its derivatives jump where its value is `least`.
+    A series is compared by its value at s = 0, so that its derivatives jump where it is `least`.
     """
     if not isinstance(x, Series):
         return np.maximum(x, least) if isinstance(x, np.ndarray) else max(x, least)

@@ -1,11 +1,11 @@
-"""What a motion ends in under constraints: rest, or a cycle in which queues run empty and full.
+"""End of a motion under constraints: equilibrium, or a cycle in which queues run empty and full.
 
-Where a queue stands at an end of its room the equations change, so that collocation, which needs
-smooth ones, does not apply. The motion itself is followed until it repeats: the states at which the
-window passes its middle upwards are the points of a return map, and a cycle is found once they come
-back. A cycle that is found so is followed on with small errors until its returns agree to as many
-digits as are told of it. Only stable cycles are found; a sweep up and down a parameter shows where
-two of them, or a cycle and a point of rest, stand side by side.
+If a queue is empty or full, the equations change, so that collocation, which needs smooth
+equations, does not apply. Instead the motion is followed until it repeats. The states at which the
+window passes its middle upwards are the points of a return map; a cycle is found when they recur.
+The cycle is then followed with small errors until its returns agree to all reported digits. Only
+stable cycles are found. A sweep up and down a parameter shows where two cycles, or a cycle and an
+equilibrium, coexist.
 """
 
 from collections.abc import Callable, Sequence
@@ -28,7 +28,7 @@ SAME = 1e-4
 NOISE = 100.0
 """Distance of two returns, over the swing, in errors of a step of the integration. [-]"""
 QUIET = 1e-3
-"""Swing of the window over its point of rest, below which a stable point of rest is reached. [-]"""
+"""Swing of the window over its equilibrium, below which a stable equilibrium is reached. [-]"""
 RETURNS = 1e-5
 """Distance of two returns, over the swing, at which a motion of unknown errors is a cycle. [-]"""
 APART = 1e-3
@@ -60,24 +60,24 @@ REST, CYCLE, DECAYING, GROWING, MOVING = "at rest", "cycle", "decaying", "growin
 """How a motion may end."""
 
 Progress = Callable[[int, int], None]
-"""Told how many values are done, of how many."""
+"""Function that is called with the number of finished values and of all values."""
 
 
 @dataclass(frozen=True)
 class Settled:
-    """What a motion ends in.
+    """Equilibrium or cycle in which a motion ends.
 
     Parameters
     ----------
     case : Case
-        The case.
+        Case of the motion.
     motion : Trajectory
-        The last part of the motion, several periods long.
+        Last part of the motion, several periods long.
     period : float or None
-        Period of the cycle; None at rest. [s]
+        Period of the cycle; None at equilibrium. [s]
     error : float
-        Distance from the cycle over the swing of each state, and of the period over itself; 0 at
-        rest. [-]
+        Distance from the cycle, relative to the oscillation of each state, and relative error of
+        the period; 0 at equilibrium. [-]
     """
 
     case: Case
@@ -91,14 +91,14 @@ class Settled:
         return float(self.motion.starts[-1])
 
     def states(self, count: int = 2001) -> Array:
-        """Return the states over the last period, a row a state, at equal times; at rest, rest."""
+        """Return the states at equal times of the last period, or the equilibrium, by rows."""
         if self.period is None:
             return np.repeat(self.case.equilibrium[:, None], count, axis=1)
         return self.motion.at(np.linspace(self.end - self.period, self.end, count))
 
     @property
     def amplitude(self) -> float:
-        """Half the peak-to-peak swing of the first window; 0 at rest. [packets]"""
+        """Half the peak-to-peak oscillation of the first window; 0 at equilibrium. [packets]"""
         least, most = self.ends_of(self.case.model.states[0])
         return (most - least) / 2.0
 
@@ -121,7 +121,7 @@ class Settled:
         return float(values.max())
 
     def part_at(self, state: str, value: float) -> float:
-        """Return the part of the time in which a state stands at a value. [-]"""
+        """Return the part of the time in which a state is at a value. [-]"""
         i = self.case.model.states.index(state)
         close = 1e-9 * max(1.0, abs(value))
         if self.period is None:
@@ -142,11 +142,11 @@ def settled(case: Case, start: History | None = None, tolerance: float = 1e-7) -
     Parameters
     ----------
     case : Case
-        The case.
+        Case of a fluid model.
     start : callable, optional
-        The past, from the time [s]; by default windows 5 % above rest.
+        Past states as a function of time [s]; by default windows are 5 % above the equilibrium.
     tolerance : float
-        Error allowed in the first steps of the integration, over the size of each state. [-]
+        Relative error of each state in the first steps of the integration. [-]
 
     Raises
     ------
@@ -192,7 +192,7 @@ def _followed(found: Settled) -> Settled:
 
 
 def _is_quiet(case: Case, motion: Trajectory) -> bool:
-    """Tell whether the motion is so close to the point of rest that it must end there."""
+    """Tell whether the motion is so close to the equilibrium that it must end there."""
     rest = case.equilibrium
     swing = np.abs(motion.values[:, len(motion.starts) // 2 :] - rest[:, None]).max(axis=1)
     return bool(np.all(swing <= QUIET * np.maximum(rest, 1e-3)))
@@ -253,7 +253,8 @@ def _distance(moved: Array, noise: float) -> float:
 def manner(motion: Trajectory) -> str:
     """Return how a motion ends: `REST`, `CYCLE`, `DECAYING`, `GROWING` or `MOVING`.
 
-    Whether it swings on or dies out shows only over some periods: `MOVING` is what fits none.
+    Only several periods show whether an oscillation continues or decays. `MOVING` means that none
+    of the other endings fits.
     """
     case, end = motion.case, float(motion.starts[-1])
     rest = case.equilibrium[:, None]
@@ -272,19 +273,19 @@ def manner(motion: Trajectory) -> str:
 
 @dataclass(frozen=True)
 class Sweep:
-    """What motions end in along a parameter, going up and coming back.
+    """Ends of motions along a parameter, upwards and back again.
 
     Parameters
     ----------
     case : Case
-        All other parameters.
+        Case with all other parameters.
     parameter : str
-        What is varied.
+        Name of the varied parameter.
     values : array
-        Its values, increasing.
+        Values of the parameter, increasing.
     up, down : list of Settled or None
-        Ends of the motion at each value, begun from the end at the value below, or above. None
-        where it neither rests nor repeats, as it may close to a Hopf point or a fold.
+        End of the motion at each value, begun from the end at the value below, or above. None if
+        the motion neither settles nor repeats, which may happen close to a Hopf point or a fold.
     """
 
     case: Case
@@ -295,7 +296,7 @@ class Sweep:
 
     @property
     def differ(self) -> list[float]:
-        """Values at which it matters where the motion comes from."""
+        """Values at which the motions upwards and back end differently."""
         pairs = zip(self.values, self.up, self.down, strict=True)
         return [
             float(v)
@@ -309,26 +310,26 @@ class Sweep:
 def sweep(case: Case, axis: Axis, count: int, progress: Progress | None = None) -> Sweep:
     """Follow motions under constraints along a parameter, up and down again.
 
-    Each motion begins as the last one ended, pushed by 1 % of the window at rest, so that it leaves
-    a point of rest that is not stable.
+    Each motion begins at the end of the previous one, displaced by 1 % of the window at
+    equilibrium, so that it leaves an equilibrium that is not stable.
 
     Parameters
     ----------
     case : Case
-        All other parameters.
+        Case with all other parameters.
     axis : Axis
-        The parameter and its range.
+        Parameter and its range.
     count : int
-        Values of it.
+        Number of values.
     progress : callable, optional
-        Told how many motions are done, of how many.
+        Called with the number of finished motions and of all motions.
 
     Raises
     ------
     ConvergenceError
-        If no motion at all rests or repeats.
+        If no motion settles or repeats.
     NoEquilibriumError
-        If there is no point of rest at a value.
+        If there is no equilibrium at a value.
     """
     values = axis.value(axis.places(count))
     done = 0

@@ -54,9 +54,9 @@ class Roots:
     values : array
         Roots, polished by Newton's method. [1/s]
     unpolished : array
-        The same as eigenvalues of a collocation matrix. [1/s]
+        Roots before Newton's method, as eigenvalues of a collocation matrix. [1/s]
     points : int
-        Chebyshev points that it took. [-]
+        Number of Chebyshev points that were needed. [-]
     """
 
     values: NDArray[np.complex128]
@@ -65,7 +65,7 @@ class Roots:
 
     @property
     def stable(self) -> bool:
-        """Whether every root lies in the left half plane."""
+        """Whether every root is in the left half plane."""
         return bool(self.values[0].real < 0.0)
 
     @property
@@ -163,25 +163,25 @@ def polished(linear: Linear, guess: NDArray[np.complex128]) -> NDArray[np.comple
 def roots(case: Case, count: int = 6) -> Roots:
     """Return the rightmost characteristic roots of a case.
 
-    A root counts once Newton's method moves its eigenvalue by no more than `AGREEMENT`, and the
-    argument principle finds no other root to its right. Roots far to the left are fewer than asked
-    for, where 120 points do not resolve them.
+    A root is accepted if Newton's method moves its eigenvalue by at most `AGREEMENT`, and the
+    argument principle finds no other root to its right. There are fewer roots than `count` if 120
+    points do not resolve the roots far to the left.
 
     Parameters
     ----------
     case : Case
-        The case.
+        Case of a fluid model.
     count : int
-        How many at most; a complex pair is never cut in two. [-]
+        Largest number of roots; a complex pair is never split. [-]
 
     Raises
     ------
     ConvergenceError
-        If not even the rightmost root is sure.
+        If not even the rightmost root is certain.
     NoEquilibriumError
-        If there is no point of rest.
+        If there is no equilibrium.
     TooCostlyError
-        If it takes more time or memory than is allowed.
+        If it would need more time or memory than its limits.
     """
     one = case.linear[np.newaxis]
     check_cost(f"{case.model.name}: the rightmost root", one, np.zeros(1, dtype=np.int64))

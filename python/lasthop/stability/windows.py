@@ -1,7 +1,7 @@
 """Window rules: how a TCP window grows with each ACK and shrinks with each loss (004, table I).
 
 Every function takes the window [packets] and the parameters of the case, and works on numbers,
-arrays and `Series`. A rule of one's own is a `WindowRule` made of two such functions.
+arrays and `Series`. To add a rule, make a `WindowRule` from two such functions.
 """
 
 from collections.abc import Callable, Mapping
@@ -25,7 +25,7 @@ class WindowRule:
     Parameters
     ----------
     name : str
-        What to call it.
+        Name of the rule.
     increase : callable
         Growth with each ACK, :math:`i(w)`, from window and parameters. [packets]
     decrease : callable
@@ -33,7 +33,7 @@ class WindowRule:
     valid_from : float
         Smallest window for which the two formulas hold. [packets]
     valid_to : float
-        Largest of them. [packets]
+        Largest window for which the two formulas hold. [packets]
     """
 
     name: str
@@ -47,7 +47,7 @@ class WindowRule:
 
         .. math:: \alpha w^k = 1
 
-        Where Compound, as its senders run it, begins to grow faster than Reno.
+        At this window Compound, as its senders run it, begins to grow faster than Reno.
         """
         if self.name.startswith("compound-reno") and np.all(np.asarray(p["k"]) > 0.0):
             return (1.0 / np.asarray(p["alpha"])) ** (1.0 / np.asarray(p["k"]))

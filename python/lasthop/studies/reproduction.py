@@ -1,4 +1,4 @@
-"""From names of claims to the judged ledger: choose studies, run them, judge, draw, report."""
+"""Reproduction of claims: choose studies, run them, judge the claims, draw and report."""
 
 import os
 import re
@@ -41,14 +41,14 @@ MOST_LINES = 12
 
 @dataclass(frozen=True, repr=False)
 class Reproduction:
-    """A judged part of the ledger.
+    """Claims with their verdicts.
 
     Parameters
     ----------
     results : tuple of ClaimResult
-        One for each claim, in the order of the ledger.
+        Verdict on each claim, in the order of the ledger.
     runs : dict
-        What every study ran, by study key.
+        Runs of every study, by key of the study.
     """
 
     ledger: Ledger
@@ -57,7 +57,7 @@ class Reproduction:
     runs: dict[str, Runs]
     quick: bool
     messages: tuple[dict[str, Any], ...] = ()
-    """The messages all of whose claims are here, and whether they hold."""
+    """Messages of papers all of whose claims are here, and whether they hold."""
 
     def __repr__(self) -> str:
         counts = Counter(result.verdict.value for result in self.results)
@@ -70,7 +70,7 @@ class Reproduction:
         )
 
     def to_dict(self) -> dict[str, Any]:
-        """Return what ``reproduce --json`` prints."""
+        """Return the tree that ``reproduce --json`` prints."""
         claims = [result.to_json() for result in self.results]
         return {"messages": list(self.messages), "claims": claims}
 
@@ -263,27 +263,28 @@ def reproduce(
     jobs: int | None = None,
     executor: Executor | Workers | None = None,
 ) -> Reproduction:
-    """Run the studies that settle claims of the papers, and judge these.
+    """Run the studies that check claims of the papers, and judge the claims.
 
     Parameters
     ----------
     names : str or sequence of str
         Subjects and claims, such as ``"hotspot"`` or ``"hotspot-5"``; all if there are none.
     quick : bool
-        Fewer runs; what they cannot decide stays open.
+        Whether to run fewer simulations; claims that they cannot decide stay open.
     directory : path
-        Where finished runs are kept and found again. `Reproduction.save` writes report and figures.
+        Directory in which finished runs are kept and reused. `Reproduction.save` writes report and
+        figures.
     progress : callable, optional
         Called with the `BatchProgress` over all runs that are still to be simulated.
     jobs : int, optional
-        Threads; by default one for each processor.
+        Number of threads; by default one per processor.
     executor : concurrent.futures.Executor, optional
-        Who simulates in the place of threads of this process; see `lasthop.sweep`.
+        Executor that simulates instead of threads of this process; see `lasthop.sweep`.
 
     Returns
     -------
     Reproduction
-        With a `ClaimResult` for each claim in ``results``.
+        Result with a `ClaimResult` for each claim in ``results``.
 
     Raises
     ------
@@ -296,7 +297,7 @@ def reproduce(
 
     Examples
     --------
-    A claim that models alone settle; most others take simulations of minutes:
+    This claim needs only models; most others need simulations of minutes:
 
     >>> import tempfile
     >>> import lasthop as lh

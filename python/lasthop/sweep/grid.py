@@ -116,7 +116,7 @@ def side_by_side(values: Mapping[str, list[str]], named: str) -> Grid:
     lengths = {path: len(each) for path, each in values.items()}
     if len(set(lengths.values())) > 1:
         told = ", ".join(f"{path} {count}" for path, count in lengths.items())
-        raise UserError(f"{named}: paths that go side by side need equally many values: {told}")
+        raise UserError(f"{named}: paths that are zipped need equally many values: {told}")
     rows = tuple(zip(*values.values(), strict=True))
     refuse_twice(list(values), rows, named)
     return Grid(tuple(values), (rows,))
@@ -205,7 +205,7 @@ def from_csv(path: Path, named: str) -> Grid:
 def of_rows(paths: Sequence[str], rows: Sequence[Sequence[str]], named: str) -> Grid:
     """A grid of points that are listed."""
     if (path := twice(paths)) is not None:
-        raise UserError(f"{named}: the path {path} is there twice")
+        raise UserError(f"{named}: the path {path} is given twice")
     whole = tuple(map(tuple, rows))
     refuse_twice(paths, whole, named)
     return Grid(tuple(paths), (whole,))
@@ -217,5 +217,5 @@ def refuse_twice(paths: Sequence[str], rows: Sequence[tuple[str, ...]], named: s
     for row in rows:
         if row in seen:
             point = ", ".join(f"{path}={value}" for path, value in zip(paths, row, strict=True))
-            raise UserError(f"{named}: the point {point} is there twice")
+            raise UserError(f"{named}: the point {point} is given twice")
         seen.add(row)

@@ -1,4 +1,4 @@
-"""A scenario at many settings: each point simulated once, kept, and never again."""
+"""Sweeps: simulate a scenario at many settings; finished points are kept and reused."""
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
@@ -39,12 +39,12 @@ __all__ = ["Sweep", "SweepInterrupted", "sweep"]
 class Sweep:
     """Results of a scenario at many settings.
 
-    Tables have a row for each point and item; the swept values are their first columns, as numbers
-    where they are numbers. Values with units are in SI units, and the column's name ends with the
+    Tables have a row for each point and item. Their first columns are the swept values, as numbers
+    if they are numbers. Values with units are in SI units, and the column's name ends with the
     unit: ``dumbbell.rtt_s``.
 
-    It can be pickled and copied. Two are equal if scenario and points are: settings, and every
-    estimate.
+    A sweep can be pickled and copied. Two sweeps are equal if scenario, settings and all estimates
+    are equal.
     """
 
     def __init__(self, scenario: Scenario, points: Points) -> None:
@@ -71,72 +71,72 @@ class Sweep:
 
     @property
     def paths(self) -> tuple[str, ...]:
-        """Key paths that are varied."""
+        """Swept key paths."""
         return self.points.grid.paths
 
     @cached_property
     def columns(self) -> tuple[Column, ...]:
-        """What the swept paths are in tables."""
+        """Columns of the swept paths in tables."""
         points = self.points.grid
         return tuple(column(path, points.column(path)) for path in self.paths)
 
     @property
     def stations(self) -> "pd.DataFrame":
-        """A row for each point and station."""
+        """Table with a row for each point and station."""
         return self.table("stations")
 
     @property
     def flows(self) -> "pd.DataFrame":
-        """A row for each point and transport flow."""
+        """Table with a row for each point and transport flow."""
         return self.table("flows")
 
     @property
     def cells(self) -> "pd.DataFrame":
-        """A row for each point."""
+        """Table of cells, with a row for each point."""
         return self.table("cells")
 
     @property
     def classes(self) -> "pd.DataFrame":
-        """A row for each point and class of flows."""
+        """Table with a row for each point and class of flows."""
         return self.table("classes")
 
     @property
     def links(self) -> "pd.DataFrame":
-        """A row for each point and wired link."""
+        """Table with a row for each point and wired link."""
         return self.table("links")
 
     @property
     def queues(self) -> "pd.DataFrame":
-        """A row for each point and queue."""
+        """Table with a row for each point and queue."""
         return self.table("queues")
 
     @property
     def series(self) -> "pd.DataFrame":
         """Time series of each point's first replication: time_s, list, name, quantity, value.
 
-        Empty unless they are asked for, by ``series`` or by the scenario.
+        The table is empty unless ``series`` or the scenario asks for time series.
         """
         return self.table(SERIES)
 
     @property
     def plot(self) -> "SweepPlots":
-        """Its picture: ``s.plot()``, or ``s.plot("jain")`` of a quantity."""
+        """Picture of the sweep: ``s.plot()``, or ``s.plot("jain")`` for a quantity."""
         from lasthop.plot import SweepPlots
 
         return SweepPlots(self)
 
     @property
     def notes(self) -> list[str]:
-        """What was found in the directory and is not used: parts of others, damaged parts."""
+        """Notes on unused contents of the directory: parts of other sweeps, damaged parts."""
         return self.points.notes
 
     @property
     def warnings(self) -> list[str]:
-        """Warnings of the points, each with the settings there; see `Result.warnings`."""
+        """Warnings of the points, each with the settings of its point; see `Result.warnings`."""
         return list(self.iter_warnings())
 
     def iter_warnings(self, most: int | None = None) -> Iterator[str]:
-        """Yield the warnings of the points, or of the first so many of them."""
+        """Yield the warnings of all points, or of the first `most` points."""
         for point in self.points[:most]:
             at = ", ".join(f"{path}={value}" for path, value in point.settings.items())
             typed = point.scenario.typed
@@ -144,20 +144,20 @@ class Sweep:
                 yield f"{at}: {warning}"
 
     def table(self, name: str = "stations") -> "pd.DataFrame":
-        """One list of every point's result: swept values, name, quantities."""
+        """Return a list of the results of all points: swept values, name, quantities."""
         return frame(self.points, self.columns, name)
 
     def to_dict(self) -> dict[str, Any]:
-        """All points as a tree of dictionaries and lists."""
+        """Return all points as a tree of dictionaries and lists."""
         tree: dict[str, Any] = json.loads(self.to_json())
         return tree
 
     def to_json(self) -> str:
-        """`to_dict` as text."""
+        """Return `to_dict` as JSON text."""
         return "".join(self.json_pieces())
 
     def json_pieces(self) -> Iterator[str]:
-        """Yield that text point by point."""
+        """Yield the text of `to_json` point by point."""
         head = {
             "kind": "sweep",
             "scenario": self.scenario.typed.name,
@@ -177,10 +177,10 @@ class Sweep:
         yield "\n  ]\n}\n" if between != "\n" else "]\n}\n"
 
     def save(self, directory: str | PathLike[str]) -> list[Path]:
-        """Write every table as Parquet and CSV, and what `lasthop.load` reads; return the tables.
+        """Write all tables as Parquet and CSV, and a manifest; return the files of the tables.
 
-        The same points give the same tables, to the byte, whoever simulated them and in whatever
-        order.
+        `lasthop.load` reads the sweep again. Equal points give equal tables, to the byte, whatever
+        simulated them and in whatever order.
         """
         into = Path(directory)
         refuse_foreign(into, (MANIFEST, *TABLE_FILES))
@@ -196,7 +196,7 @@ class Sweep:
 
 
 class SweepInterrupted(KeyboardInterrupt):
-    """A sweep that Ctrl-C stopped; `finished` holds the points that are done."""
+    """Interruption of a sweep by Ctrl-C; `finished` has the points that are done."""
 
     def __init__(self, finished: Sweep, asked: int) -> None:
         super().__init__(kept(finished, asked))
@@ -208,7 +208,7 @@ class SweepInterrupted(KeyboardInterrupt):
 
 
 def kept(finished: Sweep, asked: int) -> str:
-    """How many of the points that were asked for are done."""
+    """Return a message with the number of finished points."""
     return f"{len(finished.points)} of {asked} points kept"
 
 
@@ -239,48 +239,49 @@ def sweep(
     over : mapping, sequence of mappings, data frame or path
         Values by key path: ``{"cell.ap.cwmin": [7, 15, 31]}``, or as a text with ranges:
         ``{"cell.ap_queue": "20..100:20", "dumbbell.rtt": "10 ms..1 s log 5"}``. With several paths
-        every combination is simulated; the last path varies fastest. A table of points instead is a
-        sequence of mappings from path to value, a pandas data frame, or the path of a CSV file
-        whose first line has the key paths.
+        every combination is simulated; the last path varies fastest. Alternatively a table of
+        points: a sequence of mappings from path to value, a pandas data frame, or the path of a CSV
+        file whose first line has the key paths.
     combine : str
-        ``"zip"`` takes the first values of all paths together, then the second ones.
+        ``"zip"`` combines the first values of all paths, then the second values, and so on.
     replications, seed, settings
-        Replace values at every point, see `simulate`.
+        Values to replace at every point, see `simulate`.
     series : str, optional
         Sampling interval of time series of each point's first replication: ``"0.1 s"``.
     directory : path, optional
-        Where finished points are kept, by a fingerprint of their scenario, in sealed parts; a point
-        found there is not simulated again.
+        Directory in which finished points are kept, by a fingerprint of their scenario, in parts
+        with checksums. A point that is found there is not simulated again.
     jobs : int, optional
         Points simulated at the same time; by default one for each available processor.
     executor : concurrent.futures.Executor, optional
-        Who simulates, in the place of threads of this process: a process pool,
-        ``client.get_executor()`` of a Dask cluster. lasthop must be the same there. It is not shut
-        down.
+        Executor that simulates instead of threads of this process: a process pool, or
+        ``client.get_executor()`` of a Dask cluster. Its lasthop must be the same version. It is not
+        shut down.
     progress : callable, optional
         Called with the `BatchProgress` over all points that are still to be simulated.
     max_memory_bytes : float
-        Memory that tables of the time series of points may take which are simulated at the same
-        time. [bytes]
+        Largest memory for tables of time series of the points that are simulated at the same time.
+        [bytes]
 
     Returns
     -------
     Sweep
-        A data frame a list, with the swept values in its first columns; ``points``.
+        A data frame per list, with the swept values in its first columns, and ``points``.
 
     Raises
     ------
     ScenarioError
         If the scenario is refused at one of the points.
     UserError
-        If a path has no values, one of them twice, or is given one value as well; if there are too
-        many points; if workers of the executor went away.
+        If a path has no values, has a value twice, or is also set to one value; if there are too
+        many points; if workers of the executor are lost.
     TooCostlyError
-        If time series would take more memory than they may.
+        If time series would need more memory than `max_memory_bytes`.
     Stopped
         If `progress` returns False; `finished` is a `Sweep` of the points that are done.
     SweepInterrupted
-        At Ctrl-C, likewise. The first lets points under way be finished, the second ends them.
+        At Ctrl-C, with `finished` as well. The first Ctrl-C lets running points finish, the second
+        ends them.
 
     Examples
     --------

@@ -46,7 +46,7 @@ def category_asked(scenario: Scenario, category: str | None) -> str:
     if category is not None:
         if category not in used:
             raise UserError(
-                f'category="{category}": no flow is in it', f"categories in use: {', '.join(used)}"
+                f'category="{category}": no flow uses it', f"categories in use: {', '.join(used)}"
             )
         return category
     counted = [flow.category for flow in scenario.typed.tcp_flows if flow.station]

@@ -1,4 +1,4 @@
-"""What a search found: a setting with its gains and costs, and all that was tried."""
+"""Result of a search: a setting with its gains and costs, and all settings that were tried."""
 
 import json
 from collections.abc import Mapping
@@ -34,35 +34,37 @@ if TYPE_CHECKING:
 HOSTAPD_FILE, PICTURE_FILE = "hostapd.conf", "tuning.png"
 
 TUNING_FILES = ("tuning.json", "tuning.parquet", "tuning.csv", PICTURE_FILE, HOSTAPD_FILE)
-"""What `Tuning.save` may write."""
+"""Files that `Tuning.save` may write."""
 
 
 class Tuning:
-    """What a search found: the setting to choose, what it gains and what it costs.
+    """Result of a search: the setting to choose, with its gains and costs.
 
-    It can be pickled and copied. Two are equal if they began with the same scenario, have the same
-    JSON, and confirmed settings by equal results.
+    A tuning can be pickled and copied. Two tunings are equal if they began with the same scenario,
+    have the same JSON, and confirmed settings by equal results.
 
     Attributes
     ----------
     base : Scenario
         The scenario with its present setting.
     objective : str
-        What it was tuned for.
+        Aim of the search.
     category : str
-        The access category whose parameters were searched.
+        Access category whose parameters were searched.
     bounds : Bounds
-        How far a setting might be worse than the present one.
+        Limits by which a setting may be worse than the present one.
     calls : Calls or None
-        What calls were counted, if they were; all other quantities are then measured with one.
+        Kind of the counted calls, if calls were counted; other quantities are then measured with
+        one call.
     irregular : list of str
-        What was not as a search for the most calls presumes: that more are never better than less.
+        Observations that contradict an assumption of the search: that more calls are never better
+        than fewer.
     trials : list
-        The present setting and every candidate, with what became known of it.
+        Present setting and all candidates, with their values.
     left_out : list
-        Settings that were not tried or came to nothing, with the reason.
+        Settings that were not tried or failed, with the reason.
     checks : list
-        Settings that were compared with the present one with fresh seeds.
+        Settings that were compared with the present one, with fresh seeds.
     """
 
     def __init__(self, search: Search) -> None:
@@ -109,12 +111,12 @@ class Tuning:
 
     @property
     def present(self) -> Trial:
-        """The scenario's present setting."""
+        """Present setting of the scenario."""
         return self.trials[0]
 
     @cached_property
     def confirmed(self) -> list[Trial]:
-        """Settings that were simulated as the scenario says, the best by their means first."""
+        """Settings that were fully simulated, the best by their means first."""
         trials = [trial for trial in self.trials if trial.samples]
         aim = self._search.objective.aim
         return sorted(
@@ -123,7 +125,7 @@ class Tuning:
 
     @property
     def chosen(self) -> Trial:
-        """The setting to choose: the present one unless another is recommended."""
+        """Setting to choose: the present one unless another is recommended."""
         return self._search.recommended or self.present
 
     @property
@@ -131,7 +133,7 @@ class Tuning:
         """Whether another setting than the present one is recommended.
 
         It must improve the aim beyond the interval of the paired differences, twice: with the
-        seeds of the scenario and with fresh ones.
+        seeds of the scenario and with fresh seeds.
         """
         return self._search.recommended is not None
 
@@ -142,7 +144,7 @@ class Tuning:
 
     @property
     def verdict(self) -> str:
-        """The recommendation in one line."""
+        """Recommendation in one line."""
         if self.recommended:
             return f"set {self.chosen.name}"
         return f"keep the present setting: {self.reason}"
@@ -157,7 +159,7 @@ class Tuning:
         return found
 
     def objection(self, trial: Trial) -> str | None:
-        """Why a setting is ruled out, by what was measured of it; None if it is not."""
+        """Return why a setting is ruled out, by its measurements; None if it is not."""
         return None if trial is self.present else self._search.objection(trial)
 
     @cached_property
@@ -167,24 +169,24 @@ class Tuning:
 
     @property
     def toml(self) -> str:
-        """What to set, as it stands in a scenario file."""
+        """Values to set, in the notation of a scenario file."""
         return toml(list(self.settings.items()))
 
     @property
     def scenario(self) -> Scenario:
-        """The scenario with `settings` applied."""
+        """Scenario with `settings` applied."""
         return Scenario(self.base, self.settings)
 
     @cached_property
     def hostapd(self) -> str:
-        """The chosen setting as lines of hostapd.conf; empty if the present one stays."""
+        """Chosen setting as lines of hostapd.conf; empty if the present one stays."""
         return hostapd(self.chosen.scenario).text if self.recommended else ""
 
     @cached_property
     def as_hostapd(self) -> dict[str, Estimate]:
-        """The chosen setting simulated with what hostapd's lines can say of it.
+        """Values of the chosen setting, simulated as far as hostapd can express it.
 
-        hostapd knows no window of 0, and TXOP limits as times only.
+        hostapd has no window of 0, and its TXOP limits are times.
         """
         written = [
             setting for setting in self.chosen.written if not setting[0].endswith("txop_packets")
@@ -207,10 +209,10 @@ class Tuning:
 
     @cached_property
     def gains(self) -> dict[str, Estimate]:
-        """Recommended less present setting, by quantity; empty if the present setting stays.
+        """Differences of recommended and present setting by quantity; empty if the latter stays.
 
-        Means of the paired differences over the replications of the check, whose seeds have had no
-        part in the choice.
+        The values are means of the paired differences over the replications of the check, whose
+        seeds were not used for the choice.
         """
         ours, theirs = self.chosen.checked, self.present.checked
         if not self.recommended or ours is None or theirs is None:
@@ -237,9 +239,9 @@ class Tuning:
 
     @cached_property
     def elsewhere(self) -> Elsewhere | None:
-        """The queue in which packets wait longest at present, if it is not the access point's.
+        """Queue with the longest delay at present, if it is not the access point's.
 
-        None unless the aim is delay, or calls that wait at a link: stations' queues are tuned too.
+        None unless the aim is delay, or calls that wait at a link; stations' queues are tuned too.
         """
         if self.objective not in ("delay", "calls") or self.present.result is None:
             return None
@@ -247,7 +249,7 @@ class Tuning:
         return found if self.objective == "delay" or (found and found.is_link) else None
 
     def judged(self, trial: Trial) -> list[str]:
-        """Stations among which fairness is judged with a confirmed setting."""
+        """Return the stations among which fairness is judged with a confirmed setting."""
         return [] if trial.result is None else judged(trial.result.sample_tree["stations"])
 
     @cached_property
@@ -259,21 +261,21 @@ class Tuning:
 
     @property
     def refusal(self) -> str | None:
-        """Why the model could not rank the present setting; None if it could."""
+        """Reason why the model could not rank the present setting; None if it could."""
         if self._search.ranks_by_model:
             return self.present.refusal
         if self.calls is not None:
-            return "the model counts no calls"
-        return "the model holds that all stations share alike, whatever the setting"
+            return "the model does not count calls"
+        return "the model predicts equal shares of all stations for every setting"
 
     @cached_property
     def table(self) -> "pd.DataFrame":
-        """A row for each setting: predicted, screened and confirmed values.
+        """Table with a row for each setting: predicted, screened and confirmed values.
 
-        Quantities are those of `docs/nomenclature.md`; ``rtt_s`` is the mean over connections,
-        ``worst_fairness_level`` the best station's goodput over the worst one's. Columns end in
-        ``_predicted`` for the model and ``_screened`` for a short simulation; the others are of
-        the simulation that confirms, ``_ci95`` the half width of its interval.
+        ``rtt_s`` is the mean over connections, ``worst_fairness_level`` is the goodput of the best
+        station over that of the worst. Names of columns end in ``_predicted`` for the model and in
+        ``_screened`` for a short simulation. The other columns are of the full simulation, and
+        ``_ci95`` is the half width of its interval.
         """
         import pandas as pd
 
@@ -288,38 +290,39 @@ class Tuning:
         return pd.DataFrame(rows).set_index("name")
 
     def estimates_of(self, trial: Trial) -> dict[str, Estimate]:
-        """What the simulation that confirmed a setting measured; empty if there was none."""
+        """Return the estimates of a setting's full simulation; empty if there was none."""
         return estimated(trial.samples)
 
     @property
     def how_far(self) -> str:
-        """How far the search came."""
+        """Progress of the search in words."""
         kept = sum(trial.screened is not None for trial in self.trials)
         settings = "1 setting" if kept == 1 else f"{kept} settings"
         return f"{settings} screened, {len(self.confirmed)} confirmed"
 
     def settings_of(self, trial: Trial) -> list[Setting]:
-        """The fewest settings that make the scenario that of `trial`."""
+        """Return the fewest settings that turn the scenario into that of `trial`."""
         return fewest(self.base, trial.scenario, trial.written)
 
     @property
     def plot(self) -> "TuningPlots":
-        """Its picture: ``t.plot()``."""
+        """Picture of the search: ``t.plot()``."""
         from lasthop.plot import TuningPlots
 
         return TuningPlots(self)
 
     def figure(self, *, figure: "Place | None" = None) -> "Figure":
-        """Goodput, delay and fairness of the confirmed settings, the chosen one marked.
+        """Draw goodput, delay and fairness of the confirmed settings, the chosen one marked.
 
-        It has several panels, which a `figure` of yours, or a part of one, takes.
+        The picture has several panels. They are drawn into a new figure, or into a given `figure`
+        or subfigure.
         """
         from lasthop.plot.tuning import tuning_figure
 
         return tuning_figure(self, figure)
 
     def save(self, directory: str | PathLike[str]) -> list[Path]:
-        """Write ``tuning.json``, ``tuning.png``, ``hostapd.conf``, the table as Parquet and CSV.
+        """Write ``tuning.json``, ``tuning.png``, ``hostapd.conf``, and the table (Parquet, CSV).
 
         If the present setting stays, nothing is written. A search that ended early leaves
         ``tuning.json`` and the table. Files of an earlier search that are not written are removed.
@@ -344,7 +347,7 @@ class Tuning:
         return paths
 
     def to_dict(self) -> dict[str, Any]:
-        """Everything as a tree of dictionaries and lists."""
+        """Return the tuning as a tree of dictionaries and lists."""
         base = self.base.typed
         return {
             "kind": "tuning",
@@ -383,7 +386,7 @@ class Tuning:
         }
 
     def to_json(self) -> str:
-        """`to_dict` as text."""
+        """Return `to_dict` as JSON text."""
         return json.dumps(self.to_dict(), indent=2, ensure_ascii=False) + "\n"
 
     def _check(self, check: Check) -> dict[str, Any]:

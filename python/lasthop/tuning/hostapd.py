@@ -92,7 +92,7 @@ def hostapd(scenario: Scenario) -> Hostapd:
         settings += said.settings(table_of("cell.ap", category), BURST_S)
         every = list(dict.fromkeys(_access(each.access(category)) for each in known.stations))
         if len(every) > 1:
-            stations.append(f"# {category}: stations differ, and a beacon tells all the same")
+            stations.append(f"# {category}: stations differ, and a beacon has one value for all")
             continue
         own = known.stations[0].access(category)
         said = _said(known, category, own, up=True, unit_s=TXOP_S, least_exponent=0)
@@ -104,7 +104,7 @@ def hostapd(scenario: Scenario) -> Hostapd:
             f"# Written by lasthop for {known.name}",
             "# Queues of the access point itself: windows in slots, bursts in ms",
             *aps,
-            "# What its beacons tell stations: windows 2^k - 1 as k, TXOP limits in 32 us",
+            "# Values in its beacons for stations: windows 2^k - 1 as k, TXOP limits in 32 us",
             "wmm_enabled=1",
             *stations,
         ]

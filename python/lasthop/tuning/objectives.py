@@ -120,7 +120,7 @@ class Objective:
                 return f"more than {100 * give_up:g} % of {what} lost"
         starved = "starved_flows"
         if values.get(starved, 0.0) > present.get(starved, 0.0):
-            return "a further flow left with nothing, or less than a tenth of its rate"
+            return "a further flow with nothing, or with less than a tenth of its rate"
         for category in self.higher:
             delay = delay_quantity(category)
             if values.get(delay, 0.0) > present.get(delay, math.inf) + HELD_BACK_S:

@@ -66,20 +66,20 @@ MOST_CHECKED = 3
 
 
 class TuneProgress(TypedDict):
-    """How far a search is."""
+    """Progress of a search."""
 
     stage: str
-    """``"predicting"``, ``"screening"``, ``"confirming"`` or ``"checking"``."""
+    """Stage: ``"predicting"``, ``"screening"``, ``"confirming"`` or ``"checking"``."""
     done: int
-    """Candidates of this stage that are done."""
+    """Number of finished candidates of this stage."""
     candidates: int
-    """Candidates of this stage."""
+    """Number of all candidates of this stage."""
     so_far: str
-    """The best value yet of what is aimed at, with its unit; empty before the first."""
+    """Best value of the aim so far, with its unit; empty before the first value."""
     settings: int
-    """Settings that may be tried."""
+    """Number of settings that may be tried."""
     about_s: float
-    """Time that all may take, judged by the first setting; 0 before it is known. [s]"""
+    """Time of the whole search, estimated from the first setting; 0 before that. [s]"""
 
 
 ProgressCallback: TypeAlias = Callable[[TuneProgress], bool | None]
@@ -270,8 +270,8 @@ class Search:
         span_s = known.duration_s - known.warmup_s
         raise UserError(
             f"{scenario.source}: nothing is delivered in the {span_s:g} s after the warm-up with "
-            f"any of {len(screened)} settings, so that there is nothing to compare",
-            "a longer `duration`, or flows that start earlier",
+            f"any of {len(screened)} settings, so that settings cannot be compared",
+            "set a longer `duration`, or let flows start earlier",
         )
 
     def _leave_out_unmeasured(self) -> None:
@@ -285,7 +285,7 @@ class Search:
         without = [trial for trial in screened if aim not in (trial.screened or {})]
         if without:
             what = some(trial.name for trial in without)
-            self.left_out.append(LeftOut(what, f"nothing measured of {aim} in a short simulation"))
+            self.left_out.append(LeftOut(what, f"no value of {aim} in a short simulation"))
 
     def _predict(self, trial: Trial) -> None:
         from lasthop import models

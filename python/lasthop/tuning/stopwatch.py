@@ -72,5 +72,5 @@ class Stopwatch:
                 f"{self.all_s / 60:.0f} min, "
                 f"{self._first_s:.1f} s for each of {self._settings} settings; allowed are "
                 f"{LONGEST_S / 60:.0f} min",
-                "less take txop=False, pifs=False, a shorter `duration`, fewer `replications`",
+                "shorten it by txop=False, pifs=False, a shorter `duration`, fewer `replications`",
             )

@@ -80,4 +80,4 @@ def _told(search: Search, change: Estimate | None) -> str:
         return f"{text}, no improvement"
     if gain <= (change.ci95 or 0.0):
         return f"{text}, no improvement beyond the interval"
-    return f"{text}, a difference that counts as none"
+    return f"{text}, a negligible difference"

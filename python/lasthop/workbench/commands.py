@@ -59,17 +59,17 @@ class Asked:
         if command not in COMMANDS:
             raise UserError(f"`{command}` is not among {', '.join(COMMANDS)}")
         if not isinstance(request, Mapping):
-            raise UserError("a request is an object with `text`, `settings` and `options`")
+            raise UserError("a request must be an object with `text`, `settings` and `options`")
         text = request.get("text")
         if not isinstance(text, str):
-            raise UserError("`text` of a request is a scenario, as text")
+            raise UserError("`text` of a request must be a scenario, as text")
         settings = request.get("settings", [])
         if not isinstance(settings, list) or not all(isinstance(each, str) for each in settings):
-            raise UserError('`settings` of a request are a list such as ["cell.ap.cwmin=15"]')
+            raise UserError('`settings` of a request must be a list such as ["cell.ap.cwmin=15"]')
         check_text("text", text)
         options = request.get("options", {})
         if not isinstance(options, Mapping):
-            raise UserError("`options` of a request are an object")
+            raise UserError("`options` of a request must be an object")
         words, known = COMMANDS[command]
         file = "scenario.json" if text.lstrip().startswith("{") else "scenario.toml"
         arguments = [*words, file, "--json"]
@@ -79,7 +79,7 @@ class Asked:
                 raise UserError(f"`{name}` is not among the options: {', '.join(known)}")
             for each in given if isinstance(given, list) else [given]:
                 if isinstance(each, bool) or not isinstance(each, (str, int, float)):
-                    raise UserError(f"`{name}` of the options is a text or a number")
+                    raise UserError(f"`{name}` of the options must be a text or a number")
                 arguments.append(f"{known[name]}={each}")
         if len(arguments) > MOST_ARGUMENTS:
             raise UserError(f"more than {MOST_ARGUMENTS} settings and options")

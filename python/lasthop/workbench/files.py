@@ -26,7 +26,7 @@ def page() -> Path:
     if not (PAGE / ENTRY).is_file() or not (PAGE / "engine.wasm").is_file():
         raise UserError(
             "the workbench's page has not been built here",
-            "in a checkout `make workbench` builds it: it needs Node 20 and rustup",
+            "in a checkout run `make workbench`, which needs Node 20 and rustup",
         )
     return PAGE
 

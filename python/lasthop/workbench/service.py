@@ -148,7 +148,7 @@ async def body(request: Request) -> object:
         If there is none, or it is too long.
     """
     if not request.headers.get("content-type", "").startswith("application/json"):
-        raise UserError("a request is application/json")
+        raise UserError("a request must be application/json")
     pieces = b""
     async for piece in request.stream():
         pieces += piece

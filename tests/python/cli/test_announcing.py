@@ -81,7 +81,7 @@ def run(clock: Clock, whole_s: float, done_at: Callable[[float], float]) -> None
         announcer.hear(done_at(clock.now_s - begun_s), 1.0)
 
 
-AGAIN = "note: simulating takes longer than was said: at least "
+AGAIN = "note: simulating takes longer than estimated: at least "
 
 
 def test_what_slows_down_is_said_again_when_it_takes_twice_as_long(
@@ -106,7 +106,7 @@ def test_what_becomes_faster_is_said_again_when_it_takes_a_quarter(
     first, *again = capsys.readouterr().err.splitlines()
     assert first == "note: simulating: about 83 min"
     assert 1 <= len(again) <= 4
-    assert all("takes less than was said: about" in line for line in again)
+    assert all("takes less than estimated: about" in line for line in again)
     assert again[-1].endswith("about 3.5 min")  # of 1.7: as of half the time passed
 
 
@@ -175,7 +175,7 @@ def test_simulations_are_told_by_what_they_have_simulated(
         at |= {"draining": True, "runs_under_way": 2}
         hear(at)
         hear(at | {"runs_under_way": 1})
-    said = "note: finishing the 2 that are under way; Ctrl-C again ends them\n"
+    said = "note: finishing 2 running simulations; Ctrl-C again ends them\n"
     assert capsys.readouterr().err == said
 
 
@@ -287,7 +287,7 @@ def test_a_search_says_which_stage_takes_longer_than_was_said(
     tell(1)  # 66 settings at 2 s each
     assert capsys.readouterr().err.splitlines() == [
         "note: searching up to 175 settings, so far 4.4 Mb/s: about 33 s",
-        "note: predicting 66 settings takes longer than was said: about 2.2 min",
+        "note: predicting 66 settings takes longer than estimated: about 2.2 min",
     ]
 
 

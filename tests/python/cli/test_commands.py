@@ -159,7 +159,7 @@ def test_timing_goes_to_standard_error_only(lasthop: Lasthop, small: Path) -> No
     timed = lasthop("simulate", small, "--json", "--timing", *AT_REST)
     assert timed.stdout == plain.stdout
     assert plain.stderr == ""
-    assert re.fullmatch(r"timing: .* simulated seconds a second\n", timed.stderr)
+    assert re.fullmatch(r"timing: .* simulated seconds per second\n", timed.stderr)
 
 
 def test_out_has_the_printed_result(lasthop: Lasthop, small: Path, tmp_path: Path) -> None:
@@ -248,11 +248,9 @@ def test_a_solver_that_gives_up_is_told_in_a_sentence(lasthop: Lasthop) -> None:
     done = lasthop("compare", "-", "--set", sharing(0.05), stdin=SHARED.encode())
     assert done.returncode == 0
     [line] = (line for line in done.stdout.splitlines() if line.startswith("no prediction"))
-    start = (
-        "no prediction: the scenario has no solution that the model finds: target 0.05 of class a"
-    )
+    start = "no prediction: the scenario has no solution in the model: target 0.05 of class a"
     assert line.startswith(start)
-    assert "solved are targets from about 0.17 on" in line
+    assert "the model supports targets from about 0.17 on" in line
     done = lasthop("predict", "-", "--set", sharing(0.05), stdin=SHARED.encode())
     assert done.returncode == 2
     assert done.stderr.splitlines()[0].startswith("error: <stdin>: model vbs: no solution: target")
@@ -364,7 +362,7 @@ def test_sweep_shows_quantities_that_are_asked_for(lasthop: Lasthop, small: Path
     assert "no quantity rtd_s; the nearest are" in refused.stderr
     absent = lasthop("sweep", small, *over, "--show", "mark_probability")
     assert absent.returncode == 2
-    assert "--show mark_probability: no point has it" in absent.stderr
+    assert "--show mark_probability: no point has this quantity" in absent.stderr
 
 
 ROUTER = """\
@@ -414,7 +412,7 @@ def test_finite_class_has_a_rate_and_no_goodput(lasthop: Lasthop) -> None:
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        (["--series", "0.1 s"], "--series 0.1 s: --out DIR is needed"),
+        (["--series", "0.1 s"], "--series 0.1 s: the series would be lost"),
         (["--pcapng", "a.pcapng"], "--pcapng a.pcapng: <stdin> has no cell"),
         (["--out", "/proc/x"], "--out /proc/x: /proc is not writable"),
         (["--out", "OUT"], "flows.csv is a directory, not a file"),
@@ -492,10 +490,10 @@ def test_a_sweep_and_studies_may_be_done_elsewhere(
     ("options", "message"),
     [
         (["--cluster", "tcp://far:8786", "--slurm"], "--slurm: --cluster is given as well"),
-        (["--cluster", "tcp://far:8786", "--jobs", "2"], "--jobs 2: threads of this machine"),
-        (["--slurm-option", "timeout_min=5"], "--slurm-option timeout_min=5: needs --slurm"),
+        (["--cluster", "tcp://far:8786", "--jobs", "2"], "--jobs 2: cannot be combined with"),
+        (["--slurm-option", "timeout_min=5"], "--slurm-option timeout_min=5: expected --slurm"),
         (["--slurm", "--slurm-option", "what=5", "--slurm-option", "cluster=local"], "slurm: "),
-        (["--points", "none.csv"], "--points none.csv: --over and --zip have points as well"),
+        (["--points", "none.csv"], "--points none.csv: cannot be combined with --over or --zip"),
         (["--zip", "--over", "cell.ap_queue=5"], "need equally many values: seed 2, cell.ap_queue"),
     ],
 )

@@ -89,7 +89,7 @@ def test_missing_file_hints_at_the_nearest(lasthop: Lasthop, small: Path) -> Non
 
 def test_a_missing_scenario_hints_at_init(lasthop: Lasthop, tmp_path: Path) -> None:
     done = lasthop("check", tmp_path / "home.toml")
-    hint = f"hint: lasthop init {tmp_path / 'home.toml'} writes a first scenario"
+    hint = f"hint: run `lasthop init {tmp_path / 'home.toml'}` to write a first scenario"
     assert done.stderr.splitlines()[1] == hint
 
 
@@ -130,7 +130,7 @@ def test_an_address_is_told_from_a_file(
 @pytest.mark.parametrize(
     ("path", "what"),
     [
-        ("/proc/self/status", "tells of the kernel's state, and is no file on a disk"),
+        ("/proc/self/status", "contains state of the kernel and is not a file on disk"),
         ("/dev/zero", "is a device, not a file"),
         ("/dev/null", "is a device, not a file"),
         ("SOCKET", "is a socket, not a file"),
@@ -176,7 +176,7 @@ def test_pipes_are_files(small: Path, tmp_path: Path, way: str) -> None:
 USAGE = {
     "unknown command": (["simulat", "FILE"], "no such command 'simulat'", "simulate"),
     "unknown option": (["simulate", "FILE", "--replicatons", "3"], "--replicatons", "did you mean"),
-    "no file": (["simulate"], "missing argument", "lasthop init writes"),
+    "no file": (["simulate"], "missing argument", "run `lasthop init`"),
     "no value": (["simulate", "FILE", "--seed"], "--seed", "--help"),
     "extra argument": (["check", "FILE", "more"], "more", "--help"),
     "zero threads": (["simulate", "FILE", "--jobs", "0"], '--jobs: "0"', "--help"),
@@ -298,7 +298,7 @@ USAGE = {
     ),
     "unknown model": (["predict", "FILE", "--model", "oracle"], '"oracle"', "hotspot"),
     "empty sweep": (["sweep", "FILE", "--over", "seed="], "--over seed: an empty value", None),
-    "no sweep": (["sweep", "FILE"], "--over is needed, or --points", "--over cell.ap"),
+    "no sweep": (["sweep", "FILE"], "expected --over or --points", "--over cell.ap"),
     "series of no time": (["simulate", "FILE", "--series", "0 s"], "record.series_interval", None),
     "out is a file": (["simulate", "FILE", "--out", "FILE"], "is a file, not a directory", None),
     "capture nowhere": (
@@ -377,7 +377,7 @@ def test_model_refusal_names_every_assumption(lasthop: Lasthop, small: Path) -> 
     where = " of model hotspot)"
     assert errors[0].endswith(f"the wire loses packets, `wire.loss` = 0.1 (a1{where}")
     assert errors[1].endswith(
-        f"`station.far.error_up` = 0.1; likewise `station.far.error_down` (a7{where}"
+        f"`station.far.error_up` = 0.1; the same holds for `station.far.error_down` (a7{where}"
     )
 
 
@@ -386,7 +386,7 @@ def test_model_refusal_folds_what_differs_in_names_alone(lasthop: Lasthop) -> No
     errors = [line for line in done.stderr.splitlines() if line.startswith("error: ")]
     assert len(errors) == 4
     assert errors[-1].endswith(
-        "timer never expires: `station.near.download` runs compound; likewise "
+        "timer never expires: `station.near.download` runs compound; the same holds for "
         "`station.far.download`, `station.guest.download` (a3 of model hotspot)"
     )
 

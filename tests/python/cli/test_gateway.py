@@ -23,7 +23,7 @@ def test_plan_prints_commands_and_needs_nothing(lasthop: Lasthop, cafe: Path) ->
     done = lasthop("gateway", "plan", cafe)
     assert (done.returncode, done.stderr) == (0, "")
     lines = done.stdout.splitlines()
-    assert lines[0] == "# leaves: fq_codel, as if the kernel has it; `check` tells"
+    assert lines[0] == "# leaves: fq_codel, if the kernel has it; see `check`"
     assert lines[1].startswith("ip link add lh-eth1 address 02:6c:68:")
     words = {line.split()[0] for line in lines[1:]}
     assert words - {PIPED} == PROGRAMS
@@ -89,7 +89,7 @@ def test_status_of_what_is_not_up(lasthop: Lasthop, cafe: Path, tmp_path: Path) 
 def test_interfaces_that_are_not_there_are_named(lasthop: Lasthop, cafe: Path) -> None:
     cafe.write_text(LEAST.replace("eth0", "no-such-if0"))
     done = lasthop("gateway", "check", cafe)
-    rootless = "warning: this machine was not looked at: that takes CAP_"
+    rootless = "warning: this machine was not examined: this needs CAP_"
     if not done.stderr.startswith(rootless) and "this machine has no" not in done.stderr:
         assert done.returncode == 2
-        assert done.stderr.startswith("error: interface no-such-if0: there is none of this name\n")
+        assert done.stderr.startswith("error: interface no-such-if0: no interface has this name\n")

@@ -233,7 +233,7 @@ def test_input_that_ends_says_at_which_question_and_writes_nothing(lasthop: Last
     done = lasthop("init", "x.toml", stdin=b"802.11g\nwhat\n")
     assert done.returncode == 2
     assert 'ends before an answer to question 2; "what": allowed are' in done.stderr
-    assert "--yes takes the usual answers" in done.stderr
+    assert "use --yes for the default answers" in done.stderr
     assert not Path("x.toml").exists()
 
 

@@ -118,12 +118,12 @@ def test_a_picture_of_somebody_else_is_refused_before_the_run_and_ours_is_replac
         (["--plot", "x.gif"], "--plot: x.gif: the name must end in .png, .pdf, .svg"),
         (["--plot=x"], "--plot: x: the name must end in .png, .pdf, .svg"),
         (["--plot", "no/x.png"], "--plot no/x.png: there is no directory no"),
-        (["--air", "1..2"], "--air 1..2: a time needs a unit"),
-        (["--air", "1kB..2kB"], "--air 1kB..2kB: a time needs a unit"),
-        (["--air", "now"], "--air now: FROM..TO is needed"),
+        (["--air", "1..2"], "--air 1..2: the times must have a unit"),
+        (["--air", "1kB..2kB"], "--air 1kB..2kB: the times must have a unit"),
+        (["--air", "now"], "--air now: expected FROM..TO"),
         (["--air", "9s..10s"], "--air 9s..10s: the run lasts from 0 to 4 s"),
         (["--air", "1s..2s", "--series", "0.1 s", "--plot"], "--series is drawn as well"),
-        (["--series", "0.1 s"], "--out DIR is needed, where the series go, or --plot"),
+        (["--series", "0.1 s"], "expected --out DIR to save them, or --plot"),
     ],
 )
 def test_what_cannot_be_drawn_is_refused_before_the_run(
@@ -175,7 +175,7 @@ def test_sweep_draws_a_quantity_and_names_the_values(lasthop: Lasthop, small: Pa
     ("words", "message"),
     [
         (["--plot", "--quantity", "jam"], "no quantity jam; the nearest are jain"),
-        (["--quantity", "jain"], "--quantity jain: what the picture shows; --plot draws one"),
+        (["--quantity", "jain"], "--quantity jain: no picture is drawn: expected --plot as well"),
         (["--plot", "--over", "seed=1..9", "--over", "replications=1..5"], "a picture of "),
     ],
 )
@@ -206,7 +206,7 @@ def test_every_command_that_answers_can_draw(lasthop: Lasthop, command: list[str
     assert "--plot [FILE]" in lasthop(*command, "--help").stdout
 
 
-RULE = "Where the command writes its files; each is told in a line."
+RULE = "Write files here and print the name of each."
 
 
 @pytest.mark.parametrize(

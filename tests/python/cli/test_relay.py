@@ -36,13 +36,19 @@ def said(capsys: pytest.CaptureFixture[str], *words: str) -> str:
     ("words", "told"),
     [
         (["--connections", "0"], '--connections: "0" is not a number from 1 to 128'),
-        (["--connections", "5..2"], "--connections: 5..2: the fewest are more than the most"),
+        (
+            ["--connections", "5..2"],
+            "--connections: 5..2: the first number must not be above the second",
+        ),
         (["--connections", "1..200"], '"200" is not a number from 1 to 128'),
-        (["--rule", "utility", "--connections", "4"], "--rule: utility: --connections 4 leaves it"),
-        (["--probe", "--connections", "4"], "--probe: --connections 4 leaves it nothing to decide"),
-        (["--fairness", "2"], "--fairness: 2: is for --rule utility alone"),
+        (["--rule", "utility", "--connections", "4"], "--rule: utility: --connections 4 already"),
+        (["--probe", "--connections", "4"], "--probe: --connections 4 already fixes the number"),
+        (["--fairness", "2"], "--fairness: 2: expected --rule utility as well"),
         (["--forward", f"1:{'a' * 256}:1"], "aaa...: a host has at most 255 characters"),
-        (["--socks", "127.0.0.1:9", "--metrics", "127.0.0.1:9"], "the same as --socks 127.0.0.1:9"),
+        (
+            ["--socks", "127.0.0.1:9", "--metrics", "127.0.0.1:9"],
+            "--socks 127.0.0.1:9 has the same address",
+        ),
         (["--rule", "fast"], '--rule: "fast" is not rtt, utility or marks'),
         (["--k", "-1"], '--k: "-1" is not a number above 0'),
         (["--k", "nan"], '--k: "nan" is not a number above 0'),
@@ -51,15 +57,18 @@ def said(capsys: pytest.CaptureFixture[str], *words: str) -> str:
         (["--interval", "1"], '--interval: "1" is not a number above 0 with a unit'),
         (["--hold", "0"], '--hold: "0" is not a number from 1 to 100'),
         (["--patience", "0.1s"], "--patience: 0.1s: must be from 1 s to 3600 s"),
-        (["--from", "here"], '--from: "here" is no address'),
+        (["--from", "here"], '--from: "here" is not an address'),
         (["--timeout", "0.5s"], "--timeout: 0.5s: must be from 1 s"),
         (["--memory", "1KiB"], "--memory: 1KiB: must be from 1MiB to 16GiB"),
         (["--streams", "1e9"], '--streams: "1e9" is not a number from 1 to'),
-        (["--streams", "2049"], "--streams: 2049: --memory 48MiB is for at most 2048 streams"),
+        (
+            ["--streams", "2049"],
+            "--streams: 2049: --memory 48MiB is sufficient for at most 2048 streams",
+        ),
         (["--streams", "43", "--memory", "1MiB"], "hint: --memory 2MiB"),
         (["--forward", "80"], '--forward: "80" is not [ADDRESS:]PORT:HOST:PORT'),
-        (["--forward", "99999:a:1"], '--forward: "99999" is no port from 0 to 65535'),
-        (["--socks", "example.org:1"], '--socks: "example.org" is no address'),
+        (["--forward", "99999:a:1"], '--forward: "99999" is not a port from 0 to 65535'),
+        (["--socks", "example.org:1"], '--socks: "example.org" is not an address'),
     ],
 )
 def test_a_value_is_named_with_what_would_be_valid(
@@ -94,7 +103,9 @@ def test_the_memory_decides_how_many_streams_there_may_be() -> None:
     assert Bounds().as_json()["streams"] == 2048
     assert Bounds(memory_bytes=1 << 20).as_json()["streams"] == 42
     assert Bounds(memory_bytes=192 << 20, streams=8192).as_json()["streams"] == 8192
-    with pytest.raises(UserError, match="streams: 8192: memory_bytes = 50331648 is for at most"):
+    with pytest.raises(
+        UserError, match="streams: 8192: memory_bytes = 50331648 is sufficient for at most"
+    ):
         Bounds(streams=8192)
 
 
@@ -110,7 +121,7 @@ def test_a_server_is_host_and_port(
     [
         ("db", '--to: "db" is not HOST:PORT'),
         ("10.0.0.0/33:1", "--to: '10.0.0.0/33' does not appear to be"),
-        ("db:x", '--to: "x" is no port'),
+        ("db:x", '--to: "x" is not a port'),
     ],
 )
 def test_targets_are_hosts_and_ports(
@@ -130,14 +141,14 @@ def test_keys_are_secret_and_not_overwritten(
     assert "File exists" in said(capsys, "key", str(file))
     assert file.read_text() == kept
     file.chmod(0o644)
-    assert "others can read this key (mode 644)" in said(capsys, "serve", "--key", str(file))
+    assert "other users can read this key (mode 644)" in said(capsys, "serve", "--key", str(file))
     assert "lasthop relay key" in said(capsys, "serve", "--key", str(tmp_path / "none"))
     file.chmod(0o600)
     for text in ("", "abc", "ab" * 500):
         file.write_text(text)
-        assert f"{file}: holds no key" in said(capsys, "serve", "--key", str(file))
+        assert f"{file}: contains no key" in said(capsys, "serve", "--key", str(file))
     os.mkfifo(tmp_path / "pipe")
-    assert "pipe: is no file" in said(capsys, "serve", "--key", str(tmp_path / "pipe"))
+    assert "pipe: is not a file" in said(capsys, "serve", "--key", str(tmp_path / "pipe"))
     assert "Is a directory" in said(capsys, "serve", "--key", str(tmp_path))
 
 

@@ -48,7 +48,7 @@ def in_shell(small: Path, command: str) -> subprocess.CompletedProcess[str]:
 
 def test_closed_output_is_refused_before_anything_runs(small: Path) -> None:
     done = in_shell(small, f"simulate {small} --out out >&-")
-    assert (done.returncode, done.stderr) == (2, "error: standard output: it is closed\n")
+    assert (done.returncode, done.stderr) == (2, "error: standard output is closed\n")
     assert not (small.parent / "out").exists()
 
 

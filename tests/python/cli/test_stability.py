@@ -101,7 +101,7 @@ def test_cycles_are_listed_and_drawn(lasthop: Lasthop, tmp_path: Path) -> None:
     picture = tmp_path / "cycles.svg"
     text = lasthop(*words, "--out", picture).stdout
     assert text.startswith("super-critical at q_th = 38.8")
-    assert re.search(r"the branch goes on beyond q_th = [\d.]+: --count 3 is reached", text)
+    assert re.search(r"the branch continues beyond q_th = [\d.]+: --count 3 is reached", text)
     assert picture.exists()
     [found] = json.loads(lasthop(*words, "--json").stdout)["branches"]
     assert len(found["cycles"]) == 3
@@ -112,7 +112,9 @@ def test_motion_is_summed_up_and_drawn(lasthop: Lasthop, tmp_path: Path) -> None
     words = ["stability", "integrate", "threshold", "--until", "40 s", "--start", "window=70"]
     picture = tmp_path / "motion.svg"
     text = lasthop(*words, "--out", picture).stdout
-    assert re.search(r"from 28 s on: (at rest|the swing of the window is still decaying)", text)
+    assert re.search(
+        r"from 28 s on: (at rest|the oscillation of the window is still decaying)", text
+    )
     assert picture.exists()
     answer = json.loads(lasthop(*words, "--json").stdout)
     assert len(answer["time_s"]) == len(answer["states"]["window"])
@@ -236,8 +238,8 @@ def test_every_model_has_an_equilibrium_that_is_told(lasthop: Lasthop, model: st
 
 def test_part_of_a_range_without_a_point_of_rest_is_told(lasthop: Lasthop, router: Path) -> None:
     done = lasthop("stability", "hopf", router, "--over", "flows=10..1000")
-    [line] = [line for line in done.stdout.splitlines() if line.startswith("no point of rest")]
-    assert re.fullmatch(r"no point of rest above flows = [\d.]+: .*least_rest = 2.*", line)
+    [line] = [line for line in done.stdout.splitlines() if line.startswith("no equilibrium")]
+    assert re.fullmatch(r"no equilibrium above flows = [\d.]+: .*least_rest = 2.*", line)
 
 
 @pytest.mark.parametrize(
@@ -346,19 +348,19 @@ WRONG = {
     "unknown model": (["roots", "redd"], "neither a model", "did you mean red?"),
     "unknown parameter": (["roots", "red", "--set", "rt=1"], "`rt`", "did you mean rtt?"),
     "bad value": (["roots", "red", "--set", "rtt=-1"], "`rtt`: -1 is not", None),
-    "no value": (["roots", "red", "--set", "rtt"], "NAME=VALUE is needed", "--set"),
+    "no value": (["roots", "red", "--set", "rtt"], "expected NAME=VALUE", "--set"),
     "no equilibrium": (["roots", "red", "--set", "min_th=600"], "not below max_th", None),
-    "no range": (["hopf", "red", "--over", "rtt=1"], "LOW..HIGH is needed", "--over"),
+    "no range": (["hopf", "red", "--over", "rtt=1"], "expected LOW..HIGH", "--over"),
     "empty range": (["hopf", "red", "--over", "rtt=2s..1s"], "2s is not below 1s", None),
     "no unit": (["hopf", "red", "--over", "rtt=5..500"], "5 is not a time such as", None),
-    "a key path": (["hopf", "red", "--over", "dumbbell.rtt=1s..2s"], "not of a key path", "rtt="),
+    "a key path": (["hopf", "red", "--over", "dumbbell.rtt=1s..2s"], "is a key path", "rtt="),
     "no effect": (
         ["hopf", "red", "--set", "tcp=reno", "--over", "alpha=0.1..1"],
         "`alpha`: changes nothing",
         None,
     ),
     "a word over a range": (["hopf", "red", "--over", "tcp=1..2"], "`tcp`", None),
-    "one axis": (["chart", "red", "--over", "rtt=1s..2s"], "--over is needed twice", None),
+    "one axis": (["chart", "red", "--over", "rtt=1s..2s"], "--over: must be given twice", None),
     "unknown command": (["root", "red"], "no such command 'root'", "did you mean roots?"),
     "unknown picture": (
         ["chart", "red", "--over", "rtt=1s..2s", "--over", "alpha=.1..1", "--out", "a.txt"],
@@ -409,4 +411,4 @@ def test_ranges_may_say_at_which_values(lasthop: Lasthop) -> None:
     assert found["y"]["values"] == pytest.approx([0.01, 0.03, 0.09])
     done = lasthop("stability", "chart", "red", "--over", "rtt=1s..2s:", "--over", "gamma=1..2")
     assert (done.returncode, done.stdout) == (2, "")
-    assert "LOW..HIGH is needed, perhaps with :STEP or log N" in done.stderr
+    assert "expected LOW..HIGH, optionally with :STEP or log N" in done.stderr

@@ -159,7 +159,7 @@ def test_what_is_of_another_namespace_is_not_ours(run: Path) -> None:
     apart = state_of("eth1", None)
     assert apart.directory == run / f"eth1@{own.number}"
     assert theirs.take()
-    said = f"what is left is of another network namespace, number {own.number + 1}"
+    said = f"the remaining state is of another network namespace, number {own.number + 1}"
     with pytest.raises(UserError, match=said):
         theirs.begin(None, "gateway")
     theirs.release()

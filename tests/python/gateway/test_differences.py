@@ -194,7 +194,7 @@ def test_many_things_of_a_kind_are_counted() -> None:
     many = [Difference(("class", 9, k), f"class 6c68:{k} of lh-lan is changed") for k in range(9)]
     assert told(many) == [
         *(each.said for each in many[:3]),
-        "6 more classes and queues are not as they ought to be",
+        "6 more classes and queues differ from their settings",
     ]
 
 

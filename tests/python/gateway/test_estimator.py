@@ -95,7 +95,7 @@ def test_who_holds_c_down_alone_is_told() -> None:
     assert bench.controller.capacity_bps < AP.first_rate_bps / 2
     (fault,) = bench.estimator.faults(bench.now_s)
     assert fault.startswith(
-        "access point wlan: s1, alone with traffic, answers 300 ms late and holds"
+        "access point wlan: s1, the only station with traffic, answers 300 ms late and holds"
     )
     # nobody else need suffer: once there are others C is what it was
     prompt = {"10.0.0.1": 0.3, "10.0.0.2": 0.002, "10.0.0.3": 0.002}
@@ -139,7 +139,7 @@ def test_who_never_answers_is_told_and_so_is_an_access_point_of_such() -> None:
     estimator = bench.estimator
     assert [estimator.is_silent(name, bench.now_s) for name in ("s1", "s2")] == [False, True]
     assert estimator.faults(bench.now_s) == [
-        "access point wlan: nobody with traffic answers pings or downloads over TCP "
+        "access point wlan: no station with traffic answers pings or downloads over TCP "
         "(C stays at 6 Mbit/s; `gateway.rate` fixes it)"
     ]
     for _ in range(3):
@@ -207,7 +207,7 @@ def test_pings_that_the_kernel_does_not_send_are_told_as_such() -> None:
         bench.round([station(1)], None)
     assert bench.estimator.pings == 0
     (fault,) = bench.estimator.faults(bench.now_s)
-    assert "no ping can be sent to 10.0.0.1: has this machine a route to it?" in fault
+    assert "no ping can be sent to 10.0.0.1: check the route of this machine to it" in fault
 
 
 def test_answers_to_others_and_late_ones_are_nothing() -> None:

@@ -120,7 +120,7 @@ def test_tc_is_told_of_the_queue(discipline: str, said: str) -> None:
 
 def test_a_plan_says_what_it_assumes_of_the_kernel() -> None:
     lines = plan(gateway('station.a.address = "10.0.0.1"'))
-    assert lines[0] == "# leaves: fq_codel, as if the kernel has it; `check` tells"
+    assert lines[0] == "# leaves: fq_codel, if the kernel has it; see `check`"
     assert sum(" fq_codel limit " in line for line in lines) == 3
 
 
@@ -150,10 +150,10 @@ def replace_field(queue: Queue, field: str) -> Queue:
 def test_a_kernel_without_codel_is_warned_of_unless_the_file_wants_a_fifo() -> None:
     assert unmanaged(gateway(), "fq_codel") == unmanaged(gateway(), "codel") == []
     (line,) = unmanaged(gateway(), "pfifo")
-    assert "calls and queries wait behind its own downloads" in line
+    assert "calls and queries wait for its own downloads" in line
     chosen = replace(gateway(), discipline="pfifo")
     assert unmanaged(chosen, "pfifo") == []
     assert (why(gateway()), why(chosen)) == (
         "the best that this kernel has",
-        "as `gateway.discipline` says",
+        "set by `gateway.discipline`",
     )

@@ -107,7 +107,7 @@ def test_names_of_stations_and_of_the_gateway_are_not_in_it() -> None:
         (
             'discover.neighbours = true\nap.a.subnets = "10.0.1.0/24"\n'
             'ap.b.subnets = "10.0.2.0/24"',
-            "interface eth1: a script cannot tell which of its access points",
+            "interface eth1: a script cannot determine the access point",
         ),
     ],
     ids=["leases", "snmp", "rates", "udp", "paper", "two-aps"],

@@ -158,10 +158,10 @@ def test_a_leases_path_that_is_no_file_is_refused_at_once(tmp_path: Path) -> Non
     with socket.socket(socket.AF_UNIX) as listening:
         listening.bind(str(tmp_path / "socket"))
         for path, why in (
-            (tmp_path / "fifo", "it is no regular file"),
-            (tmp_path / "folder", "(it is no regular file|Is a directory)"),
+            (tmp_path / "fifo", "is not a regular file"),
+            (tmp_path / "folder", "(is not a regular file|Is a directory)"),
             (tmp_path / "socket", "No such device or address"),
-            (Path("/dev/zero"), "it is no regular file"),
+            (Path("/dev/zero"), "is not a regular file"),
             (tmp_path / "none", "No such file or directory"),
         ):
             gateway = config.read(f"[gateway]\nwan='a'\nlan='b'\ndiscover.leases='{path}'\n")
@@ -177,7 +177,7 @@ def test_a_leases_file_without_end_is_told(tmp_path: Path, monkeypatch: pytest.M
     gateway = config.read(f"[gateway]\nwan='a'\nlan='b'\ndiscover.leases='{file}'\n")
     seen, wrong = discovery.look(gateway)
     assert [sighting.name for sighting in seen] == ["phone"]
-    assert wrong == [f"{file}: what is behind its first 1 MiB is not read"]
+    assert wrong == [f"{file}: the part after its first 1 MiB is not read"]
 
 
 def test_a_source_that_fails_is_a_fault_and_the_others_count(
@@ -312,13 +312,13 @@ ap.a.snmp = {{ agent = "{host}:{port}", rates = "{RATE_COLUMN}", rates_unit = "{
 @pytest.mark.parametrize(
     ("kind", "value", "said"),
     [
-        (snmp.OCTETS, b"54.0", "its rate is no number"),
-        (snmp.IP_ADDRESS, b"\x0a\0\0\1", "its rate is no number"),
-        (snmp.INTEGER, b"", "its rate is no number"),
+        (snmp.OCTETS, b"54.0", "its rate is not a number"),
+        (snmp.IP_ADDRESS, b"\x0a\0\0\1", "its rate is not a number"),
+        (snmp.INTEGER, b"", "its rate is not a number"),
         (snmp.INTEGER, b"\xff", "-500000 bit/s is no rate of a WLAN"),
         (snmp.COUNTER64, b"\x7f" + bytes(7), "bit/s is no rate of a WLAN"),
         (snmp.INTEGER, b"\0", "snmp reports no rate of its 1 stations"),
-        (snmp.INTEGER, b"\x7f" + bytes(2000), "its rate is no number"),
+        (snmp.INTEGER, b"\x7f" + bytes(2000), "its rate is not a number"),
     ],
     ids=["text", "address", "empty", "negative", "huge", "zero", "endless"],
 )

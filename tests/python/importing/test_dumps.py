@@ -195,12 +195,12 @@ def test_the_guard_interval_is_of_the_way_that_carries_the_bytes(tmp_path: Path)
 @pytest.mark.parametrize(
     ("rate", "told", "width", "words"),
     [
-        (VHT, "80", "80 MHz", "as iw dev info says"),
-        (VHT, "160", "80 MHz", "the widest of the rates; iw dev info says 160 MHz"),
-        ("72.2 MBit/s MCS 7 short GI", "80", "20 MHz", "iw dev info says 80 MHz"),
-        ("72.2 MBit/s MCS 7 short GI", "40", "20 MHz", "iw dev info says 40 MHz"),
-        ("150.0 MBit/s MCS 7 40MHz short GI", "80", "40 MHz", "iw dev info says 80 MHz"),
-        ("150.0 MBit/s MCS 7 40MHz short GI", "40", "40 MHz", "as iw dev info says"),
+        (VHT, "80", "80 MHz", "from `iw dev info`"),
+        (VHT, "160", "80 MHz", "the widest of the rates; `iw dev info` has 160 MHz"),
+        ("72.2 MBit/s MCS 7 short GI", "80", "20 MHz", "`iw dev info` has 80 MHz"),
+        ("72.2 MBit/s MCS 7 short GI", "40", "20 MHz", "`iw dev info` has 40 MHz"),
+        ("150.0 MBit/s MCS 7 40MHz short GI", "80", "40 MHz", "`iw dev info` has 80 MHz"),
+        ("150.0 MBit/s MCS 7 40MHz short GI", "40", "40 MHz", "from `iw dev info`"),
     ],
 )
 def test_a_width_is_not_attributed_to_iw_unless_iw_said_it(

@@ -75,5 +75,5 @@ def test_rts_of_a_cell_that_aggregates_is_told_and_not_taken(tmp_path: Path) -> 
     packets = [(0.0, frame(1, HE_FIELD, 1 << 23)), (0.1, rts), (0.2, frame(1, HE_FIELD, 1 << 23))]
     seen = of_capture(capture(tmp_path / "x", packets), Choices())
     assert "rts_threshold" not in seen.cell
-    assert any("RTS goes ahead" in note.text for note in seen.notes)
+    assert any("RTS is sent before" in note.text for note in seen.notes)
     scenario(seen)

@@ -106,13 +106,13 @@ DAMAGED = {
     "a header alone": (pcap("<", 0xA1B2C3D4, [])[:10], "ends in the header"),
     "a packet of gigabytes": (
         pcap("<", 0xA1B2C3D4, []) + struct.pack("<IIII", 0, 0, TEN_GB, TEN_GB),
-        "packet 1 says it has 1410065408 bytes",
+        "packet 1 claims 1410065408 bytes",
     ),
     "a block of gigabytes": (
         section("<") + struct.pack("<II", 6, TEN_GB & ~3),
-        "block 2 says it has 1410065408 bytes",
+        "block 2 claims 1410065408 bytes",
     ),
-    "a block of no length": (section("<") + struct.pack("<II", 1, 0), "block 2 says it has 0"),
+    "a block of no length": (section("<") + struct.pack("<II", 1, 0), "block 2 claims 0"),
     "a section without byte order": (struct.pack("<III", 0x0A0D0D0A, 28, 0), "no byte order"),
     "an interface that is not described": (
         section("<") + interface("<", 1) + enhanced("<", 7, 0, b""),

@@ -301,7 +301,7 @@ def test_settings_of_openwrt_keep_secrets(tmp_path: Path) -> None:
         ("config wifi-device 'r'\n\toption band '7g'\n", ':2: `r.band`: "7g"; lasthop has 2g'),
         ("config wifi-device 'r'\n\toption disabled 'maybe'\n", "neither 0 nor 1"),
         ("config wifi-device 'r'\n\toption channel '-1'\n", ":2: `r.channel`"),
-        ("wireless.radio0.channel='11'\n", "no line says of what type"),
+        ("wireless.radio0.channel='11'\n", "no line gives its type"),
     ],
 )
 def test_what_is_wrong_in_openwrt_settings_is_told(text: str, message: str, tmp_path: Path) -> None:

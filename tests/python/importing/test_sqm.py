@@ -51,7 +51,7 @@ def test_a_queue_that_does_not_start_makes_no_line(off: Options, tmp_path: Path)
     wire, told = line_of(tmp_path, queue(interface="eth1", **off))
     assert not wire
     assert "SQM on eth1 is" in told
-    assert "no line behind the access point; to add one, append [wire] with the lines" in told
+    assert "no wired line; to add one, append [wire] with the lines" in told
 
 
 def test_a_queue_without_enabled_does_not_start(tmp_path: Path) -> None:

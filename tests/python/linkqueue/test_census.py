@@ -72,5 +72,5 @@ def test_a_flow_that_nobody_answers_has_no_round_trip_time() -> None:
         flow.send(tenth / 10)
     heard = census.found(2.0)
     assert heard == Heard(2.0, (), 1, 0)
-    assert "no acknowledgement" in in_words(heard, WANTED)
+    assert "without an observed acknowledgement" in in_words(heard, WANTED)
     assert in_words(Heard(2.0, (), 0, 4), WANTED) == "wan in 2 s: no long-lived flows, 4 others"

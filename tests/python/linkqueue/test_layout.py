@@ -124,7 +124,7 @@ def test_tc_makes_the_weight_of_the_burst_that_it_is_told(weight_log: int, least
 def test_what_linux_cannot_have_is_refused() -> None:
     with pytest.raises(UserError, match="Linux has no discipline proportional"):
         discipline_of(of("{ limit = 100, proportional = { slope = 0.01 } }"))
-    with pytest.raises(UserError, match="dualpi2 is simulated, not set up"):
+    with pytest.raises(UserError, match="lasthop only simulates dualpi2"):
         discipline_of(of("{ dualpi2 = {} }"))
     with pytest.raises(UserError, match="ce_threshold is simulated, not set up"):
         discipline_of(of("{ codel = { ce_threshold = '1 ms' } }"))

@@ -77,7 +77,7 @@ def test_a_file_may_be_compressed(tmp_path: Path) -> None:
         (-5, r"`results.TCP upload::1\[1\]`: -5 is not a number from 0"),
         ("fast", r"`results.TCP upload::1\[1\]`: \"fast\""),
         (True, r"`results.TCP upload::1\[1\]`: true"),
-        (float("nan"), "has NaN, which is no number of JSON"),
+        (float("nan"), "has NaN, which is not a number in JSON"),
         (float("inf"), "has Infinity"),
         (10**400, r"`results.TCP upload::1\[1\]`"),
         ([[]], r"`results.TCP upload::1\[1\]`"),

@@ -81,7 +81,7 @@ def test_a_receiver_that_counted_nothing_is_told(tmp_path: Path) -> None:
     stream = tcp() | {"receiver": {"bits_per_second": 0}}
     seen = read(written(tmp_path, output([stream])))
     assert seen.streams[0].goodput_bps == pytest.approx(5.5e6)
-    assert seen.notes == ["stream 1: its receiver counted nothing, the sender's count is taken"]
+    assert seen.notes == ["stream 1: its receiver counted nothing, the sender's count is used"]
 
 
 def test_udp_counts_what_arrived(tmp_path: Path) -> None:
@@ -172,7 +172,7 @@ def test_a_server_that_sends_datagrams_does_not_know_what_arrived(tmp_path: Path
     seen = read(written(tmp_path, tree))
     assert seen.streams[0].direction == "down"
     assert (seen.streams[0].goodput_bps, seen.streams[0].loss_probability) == (None, None)
-    assert seen.notes == ["stream 1: how much of its datagrams arrived is not reported"]
+    assert seen.notes == ["stream 1: the number of received datagrams is not reported"]
 
 
 def test_datagrams_out_of_order_may_make_the_count_of_lost_ones_negative(tmp_path: Path) -> None:
@@ -228,7 +228,7 @@ def test_a_report_without_streams_is_left_out_beside_others(tmp_path: Path) -> N
     text = f"{failed}\n{json.dumps(output([tcp()]))}\n{json.dumps(output([tcp()]), indent=1)[:90]}"
     [seen] = read_all(written(tmp_path, text))
     assert seen.notes[:2] == [
-        "the report that begins in line 3 is not whole: left out",
+        "the report that begins in line 3 is incomplete: left out",
         "iperf3 failed: unable to connect: left out",
     ]
 

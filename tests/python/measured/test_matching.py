@@ -243,7 +243,7 @@ def test_a_measured_qdisc_has_a_row_of_its_own(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("files", [5, [("a",)], {"up": None}, [b"f"]])
 def test_what_names_no_file_is_refused(files: Any) -> None:
-    with pytest.raises(UserError, match="is no file"):
+    with pytest.raises(UserError, match="is not a file"):
         lh.compare(SMALL, measured=files)
 
 
@@ -275,7 +275,7 @@ def test_streams_whose_names_tell_their_category_are_flows_of_that_category() ->
 @pytest.mark.parametrize(
     ("flows", "categories", "how"),
     [
-        (IN_CLASSES, ("", "background", "video", "voice"), "not all names of streams tell"),
+        (IN_CLASSES, ("", "background", "video", "voice"), "not all names of streams contain"),
         (IN_CLASSES, ("voice", "background", "video", "voice"), "streams and flows have different"),
         (IN_CLASSES[:1], ("voice",), "streams and flows have different"),
         (IN_CLASSES[:1], ("",), None),

@@ -105,7 +105,7 @@ def test_chart_wants_axes_that_do_not_decide_each_other() -> None:
     case = router()
     with pytest.raises(ParameterError, match="'rtt' is no Axis"):
         chart(case, "rtt", "max_th")  # type: ignore[arg-type]
-    with pytest.raises(ParameterError, match="`queue_weight` decides what `gamma` is"):
+    with pytest.raises(ParameterError, match="`queue_weight` determines `gamma`"):
         chart(case, Axis("gamma", 0.001, 0.1), Axis("queue_weight", 0.001, 0.1))
 
 

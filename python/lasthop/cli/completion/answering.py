@@ -63,7 +63,7 @@ def answer(arguments: Sequence[str]) -> int:
 
 
 def words_of(line: str) -> tuple[list[str], bool]:
-    """Words of a line behind the command, and whether the last one stands in an open quote."""
+    """Return the words of a line after the command, and whether the last has an open quote."""
     for end in ("", "'", '"'):
         try:
             words = shlex.split(line + MARK + end)
@@ -74,12 +74,12 @@ def words_of(line: str) -> tuple[list[str], bool]:
 
 
 def kept_by_bash(word: str, breaks: str) -> str:
-    """What bash takes for a word of its own in front of the one that it replaces."""
+    """Return the part of a word that bash treats as a separate word before the replaced one."""
     return word[: max((word.rfind(each) for each in "=:" if each in breaks), default=-1) + 1]
 
 
 def answered(given: Sequence[str]) -> Answer:
-    """What may stand in the place of the last word."""
+    """Return the possible completions of the last word."""
     table: Table = json.loads(Path(__file__).with_name("words.json").read_text("utf-8"))
     *words, typed = given
     line = Line(table)
@@ -103,7 +103,7 @@ class Line:
 
     @property
     def entry(self) -> Table:
-        """What the command takes."""
+        """Entry of the command in the table."""
         found: Table = self.table["commands"][self.command]
         return found
 
@@ -113,7 +113,7 @@ class Line:
         return {**self.entry.get("options", {}), **self.table["everywhere"]}
 
     def read(self, word: str) -> None:
-        """Take a word that stands there."""
+        """Read a word that is complete."""
         if self.lacking:
             self.lacking.pop(0)
         elif self.is_program:
@@ -133,7 +133,7 @@ class Line:
             self.arguments.append(word)
 
     def going_on(self, typed: str) -> Answer:
-        """What may stand in the place of a word that has begun."""
+        """Return the completions of a word that has begun."""
         if self.lacking:
             return self.value(self.lacking[0], typed)
         if self.is_program:
@@ -161,7 +161,7 @@ class Line:
                 yield name, option["help"]
 
     def next_argument(self) -> str | None:
-        """What the next argument is; None if there are no more."""
+        """Return the kind of the next argument; None if there are no more."""
         takes = self.entry.get("arguments", [])
         at = len(self.arguments)
         if at < len(takes):

@@ -13,7 +13,7 @@ SHARE = Path(__file__).parent / "share"
 def shell_name(text: str) -> str:
     """The value of SHELL."""
     if text not in SHELLS:
-        raise typer.BadParameter(f'"{text}" is no shell of these: {", ".join(SHELLS)}')
+        raise typer.BadParameter(f'"{text}" is not supported: expected {", ".join(SHELLS)}')
     return text
 
 
@@ -22,8 +22,8 @@ def completion(
         str, typer.Argument(metavar="SHELL", help="bash, zsh or fish.", parser=shell_name)
     ],
 ) -> None:
-    """Print a script that has a shell complete commands, options, files and key paths at Tab.
+    """Print a script with which a shell completes commands, options, files and key paths at Tab.
 
-    Its first lines say where it goes.
+    The first lines of the script explain where to install it.
     """
     typer.echo((SHARE / f"lasthop.{shell}").read_text("utf-8"), nl=False)

@@ -59,7 +59,7 @@ def settings(typed: str, file: str, *, several: bool = False) -> Iterator[tuple[
 
 
 def contents(file: str) -> Any:
-    """What stands in a scenario, as far as it can be read: it may be half written."""
+    """Return the contents of a scenario as far as it can be read: it may be incomplete."""
     try:
         text = Path(file).expanduser().read_text("utf-8")
         return json.loads(text) if text.lstrip().startswith("{") else tomllib.loads(text)

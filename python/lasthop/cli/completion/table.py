@@ -1,4 +1,4 @@
-"""What may stand on a command line, as a table: written by `make docs-pages`, read at each Tab."""
+"""Table of possible words on a command line: written by `make docs-pages`, read at each Tab."""
 
 import json
 from collections.abc import Iterator, Mapping
@@ -38,7 +38,7 @@ KINDS = {
     "SHELL": "shell",
     "NAME=LOW..HIGH": "parameter",
 }
-"""What values of a metavar are, whatever the command."""
+"""Kinds of values by metavar, for all commands."""
 
 OF_OPTIONS = {
     ("", "--model"): "model",
@@ -54,11 +54,11 @@ OF_OPTIONS = {
     ("congestion", "NAME"): "control",
     ("relay", "--rule"): "rule",
 }
-"""What values of an option or argument are, by the first word of the command; empty: of all."""
+"""Kinds of values of an option or argument, by the first word of the command; empty for all."""
 
 
 def completion_page() -> str:
-    """The table as JSON, an entry a line."""
+    """Return the table as JSON, one entry per line."""
     lines = ["{"]
     for section, entries in table().items():
         lines.append(f" {json.dumps(section)}: {{")
@@ -68,21 +68,21 @@ def completion_page() -> str:
 
 
 def table() -> dict[str, dict[str, Any]]:
-    """Commands by their names with what each takes, options of all, and lists of words."""
+    """Return commands by name with arguments and options, common options, and lists of words."""
     root: Any = typer.main.get_command(app)
     commands = dict(every_command(root))
     return {"commands": commands, "words": words(), "everywhere": EVERYWHERE}
 
 
 EVERYWHERE = {
-    "--quiet": {"help": "Nothing but the answer and errors."},
-    "--help": {"help": "What the command does and takes."},
+    "--quiet": {"help": "Print nothing but the answer and errors."},
+    "--help": {"help": "Describe the command and its options."},
 }
 """Options of every command."""
 
 
 def words() -> dict[str, list[str]]:
-    """Values that are words, by what they are."""
+    """Return values that are words, by their kind."""
     ledger = load()
     return {
         "model": sorted(MODELS),
@@ -104,14 +104,14 @@ def words() -> dict[str, list[str]]:
 
 
 def options_of(model: str) -> Iterator[str]:
-    """Options of a model with the words that they may be, or before a number."""
+    """Yield options of a model with their words, or ending in an equals sign for a number."""
     package = import_module(f"lasthop.models.{model}")
     for option, allowed in words_of(package.Options) if hasattr(package, "Options") else ():
         yield from (f"{option}={word}" for word in allowed or ("",) if word is not None)
 
 
 def every_command(command: Any, name: str = "") -> Iterator[tuple[str, dict[str, Any]]]:
-    """A command with its arguments and options, then those inside it."""
+    """Yield a command with its arguments and options, then its subcommands."""
     inside: Mapping[str, Any] = getattr(command, "commands", {})
     entry: dict[str, Any] = {"help": said_of(command)}
     if inside:
@@ -136,12 +136,12 @@ def every_command(command: Any, name: str = "") -> Iterator[tuple[str, dict[str,
 
 
 def said_of(command: Any) -> str:
-    """The line on a command in the list of commands."""
+    """Return the line of a command in the list of commands."""
     return str(command.short_help or (command.help or "").partition("\n")[0])
 
 
 def described(command: str, option: Any) -> dict[str, Any]:
-    """An option: its help, what it takes and how many values, whether it may be repeated."""
+    """Return an option's help, kind and number of values, and whether it may be repeated."""
     entry: dict[str, Any] = {"help": first_sentence(option.help)}
     if not option.is_flag:
         entry["takes"] = kind_of(command, option)
@@ -151,12 +151,12 @@ def described(command: str, option: Any) -> dict[str, Any]:
 
 
 def first_sentence(text: str) -> str:
-    """The beginning of a text, without its period."""
+    """Return the first sentence of a text, without its period."""
     return text.partition(". ")[0].partition("; ")[0].removesuffix(".")
 
 
 def kind_of(command: str, parameter: Any) -> str:
-    """What the values of a parameter are; empty where nothing can be said."""
+    """Return the kind of a parameter's values; empty if it is unknown."""
     metavar = str(parameter.metavar)
     own = parameter.opts[0] if parameter.param_type_name == "option" else metavar
     for first in (command.partition(" ")[0], ""):

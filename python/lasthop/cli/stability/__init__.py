@@ -15,12 +15,12 @@ __all__ = ["COMMANDS"]
 
 COMMANDS: dict[Callable[..., None], str] = {
     models: "List models, the papers' cases, and parameters.",
-    equilibrium: "Find the point of rest and whether it is stable.",
+    equilibrium: "Find the equilibrium and whether it is stable.",
     roots: "Find the rightmost characteristic roots.",
     hopf: "Find where stability is lost.",
-    normal_form: "Tell small and sudden oscillations apart.",
-    cycle: "Follow the oscillation that is born.",
+    normal_form: "Distinguish small from sudden oscillations.",
+    cycle: "Follow the oscillation from a Hopf point.",
     integrate: "Follow the motion in time.",
-    chart: "Draw where it is stable over two parameters.",
+    chart: "Draw the stable region of two parameters.",
 }
 """Every command and its line in the list of them."""

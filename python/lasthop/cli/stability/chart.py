@@ -29,7 +29,7 @@ def chart(
     over: Over,
     settings: Parameters = None,
     size: Annotated[
-        int, typer.Option(metavar="N", min=2, max=2000, help="Values of each parameter.")
+        int, typer.Option(metavar="N", min=2, max=2000, help="Use N values of each parameter.")
     ] = 100,
     out: Out = None,
     plot: Plot = None,
@@ -37,7 +37,7 @@ def chart(
     max_memory: MaxMemory = MAX_MEMORY_BYTES,
     as_json: Json = False,
 ) -> None:
-    """Draw where the point of rest is stable over two parameters; --over is given twice."""
+    """Draw the region of two parameters in which the equilibrium is stable; give --over twice."""
     from lasthop.stability.chart import chart as find
 
     asked = read_case(name, settings)
@@ -67,8 +67,8 @@ def print_chart(found: "Chart") -> None:
         typer.echo(f"{kind}: from {ends[0]} to {ends[1]}")
     if len(found.jumps):
         typer.echo(
-            f"places of the edge without a Hopf point: {len(found.jumps)}, where RED's law or the "
-            "window rule has a corner"
+            f"points of the edge without a Hopf point: {len(found.jumps)}, where RED's drop "
+            "function or the window rule has a corner"
         )
 
 

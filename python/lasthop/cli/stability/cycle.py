@@ -40,13 +40,19 @@ def cycle(
     over: Over,
     settings: Parameters = None,
     count: Annotated[
-        int, typer.Option(metavar="N", min=2, max=1000, help="Most cycles to compute, or values.")
+        int,
+        typer.Option(
+            metavar="N",
+            min=2,
+            max=1000,
+            help="Compute at most N cycles; with --constrained, use N values.",
+        ),
     ] = 30,
     constrained: Annotated[
         bool,
         typer.Option(
             "--constrained",
-            help="Follow motions up and down the range, with queues and probabilities in theirs.",
+            help="Follow motions up and down the range, with queues and probabilities limited.",
         ),
     ] = False,
     out: Out = None,
@@ -55,11 +61,12 @@ def cycle(
     max_memory: MaxMemory = MAX_MEMORY_BYTES,
     as_json: Json = False,
 ) -> None:
-    """Follow the cycles born at each Hopf point of a range: period, swing, stability, folds.
+    """Follow the cycles from each Hopf point of a range: period, amplitude, stability, folds.
 
-    Without --constrained, of the equations as the analysis has them, where queues have no floor and
-    probabilities no limits: stable and unstable cycles. With it, what motions end in at --count
-    values of the range, going up and coming back: stable cycles only, of any size.
+    Without --constrained, the equations are those of the analysis, in which queues and
+    probabilities have no limits. It finds stable and unstable cycles. With --constrained, motions
+    are followed until they settle, at --count values of the range, upwards and back. It finds
+    stable cycles only, of any size.
     """
     from lasthop.stability.branch import branch
     from lasthop.stability.hopf import hopf_points_on
@@ -126,10 +133,11 @@ def print_sweep(found: "Sweep") -> None:
     print_table(heads, rows)
     if found.differ:
         low, high = found.differ[0], found.differ[-1]
-        typer.echo(f"rest and swing side by side from {found.parameter} = {low:.6g} to {high:.6g}")
+        span = f"from {found.parameter} = {low:.6g} to {high:.6g}"
+        typer.echo(f"both equilibrium and oscillation are possible {span}")
     lost = sum(each is None for each in (*found.up, *found.down))
     if lost:
-        typer.echo(f"-: {lost} motions neither rest nor repeat in the time that they are given")
+        typer.echo(f"-: {lost} motions neither settle nor repeat in their time")
 
 
 def swing(end: "Settled | None") -> str:
@@ -200,26 +208,26 @@ def print_branch(branch: "Branch") -> None:
         typer.echo(f"fold near {branch.parameter} = {branch.values[fold]:.6g}")
     if branch.ended.startswith("it is followed"):
         last = f"{branch.parameter} = {branch.values[-1]:.6g}"
-        typer.echo(f"the branch goes on beyond {last}: --count {len(branch.cycles)} is reached")
+        typer.echo(f"the branch continues beyond {last}: --count {len(branch.cycles)} is reached")
     else:
         typer.echo(f"the branch ends: {branch.ended}")
     unknown = sum(cycle.stable is None for cycle in branch.cycles)
     if unknown:
         warn(
-            f"stability of {unknown} of {len(branch.cycles)} cycles is not known: "
-            "they are too sharp for the finest mesh, or too near a fold"
+            f"stability of {unknown} of {len(branch.cycles)} cycles is unknown: "
+            "they are too steep for the finest mesh, or too close to a fold"
         )
     rough = sum(not cycle.accurate for cycle in branch.cycles)
     if rough:
         warn(
-            f"no mesh finds {rough} of {len(branch.cycles)} cycles to 1e-5: only digits that hold "
-            "are shown, - where none does; --json has the errors"
+            f"no mesh finds {rough} of {len(branch.cycles)} cycles to 1e-5: only certain digits "
+            "are shown, - if there is none; --json has the errors"
         )
     wrong = [value for value, each in zip(branch.values, branch.cycles, strict=True) if each.leaves]
     if wrong:
         warn(
             f"cycles from {branch.parameter} = {min(wrong):.6g} to {max(wrong):.6g} leave what a "
-            "queue can do; --constrained has swings with limits"
+            "queue can do; use --constrained for oscillations with limits"
         )
 
 

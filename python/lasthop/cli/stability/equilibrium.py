@@ -38,7 +38,7 @@ def equilibrium(
     max_memory: MaxMemory = MAX_MEMORY_BYTES,
     as_json: Json = False,
 ) -> None:
-    """Find the point of rest, say whether it is stable, and what the papers' conditions say."""
+    """Find the equilibrium, whether it is stable, and the stability conditions of the papers."""
     asked = read_case(name, settings)
     with asked.answering(max_time, max_memory):
         answer = described(asked.case)
@@ -84,7 +84,7 @@ def worth(condition: dict[str, Any]) -> tuple[str, str]:
 
 
 def doubts_of(asked: Asked) -> Iterator[str]:
-    """Yield what the point of rest of a scenario makes doubtful."""
+    """Yield what the equilibrium of a scenario makes doubtful."""
     from lasthop.models.errors import told
     from lasthop.models.red.predict import doubts_at_rest
 
@@ -94,7 +94,7 @@ def doubts_of(asked: Asked) -> Iterator[str]:
 
 
 def described(case: "Case") -> dict[str, Any]:
-    """Return point of rest, verdict and conditions as an object."""
+    """Return equilibrium, verdict and conditions as an object."""
     from lasthop.stability.conditions import conditions
     from lasthop.stability.spectrum import roots
 
@@ -151,4 +151,4 @@ def verdict(answer: dict[str, Any]) -> str:
     what = "decays" if answer["stable"] else "grows"
     swing = f", period {number(period)} s" if period else ""
     state = "stable" if answer["stable"] else "unstable"
-    return f"{state}: a disturbance {what} e-fold in {number(abs(1.0 / rate))} s{swing}"
+    return f"{state}: a disturbance {what} by a factor of e in {number(abs(1.0 / rate))} s{swing}"

@@ -42,10 +42,10 @@ def hopf(
     max_memory: MaxMemory = MAX_MEMORY_BYTES,
     as_json: Json = False,
 ) -> None:
-    """Find the values of a parameter at which the point of rest begins or ceases to be stable.
+    """Find the values of a parameter at which the equilibrium becomes stable or unstable.
 
-    Besides Hopf points there are jumps, where the point of rest comes to a corner of RED's law or
-    of the window rule, and its stability is another on the other side.
+    The list also has jumps: values at which the equilibrium reaches a corner of RED's drop function
+    or of the window rule, and its stability changes without a Hopf point.
     """
     from lasthop.stability.hopf import HopfPoint, Jump, scan
 
@@ -98,7 +98,7 @@ def print_points(
         side = "above" if jump.unstable_above else "below"
         typer.echo(
             f"unstable {side} {axis.name} = {jump.value:.6g}, no Hopf point: "
-            "RED's law or the window rule has a corner there"
+            "RED's drop function or the window rule has a corner there"
         )
     values = axis.value(np.linspace(0.0, 1.0, 101))
     rest, _ = case.over(**{axis.name: values})
@@ -135,7 +135,7 @@ def print_points(
 def gaps(
     case: "Case", name: str, values: "NDArray[np.float64]", sound: "NDArray[np.bool_]"
 ) -> Iterator[str]:
-    """Yield where in a range there is no point of rest, and why, about to a hundredth of it."""
+    """Yield where in a range there is no equilibrium, and why, about to a hundredth of it."""
     from lasthop.stability.errors import NoEquilibriumError
 
     for k in range(len(values) - 1):
@@ -146,4 +146,4 @@ def gaps(
             _ = case.with_(**{name: float(values[beyond])}).equilibrium
         except NoEquilibriumError as error:
             why = str(error).partition("no equilibrium: ")[2]
-            yield f"no point of rest {side} {name} = {values[beyond]:.4g}: {why}"
+            yield f"no equilibrium {side} {name} = {values[beyond]:.4g}: {why}"

@@ -34,11 +34,12 @@ POINTS = 1001
 def integrate(
     name: CaseName,
     settings: Parameters = None,
-    until: Annotated[str, typer.Option(metavar="TIME", help="End of the motion.")] = "100 s",
+    until: Annotated[str, typer.Option(metavar="TIME", help="Stop at this time.")] = "100 s",
     start: Annotated[
         list[str] | None,
         typer.Option(
-            metavar="STATE=VALUE", help="A state of the past, such as window=20; others at rest."
+            metavar="STATE=VALUE",
+            help="Set a state of the past, such as window=20; the others are at the equilibrium.",
         ),
     ] = None,
     free: Annotated[
@@ -53,7 +54,7 @@ def integrate(
     max_memory: MaxMemory = MAX_MEMORY_BYTES,
     as_json: Json = False,
 ) -> None:
-    """Follow the motion from a constant past, by default with windows 5 % above rest."""
+    """Follow the motion from a constant past, by default with windows 5 % above equilibrium."""
     import numpy as np
 
     from lasthop.stability.integrate import integrate as run
@@ -114,10 +115,10 @@ def ending(motion: "Trajectory") -> str:
     said = "" if period is None else f", period {number(period)} s"
     swing = f"±{number(motion.swing())}{said}"
     if how == CYCLE:
-        return f"the window swings by {swing}"
+        return f"the window oscillates by {swing}"
     if how == MOVING:
-        return f"the window still moves, within {swing}; a longer --until shows where to"
-    return f"the swing of the window is still {how}: {swing}; a longer --until shows where to"
+        return f"the window still moves, within {swing}; use a longer --until to see the end"
+    return f"the oscillation of the window is still {how}: {swing}; use a longer --until"
 
 
 def as_number(text: str, what: str) -> float:

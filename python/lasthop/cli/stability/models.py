@@ -14,7 +14,9 @@ def models(
     name: Annotated[
         str | None,
         typer.Argument(
-            metavar="CASE", help="List the parameters of one, or of a scenario.", show_default=False
+            metavar="CASE",
+            help="List the parameters of this model, case or scenario.",
+            show_default=False,
         ),
     ] = None,
     as_json: Json = False,

@@ -17,11 +17,11 @@ def normal_form(
     max_memory: MaxMemory = MAX_MEMORY_BYTES,
     as_json: Json = False,
 ) -> None:
-    """Tell whether the oscillation born at a Hopf point is small and stable, or large and sudden.
+    """Find whether the oscillation at a Hopf point is small and stable, or large and sudden.
 
-    Super-critical: beyond the point a small stable cycle grows with the root of the distance.
-    Sub-critical: before the point an unstable cycle bounds what disturbance dies out, and beyond it
-    the motion jumps to something large.
+    Super-critical: beyond the point, a small stable cycle grows with the square root of the
+    distance. Sub-critical: before the point, only disturbances inside an unstable cycle decay, and
+    beyond it the motion jumps to a large amplitude.
     """
     from lasthop.stability.hopf import hopf_points_on
     from lasthop.stability.normal_form import normal_form as find

@@ -38,7 +38,7 @@ Parameters = Annotated[
     typer.Option(
         "--set",
         metavar="NAME=VALUE",
-        help='Set a parameter, such as rtt="200 ms"; of a scenario file a value by its key path.',
+        help='Set a parameter, such as rtt="200 ms"; for a scenario file, a value by its key path.',
     ),
 ]
 Over = Annotated[
@@ -46,8 +46,8 @@ Over = Annotated[
     typer.Option(
         "--over",
         metavar="NAME=LOW..HIGH",
-        help="Vary a parameter, such as rtt=10ms..1s; at values of your own in equal steps, "
-        "q_th=5..50:5, or ratios, rtt=10ms..1s log 50.",
+        help="Vary a parameter, such as rtt=10ms..1s; optionally at values in equal steps, "
+        "q_th=5..50:5, or in equal ratios, rtt=10ms..1s log 50.",
     ),
 ]
 
@@ -80,8 +80,8 @@ Out = Annotated[
     Path | None,
     unset(
         "DIR",
-        f"{OUT_RULE} Here the picture; a name that ends in .png, .pdf or .svg is the picture's "
-        "own, as with --plot.",
+        f"{OUT_RULE} This is the picture. If the name ends in .png, .pdf or .svg, the picture gets "
+        "this name, as with --plot.",
         "--out",
         parser=file_name,
     ),
@@ -104,14 +104,16 @@ def picture_path(
     plot : str or None
         The value of --plot.
     asked : Asked
-        What the command is about.
+        Subject of the command.
     command : str
-        Its name.
+        Name of the command.
     more : pairs
-        What a default name tells beside the settings.
+        Further values for a default name, in addition to the settings.
     """
     if out is not None and out.suffix and not is_picture(out) and not out.is_dir():
-        raise UserError(f"--out {out}: no folder, and no name that ends in {', '.join(PICTURES)}")
+        raise UserError(
+            f"--out {out}: is not a directory, and is no name that ends in {', '.join(PICTURES)}"
+        )
     if out is not None and is_picture(out):
         if plot:
             raise UserError(f"--out {out}: --plot {plot} names another picture; needed is either")
@@ -169,7 +171,7 @@ class Asked:
 
     @property
     def title(self) -> str:
-        """What pictures are called: the file's name for the scenario, or the case."""
+        """Title of pictures: the name of the scenario or of the case."""
         return self.name if self.scenario is None else self.scenario.typed.name
 
     @property
@@ -179,7 +181,7 @@ class Asked:
 
     @property
     def about(self) -> str:
-        """What was set, as pictures tell it."""
+        """Changed settings, in the form that pictures show."""
         from lasthop.plot.about import told
 
         return told(dict(self.settings))
@@ -257,7 +259,7 @@ def from_scenario(name: str, settings: list[str] | None) -> Asked:
     for path, _ in pairs(settings or [], "--set", "PATH=VALUE", 'dumbbell.rtt="200 ms"'):
         if path in KEY_PATHS:
             raise UserError(
-                f"--set {path}: a scenario's value is set by its key path",
+                f"--set {path}: expected the key path of a scenario's value",
                 f"--set {KEY_PATHS[path]}=...; --over {path}=LOW..HIGH varies the fluid's",
             )
     scenario = read_scenario(name, settings)
@@ -269,7 +271,7 @@ def from_scenario(name: str, settings: list[str] | None) -> Asked:
 
 
 def over_parts(over: list[str]) -> list[tuple[str, str]]:
-    """What is varied, by name."""
+    """Return the varied parameters, by name."""
     return pairs(over, "--over", "NAME=LOW..HIGH", "rtt=10ms..1s")
 
 
@@ -282,13 +284,13 @@ def axes(asked: Asked, over: list[str], count: int, *, of_rest: bool = True) -> 
         read = SPAN.fullmatch(span)
         if read is None:
             raise UserError(
-                f"--over {name}={span}: LOW..HIGH is needed, perhaps with :STEP or log N",
+                f"--over {name}={span}: expected LOW..HIGH, optionally with :STEP or log N",
                 "--over rtt=10ms..1s",
             )
         fluids = next((short for short, path in KEY_PATHS.items() if path == name), None)
         if fluids is not None:
             raise UserError(
-                f"--over {name}: a range is of a parameter of the fluid, not of a key path",
+                f"--over {name}: is a key path: expected a parameter of the fluid model",
                 f"--over {fluids}={span}",
             )
         low, high, step, ratios = read.groups()
@@ -298,5 +300,5 @@ def axes(asked: Asked, over: list[str], count: int, *, of_rest: bool = True) -> 
         )
     if len(found) != count:
         times = "once" if count == 1 else "twice"
-        raise UserError(f"--over is needed {times}, not {len(found)} times")
+        raise UserError(f"--over: must be given {times}, not {len(found)} times")
     return found

@@ -16,18 +16,18 @@ from lasthop.models.reading import Csma, CsmaScenario, Readable, read
 ASSUMPTIONS = {
     "section 3.1": "of links that hear only some of each other, without hidden nodes and without "
     "frames lost on the channel",
-    "section 3.2": "that the sets of links which may send at once can be listed",
-    "section 3.3": "of backoff in continuous time, so that no two links begin at once; every link "
-    "that carries a flow always has a packet or a dummy packet to send, the others are silent",
+    "section 3.2": "that the sets of links which may send simultaneously can be listed",
+    "section 3.3": "of backoff in continuous time, so that no two links begin simultaneously; "
+    "every link that carries a flow always has a packet or a dummy packet, the others are silent",
     "section 3.4": "of long-lived Reno connections in congestion avoidance, at rest",
     "section 4.1": "of adaptive access, or of legacy access in continuous time",
-    "section 4.2.1": "that TCP ACKs go back at once and take no time of the channel (h-ACK)",
+    "section 4.2.1": "that TCP ACKs return immediately and take no time of the channel (h-ACK)",
     "section 5.1": "that each link sets its r by its queue, slowly against the links' backoff",
-    "section 5.2": "that losses tell connections what links cost, and are rare, so that their "
-    "probabilities add up along a route",
+    "section 5.2": "that losses signal the cost of links to connections, and are rare, so that "
+    "their probabilities add up along a route",
     "section 5.3.2": "that a wired link that loses packets has a full drop-tail queue, any other "
     "none",
-    "appendices A and B": "of one flow on each link, over that alone",
+    "appendices A and B": "of one flow per link, which crosses only this link",
 }
 """The scope that the paper states, by its sections: what follows on "the assumption"."""
 
@@ -84,7 +84,7 @@ def check_scenario(csma: Csma) -> Iterator[str]:
     if csma.access == "dcf":
         raise ModelError(
             "section 4.1",
-            "`csma.access` = dcf, which is simulated alone; legacy is the model of it",
+            "`csma.access` = dcf, which can only be simulated; legacy is its model",
         )
     yield from check_channel(csma)
     adaptive = csma.access == "adaptive" and not csma.saturated
@@ -97,7 +97,7 @@ def check_scenario(csma: Csma) -> Iterator[str]:
         if flow.udp is not None and (adaptive or flow.udp.arrivals != "greedy"):
             raise ModelError(
                 "section 3.4",
-                f"`flow.{flow.class_name}.udp`; solved are also greedy sources over links "
+                f"`flow.{flow.class_name}.udp`; the model also supports greedy sources over links "
                 "whose r is given",
             )
     if adaptive and csma.connections == "one":
@@ -108,12 +108,12 @@ def check_scenario(csma: Csma) -> Iterator[str]:
             )
     elif adaptive and not csma.aqm:
         raise ModelError(
-            "section 5.2", "`csma.aqm` = false: nothing tells the connections of a link's price"
+            "section 5.2", "`csma.aqm` = false: connections receive no signal of a link's price"
         )
     if not adaptive and not csma.one_flow_per_link:
         yield (
-            "legacy access is solved for saturated links; what flows get that pass several links, "
-            f"or share one, is not known {of('4.1')}"
+            "legacy access is solved for saturated links; the goodput of flows that cross several "
+            f"links, or share a link, is unknown {of('4.1')}"
         )
     sizes = {flow.transport.payload_bytes for flow in csma.flows}
     if len(sizes) > 1:
@@ -136,23 +136,23 @@ def check_channel(csma: Csma) -> Iterator[str]:
     ]
     if lossy:
         yield (
-            f"frames of {some(lossy)} are lost on the channel; the model does not know of it and "
-            f"promises too much {of('3.1')}"
+            f"frames of {some(lossy)} are lost on the channel; the model ignores this and "
+            f"overestimates goodput {of('3.1')}"
         )
     if hidden:
         yield (
             f"hidden nodes: {some(hidden)}, whose transmitters do not hear it and so do not wait; "
-            f"the model does not know of it and promises those links too much {of('3.1')}"
+            f"the model ignores this and overestimates the goodput of those links {of('3.1')}"
         )
     if csma.pace is not None and (csma.pace.slot_s is not None or csma.pace.eifs_s > 0.0):
         yield (
-            "backoffs are in slots or behind silences; the model's time is continuous, without "
+            "backoffs are in slots or after silences; the model's time is continuous, without "
             f"collisions {of('3.1')}"
         )
     if csma.acks == "contend":
         yield (
-            "ACKs contend for the channel; the model gives them no time there and promises too "
-            f"much {of('4.2.1')}"
+            "ACKs contend for the channel; the model ignores their time and overestimates goodput "
+            f"{of('4.2.1')}"
         )
 
 
@@ -195,7 +195,7 @@ def check_prices(csma: Csma, network: Network) -> None:
         raise ModelError(
             "section 5.1",
             f"at usual rates the utilities are worth queues of {queue:.2g} packets at most, which "
-            "tell nobody anything; a flatter utility, a larger `csma.k` or weight is worth more",
+            "are no useful signal; a flatter utility, a larger `csma.k` or weight is worth more",
         )
 
 
@@ -261,7 +261,7 @@ def check_optimum(
         )
     if idle := {name: part for name, part in dummies.items() if part > IDLE}:
         worst = max(idle, key=idle.__getitem__)
-        simulated = "" if csma.dummy else ", which are simulated with `csma.dummy` = true only"
+        simulated = "" if csma.dummy else ", which are simulated only with `csma.dummy` = true"
         yield (
             f"the predicted air time of link {some(list(idle))} has dummy packets in it, of link "
             f"{worst} {100.0 * idle[worst]:.3g} %: a link whose queue is empty sends those"
@@ -291,7 +291,7 @@ def check_interval(csma: Csma, modes_per_s: Floats) -> Iterator[str]:
     enough_s = 0.5 / float(np.abs(modes_per_s).max())
     yield (
         f"r is set so seldom (`csma.r_interval` = {csma.r_interval_s:g} s) that the queues of "
-        f"links in conflict on one route, such as {' and '.join(pair)}, swing: simulated "
+        f"links in conflict on one route, such as {' and '.join(pair)}, oscillate: simulated "
         "round-trip times and connections can be twice what is predicted; "
         f"{enough_s:.1g} s is short enough {of('5.1')}"
     )

@@ -24,10 +24,10 @@ ASSUMPTIONS = {
     "to `txop_limit`",
     "assumption 6": "that senders whose frames collided wait as long as all others",
     "assumption 7": "that a PPDU has room for the whole window where MPDUs are lost",
-    "assumption 8": "that a BlockAckReq goes only behind MPDUs that were given up",
+    "assumption 8": "that a BlockAckReq is sent only after MPDUs that were given up",
     "assumption 9": "that MPDUs are hardly ever given up, and PPDUs of several hardly ever lost "
     "whole, where they collide too",
-    "assumption 10": "that receivers wait as long as it takes for what is missing",
+    "assumption 10": "that receivers wait without limit for missing MPDUs",
     "assumption 11": "that an MPDU is seldom lost many times in a row",
     "cell": "of a cell that aggregates, and a wire that limits nothing",
 }
@@ -106,7 +106,7 @@ def check(
 def _of_cell(scenario: CellScenario, sending: Sequence[Sending]) -> Iterator[Doubt]:
     cell = scenario.cell
     if scenario.vsb:
-        yield "cell", "a virtual shared bottleneck shares out the cell"
+        yield "cell", "a virtual shared bottleneck divides the cell"
     if scenario.wire.loss > 0.0:
         yield "cell", f"the wire loses packets, `wire.loss` = {scenario.wire.loss:g}"
     if any(flow.forward or flow.back for flow in scenario.flows):
@@ -116,7 +116,7 @@ def _of_cell(scenario: CellScenario, sending: Sequence[Sending]) -> Iterator[Dou
         yield "assumption 3", f"senders with several AIFSN: {aifsn}"
     lossy = any(map(loss_of, sending))
     if cell.ack_timeout_s is not None and (lossy or len(sending) > 1):
-        yield "assumption 6", "`cell.ack_timeout` is a time of its own"
+        yield "assumption 6", "`cell.ack_timeout` is set separately"
     if cell.cf_end and any(one.limit_ns is not None for one in sending):
         yield "assumption 5", "`cell.cf_end` ends opportunities"
     if any(one.limit_ns is None and not one.is_single for one in sending):
@@ -134,7 +134,7 @@ def _of_channel(scenario: CellScenario, sending: Sequence[Sending]) -> Iterator[
         if station.snr_db is not None:
             yield (
                 "assumption 4",
-                f"`{table}.snr` loses MPDUs by their length; `mcs` and `error` are known",
+                f"`{table}.snr` loses MPDUs by their length; the model supports `mcs` and `error`",
             )
     for what in managed(scenario):
         yield "assumption 1", what
@@ -185,4 +185,4 @@ def _of_losses(one: Sending, kind: Sending, *, alone: bool) -> Iterator[Doubt]:
             "of which are lost",
         )
     if kind.is_protected(kind.first.psdu_bytes):
-        yield "assumption 4", "RTS ahead of PPDUs whose MPDUs are lost"
+        yield "assumption 4", "RTS before PPDUs whose MPDUs are lost"

@@ -167,7 +167,7 @@ def _contention(scenario: CellScenario, sending: Sequence[Sending]) -> saturated
     )
     for one, lost in zip(sending, found.whole_lost, strict=True):
         if one.most_mpdus > 1 and lost > WHOLE_LOST:
-            what = f"{lost:.1%} of the PPDUs lost whole, beside collisions"
+            what = f"{lost:.1%} of the PPDUs lost completely, in addition to collisions"
             raise ModelError("assumption 9", what)
     return found
 

@@ -355,7 +355,7 @@ def _kind(one: Aggregator, part: float, exchange: Exchange, mpdus: int) -> _Kind
     if sizes is None:
         sizes = (mpdus,) if mpdus else ()
     elif one.loss > 0 and len(sizes) > 1:
-        raise ValueError("several PPDUs in an access are known without losses alone")
+        raise ValueError("several PPDUs per access are supported only without losses")
     payload_bytes = exchange.payload_bytes
     if payload_bytes is None:
         payload_bytes = one.payload_bytes * sum(sizes)

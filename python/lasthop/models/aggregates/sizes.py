@@ -150,7 +150,7 @@ def moved(sizes: Floats, loss: float, moments: tuple[float, float, float, float]
                 break
             move, slope = move / 2, slope / 2
         factors = factors + move
-    raise ConvergenceError(f"no law of PPDU sizes with a mean of {moments[0]:.4g} MPDUs")
+    raise ConvergenceError(f"no distribution of PPDU sizes with a mean of {moments[0]:.4g} MPDUs")
 
 
 class _Factors:

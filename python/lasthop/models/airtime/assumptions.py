@@ -10,7 +10,7 @@ from lasthop.models.errors import Doubt, ModelError
 from lasthop.models.reading import CellScenario, Mac80211, TcpFlow, Threshold, UdpFlow
 
 ASSUMPTIONS = {
-    "assumption 1": "that the access point alone sends, datagrams, and that more come for each "
+    "assumption 1": "that only the access point sends, datagrams, and that more arrive for each "
     "station than it gets",
     "assumption 2": "that the datagrams of a station have one size",
     "assumption 3": "of one access category",
@@ -94,7 +94,7 @@ def of_cell(
 ) -> Iterator[Doubt]:
     """What of cell, channel and wire breaks an assumption."""
     if scenario.vsb:
-        yield "cell", "a virtual shared bottleneck shares out the cell"
+        yield "cell", "a virtual shared bottleneck divides the cell"
     if scenario.wire.loss > 0.0:
         yield "cell", f"the wire loses packets, `wire.loss` = {scenario.wire.loss:g}"
     if any(flow.forward or flow.back for flow in scenario.flows):
@@ -113,7 +113,10 @@ def of_cell(
             what = f"`{station.table}.power_save` keeps packets back until the station wakes"
             yield "assumption 1", what
         if station.snr_db is not None:
-            what = f"`{station.table}.snr` loses MPDUs by their length; `mcs` and `error` are known"
+            what = (
+                f"`{station.table}.snr` loses MPDUs by their length; the model supports `mcs` and "
+                "`error`"
+            )
             yield "assumption 4", what
         yield from _of_losses(own, options)
 
@@ -126,7 +129,7 @@ def _of_losses(own: Receiver, options: Options) -> Iterator[Doubt]:
         yield (
             "assumption 4",
             f"`{table}.error_down` = {own.loss:g} leaves holes in windows, which shorten "
-            "aggregates; option `aggregates` takes their means from a run",
+            "aggregates; option `aggregates` reads their means from a run",
         )
     elif own.loss ** options.aggregates.get(own.name, 1.0) > WHOLE:
         yield "assumption 4", f"`{table}.error_down` = {own.loss:g} loses whole PPDUs"

@@ -73,7 +73,7 @@ def _size(name: object, size: object) -> float:
         found = 0.0
     if not (name and isfinite(found) and found >= 1.0):
         raise UserError(
-            f'option aggregates: "{name!s:.60}={size!s:.60}" is no station with MPDUs from 1 on',
+            f'option aggregates: "{name!s:.60}={size!s:.60}" is not a station with MPDUs from 1 on',
             'as in "near=31.5,far=2"',
         )
     return found

@@ -246,7 +246,7 @@ def _rates(
             (broken if rate_bps < goodput_bps else doubted).append(("assumption 1", what))
     slower_bps = scenario.wire.slower_bps
     if slower_bps is not None and slower_bps < ALWAYS_FULL * sum(goodputs_bps):
-        broken.append(("cell", "`wire.rate` is no higher than what the cell takes"))
+        broken.append(("cell", "`wire.rate` is no higher than the throughput of the cell"))
     refuse(broken)
     return doubted
 

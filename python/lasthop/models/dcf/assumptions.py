@@ -86,13 +86,13 @@ def of_senders(
             yield "assumption 5", f"packets of `{key}` are lost, and {one.packets} make an access"
         node = scenario.cell.ap if one.node == "ap" else scenario.station[one.node]
         if cell.cf_end and node.access(flows[0].category).txop_limit_s is not None:
-            yield "assumption 5", "`cell.cf_end` ends opportunities with a frame of its own"
+            yield "assumption 5", "`cell.cf_end` ends opportunities with an additional frame"
 
 
 def _of_countdown(scenario: CellScenario, senders: Sequence[Category]) -> Iterator[Doubt]:
     """Reasons why the senders' counters are outside the models."""
     if any(one.contender.cwmin < 1 for one in senders):
-        yield "assumption 3", "a sender with `cwmin` = 0 never lets go of the medium"
+        yield "assumption 3", "a sender with `cwmin` = 0 never releases the medium"
     if scenario.cell.countdown == "edca":
         return
     aifsns = sorted({one.aifsn for one in senders})

@@ -19,7 +19,7 @@ from lasthop.models.reading import CellScenario, SensorFlow, Station, TcpFlow, U
 
 ASSUMPTIONS = {
     "a1": "that queues overflow neither at the AP nor at a station",
-    "a2": "that every TCP segment is acknowledged at once",
+    "a2": "that every TCP segment is acknowledged immediately",
     "a3": "of an ideal channel, no lost frame and no lost packet",
     "a4": "of long-lived TCP connections with their whole windows outstanding, equal at all "
     "stations",
@@ -117,7 +117,7 @@ def _channel(scenario: CellScenario) -> Iterator[Finding]:
 
 def _queues(scenario: CellScenario) -> Iterator[Finding]:
     for what in managed(scenario):
-        yield Finding("a1", f"{what}, and may lose packets that there is room for")
+        yield Finding("a1", f"{what}, and may lose packets although it has room for them")
 
 
 def _windows(scenario: CellScenario) -> Iterator[Finding]:
@@ -140,7 +140,7 @@ def _windows(scenario: CellScenario) -> Iterator[Finding]:
         yield Finding(
             "a4",
             f"stations `{least}` and `{most}` have windows of {windows[least]} and {windows[most]} "
-            "packets; the chain needs equal ones",
+            "packets; the chain needs equal windows",
         )
 
 
@@ -159,7 +159,7 @@ def _access(scenario: CellScenario) -> Iterator[Finding]:
                 yield Finding(
                     "section 2.2",
                     f"stations `{first.name}` and `{other.name}` differ in {key}, "
-                    f"{here} and {values[key]}; the chain counts stations that are alike",
+                    f"{here} and {values[key]}; the chain needs equal stations",
                 )
                 break
 

@@ -81,20 +81,20 @@ def check_scenario(scenario: CellScenario) -> Iterator[Doubt]:
     ):
         yield (
             "a7",
-            "`txop_limit` is a time, which the model leaves out: with `txop_packets` an access "
+            "`txop_limit` is a time, which the model ignores: with `txop_packets` an access "
             "is worth as many frames",
         )
     connections = [flow.tcp for flow in scenario.tcp_flows]
     if any(tcp.congestion == "newreno" for tcp in connections):
         yield (
             "a3",
-            "NewReno leaves fewer losses to a timeout than the Reno of the model, which "
+            "NewReno has fewer timeouts than the Reno of the model, which "
             "matters where downloads lose packets",
         )
     if not all(tcp.delayed_ack for tcp in connections):
         yield "a3", "immediate ACKs are beyond the paper; solved with one segment per ACK (b = 1)"
     if any(tcp.outgrows_acks for tcp in connections):
-        yield "a3", "windows of the model grow by ACKs, not by what they cover (`byte_counting`)"
+        yield "a3", "windows of the model grow per ACK, not per segment (`byte_counting`)"
     if any(tcp.delayed_ack and tcp.window_packets == 1 for tcp in connections):
         yield (
             "a3",
@@ -253,7 +253,7 @@ def check_equilibrium(
     if at.neutral:
         yield (
             "section 3",
-            "stations and AP balance at every smaller AP queue too; the greatest one is given",
+            "stations and AP also balance at every smaller AP queue; the largest queue is given",
         )
     for node, station, queue in zip(nodes, stations, at.station_queues, strict=True):
         where, limit = f"station `{node.name}`", node.queue_packets

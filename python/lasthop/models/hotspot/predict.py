@@ -70,8 +70,8 @@ def predict(scenario: Readable, options: Options | None = None) -> Quantities:
     if is_aggregating(known) and options.beta is None:
         raise ModelError(
             "cell",
-            f"a cell of {known.cell.phy} sends several packets in one exchange; option `beta` says "
-            "how many a backlogged station sends for each of the access point's, as in a run",
+            f"a cell of {known.cell.phy} sends several packets in one exchange; option `beta` sets "
+            "how many a backlogged station sends per packet of the access point, as in a run",
         )
     scenario = cell_scenario(known, aggregates=True)
     warnings: list[Doubt | str] = [*check_scenario(scenario)]

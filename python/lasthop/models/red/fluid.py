@@ -1,4 +1,4 @@
-"""A scenario in the terms of the fluid models: which one, and with what parameters."""
+"""Fluid models of scenarios: choice of the model, and its parameters."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -36,7 +36,7 @@ packets no loss is followed by three duplicate ACKs. [packets]"""
 
 @dataclass(frozen=True)
 class Derived:
-    """A parameter that follows from a scenario: its value, and from what."""
+    """A parameter that is derived from a scenario, with its value and source."""
 
     name: str
     value: Any
@@ -46,24 +46,24 @@ class Derived:
 
 @dataclass(frozen=True)
 class Fluid:
-    """A scenario as a fluid.
+    """Fluid model of a scenario.
 
     Parameters
     ----------
     case : Case
         Model and parameters; states are per flow.
     queue : str
-        The link in front of which packets wait.
+        Name of the link whose queue is modelled.
     groups : tuple of Group
-        Flows by their round-trip time, as the model has them.
+        Groups of flows by round-trip time.
     packet_bytes : int
         Length of a packet, headers included. [bytes]
     sees_service : bool
-        Whether the model's queue has the packet in service.
+        Whether the model's queue includes the packet in service.
     derived : tuple of Derived
         Parameters that the scenario sets, for people.
     warnings : tuple of str
-        What is to be weighed before the answer is trusted.
+        Warnings to consider before the answer is trusted.
     """
 
     case: Case
@@ -81,11 +81,12 @@ class Fluid:
 
 
 def fluid(scenario: Readable) -> Fluid:
-    """Return a scenario's fluid counterpart.
+    """Return the fluid model of a scenario.
 
-    Long-lived flows of one TCP through one full queue, which is RED's, drops in proportion to its
-    length, or has a small drop-tail buffer. Loads and settings become those of the model: capacity
-    per flow, thresholds on the queue of all flows, the gain of RED's average from its weight.
+    The scenario must have long-lived flows of one TCP through one full queue, which is RED's, drops
+    in proportion to its length, or has a small drop-tail buffer. Loads and settings are converted
+    to those of the model: capacity per flow, thresholds on the queue of all flows, and the gain of
+    RED's average from its weight.
 
     Parameters
     ----------
@@ -95,7 +96,7 @@ def fluid(scenario: Readable) -> Fluid:
     Raises
     ------
     ModelError
-        If there is no such counterpart, with all reasons found.
+        If there is no such model, with all reasons.
     """
     with in_words("red", ASSUMPTIONS):
         return _fluid(read(scenario))
@@ -117,7 +118,7 @@ def _fluid(scenario: Scenario) -> Fluid:
         raise ModelError(
             "section II",
             f"UDP offers {others_bps / 1e6:g} Mb/s to link {link.name} of "
-            f"{rate_bps / 1e6:g} Mb/s, which leaves nothing to TCP",
+            f"{rate_bps / 1e6:g} Mb/s, so that nothing remains for TCP",
         )
     capacity = (rate_bps - others_bps) / (8.0 * packet * len(tcp))
     parameters: dict[str, Any] = {
@@ -153,7 +154,7 @@ def _fluid(scenario: Scenario) -> Fluid:
 
 
 def reasons(scenario: Scenario) -> Iterator[Doubt]:
-    """Yield why a scenario's flows are no fluid: assumption and what breaks it.
+    """Yield the reasons why a scenario's flows have no fluid model, with assumptions.
 
     These are known from the flows and from the links of routers; those of hosts, of which there may
     be tens of thousands and which lose nothing, are not read for it.
@@ -220,7 +221,7 @@ def model_of(law: Law, groups: list[Group]) -> Model:
     if len(groups) > MOST_GROUPS:
         raise ModelError(
             "section II",
-            f"there are {len(groups)} round-trip times, and at most {MOST_GROUPS} are solved",
+            f"there are {len(groups)} round-trip times; the model supports at most {MOST_GROUPS}",
         )
     if law.model == "pi":
         return Pi(groups=len(groups))

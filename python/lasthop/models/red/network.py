@@ -140,7 +140,7 @@ def bottleneck(tcp: Sequence[TcpPath], udp: Sequence[Path[UdpFlow]]) -> Link:
         names = listed([link.name for link in routers])
         raise ModelError(
             "section II",
-            f"links {names} are full; of two, `parking-lot` among the stability cases is a model",
+            f"links {names} are full; for two full links see the stability case `parking-lot`",
         )
     [found] = routers
     for path in tcp:

@@ -20,7 +20,7 @@ def suits(scenario: Scenario) -> bool:
 
 
 def predict(scenario: Readable) -> Quantities:
-    """Predict the point of rest of flows over a router's queue, and whether it is stable.
+    """Predict the equilibrium of flows over a router's queue, and whether it is stable.
 
     Parameters
     ----------
@@ -33,14 +33,14 @@ def predict(scenario: Readable) -> Quantities:
         A result of kind ``"prediction"``. Each flow and class at rest has ``goodput_bps`` [bit/s],
         ``cwnd_packets`` [packets], ``loss_probability`` [-]; of the full link ``utilisation`` [-];
         of its queue ``occupancy_packets`` [packets], ``drop_probability`` or ``mark_probability``
-        [-] and ``sojourn_s`` [s]; in ``stability`` whether the point of rest is ``stable``, its
+        [-] and ``sojourn_s`` [s]; in ``stability`` whether the equilibrium is ``stable``, its
         ``rightmost_root`` [1/s] and ``period_s`` [s], the period of the slowest-decaying or the
         growing swing. ``parameters`` has what the model was given.
 
     Raises
     ------
     ModelError
-        The scenario has no fluid counterpart, or the fluid no point of rest.
+        The scenario has no fluid counterpart, or the fluid no equilibrium.
     ConvergenceError
         The rightmost root is not sure.
     """
@@ -65,7 +65,7 @@ def predict(scenario: Readable) -> Quantities:
     ]
     if not leading.stable:
         warnings.append(
-            ("eq. 10", "the point of rest is not stable; what is given holds there, not on average")
+            ("eq. 10", "the equilibrium is not stable; predicted values hold there, not on average")
         )
     flows = scenario.tcp_flows
     lists = {
@@ -86,7 +86,7 @@ def predict(scenario: Readable) -> Quantities:
 
 
 def doubts_at_rest(tcp: Tcp, found: Fluid) -> Iterator[Doubt | str]:
-    """Yield what the point of rest makes doubtful.
+    """Yield what the equilibrium makes doubtful.
 
     Parameters
     ----------
@@ -104,19 +104,19 @@ def doubts_at_rest(tcp: Tcp, found: Fluid) -> Iterator[Doubt | str]:
     if update > SLOW * min(found.case.delays):
         yield (
             f"PI steps every {update:g} s, {update / min(found.case.delays):.2g} round-trip times, "
-            "and the fluid has it step all the time"
+            "but continuously in the fluid"
         )
     waiting = float(found.case.equilibrium[1]) if len(found.case.equilibrium) > 1 else 0.0
     if tcp.congestion == "compound" and waiting >= tcp.compound.gamma_packets:
         yield (
             "eq. 2",
-            f"Compound would see {waiting:.3g} packets of each flow wait and take its delay "
-            "window back, which the model leaves out",
+            f"Compound would see {waiting:.3g} packets of each flow wait and reduce its delay "
+            "window, which the model ignores",
         )
 
 
 class Rest:
-    """What follows from a fluid's point of rest."""
+    """What follows from a fluid's equilibrium."""
 
     def __init__(self, found: Fluid) -> None:
         self.found, self.case = found, found.case

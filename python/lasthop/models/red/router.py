@@ -74,7 +74,7 @@ def law_of(link: Link, packet_bytes: int, ecn: bool) -> Law:
     if not isinstance(queue, Red):
         raise ModelError(
             "section II-C",
-            f"link {link.name} has {queue.discipline.replace('_', ' ')}, and described are red, "
+            f"link {link.name} has {queue.discipline.replace('_', ' ')}; the model supports red, "
             "pi, proportional, threshold and drop-tail",
         )
     return red_law(queue, link, packet_bytes, feedback)

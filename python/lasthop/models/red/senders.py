@@ -42,8 +42,8 @@ def rule_of(tcp: Tcp) -> tuple[WindowRule, dict[str, float]]:
     why = {
         "cubic": "grows by the time since the last loss",
         "cubic_linux": "grows by the time since the last loss",
-        "tahoe": "begins anew from one packet with each loss",
-        "westwood": "falls to what the path has carried",
+        "tahoe": "restarts from one packet after each loss",
+        "westwood": "falls to the amount that the path has carried",
         "dctcp": "falls by the part of its packets that is marked",
         "prague": "falls by the part of its packets that is marked",
     }

@@ -27,7 +27,7 @@ def doubted_loss(found: Fluid, tcp: Tcp) -> Iterator[Doubt]:
     Parameters
     ----------
     found : Fluid
-        A scenario as a fluid, with a point of rest.
+        A scenario as a fluid, with an equilibrium.
     tcp : Tcp
         What its flows have in common.
     """
@@ -37,7 +37,8 @@ def doubted_loss(found: Fluid, tcp: Tcp) -> Iterator[Doubt]:
     if case.model.name == "threshold":
         law = "losses are those of an M/M/1 queue, and flows are smoother"
         if about is None:
-            yield "section VI", f"{law}: from windows of 16 packets on, expect a third to thrice"
+            what = "from windows of 16 packets on, expect a third to three times this loss"
+            yield "section VI", f"{law}: {what}"
         else:
             yield (
                 "section VI",
@@ -73,7 +74,7 @@ def reno_loss(found: Fluid, tcp: Tcp) -> float | None:
     if not reno or p.get("feedback") == "ecn":
         return None
     small = case.model.name == "threshold"
-    # Beyond its last piece RED's law is that of gentle, as where the point of rest is solved for.
+    # Beyond its last piece RED's law is that of gentle, as where the equilibrium is solved for.
     smooth = {**p, "drop": "gentle"} if p.get("drop") == "strict" else p
 
     def surplus(loss: float) -> float:

@@ -23,7 +23,7 @@ ASSUMPTIONS = {
     "section II-B": "of fixed rates",
     "section III-A": f"that connections run {', '.join(LAWS)}",
     "section III-B": "of long-lived TCP connections and plain DCF, one packet for each access",
-    "section IV-A": "that the window moves as a Markov chain, shrunk by losses alone, with "
+    "section IV-A": "that the window moves as a Markov chain, shrunk only by losses, with "
     "NewReno's recovery",
     "section IV-B": "that attempts in a slot are independent, and a station has one rate and "
     "quality",
@@ -31,7 +31,7 @@ ASSUMPTIONS = {
     "arrival",
     "section V": "that classes of all flows share the AP's queue and settle",
     "section VI": "of basic access, without RTS",
-    "section VI-C": "of downloads alone",
+    "section VI-C": "of downloads only",
     "cell": CELL_ALONE,
 }
 """Sections II to VI of the paper: what follows on "the assumption", by number."""
@@ -148,13 +148,13 @@ def _access(scenario: CellScenario) -> Iterator[Doubt]:
         if node.has_bursts:
             yield "section III-B", f"`{table}` has a txop limit"
         if node.cwmin < 1:
-            yield "section IV-B", f"`{table}.cwmin` = 0: the node never gives way"
+            yield "section IV-B", f"`{table}.cwmin` = 0: the node never defers"
     for what in changing(stations):
         yield "section IV-B", what
     if cell.rate_control != "fixed":
         yield "section II-B", f"`cell.rate_control` = {cell.rate_control}"
     if any(airtime.uses_rts(cell, flow.tcp.packet_bytes) for flow in scenario.tcp_flows):
-        yield "section VI", "`cell.rts_threshold` asks for RTS/CTS"
+        yield "section VI", "`cell.rts_threshold` enables RTS/CTS"
 
 
 def _wire(loss: float) -> Iterator[Doubt]:
@@ -178,7 +178,7 @@ def _doubts(scenario: CellScenario) -> Iterator[Doubt]:
     if any(flow.tcp.prr or flow.tcp.hystart for flow in scenario.tcp_flows):
         yield "section IV-A", "neither rate reduction nor HyStart++ is in the window's chain"
     if any(flow.tcp.outgrows_acks for flow in scenario.tcp_flows):
-        yield "section IV-A", "windows of the chain grow by ACKs, not by what they cover"
+        yield "section IV-A", "windows of the chain grow per ACK, not per acknowledged segment"
     if any(flow.tcp.ack_processing_s > 0.0 for flow in scenario.tcp_flows):
         yield "section IV-B", "the time that receivers take for an ACK is left out"
     if any(station.snr_db is not None for station in scenario.stations):
@@ -236,7 +236,7 @@ def _doubts_on_cell(cell: Cell, options: Options) -> Iterator[Doubt]:
         yield (
             "section IV-C",
             f"the wire holds {held:.0f} packets, about as many as a connection has "
-            "in the queue; who loses packets then depends on their order, and a class with channel "
+            "in the queue; losses then depend on the order of packets, and a class with channel "
             "errors gets up to a sixth less than predicted",
         )
     if cell.partitioned and held >= 1.0:
@@ -248,9 +248,9 @@ def _doubts_on_cell(cell: Cell, options: Options) -> Iterator[Doubt]:
     if any(cell.uploads) and options.losses == "bursts":
         yield (
             "section VI-C",
-            "uploads beside downloads are beyond the paper; solved with losses that "
+            "uploads together with downloads are beyond the paper; solved with losses that "
             "meet all packets alike: uploads come out up to a tenth too low, downloads up to a "
-            "fifth, and are a guess where they starve",
+            "fifth, and are uncertain if they starve",
         )
 
 

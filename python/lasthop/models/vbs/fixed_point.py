@@ -393,12 +393,13 @@ class _Components:
         beta = min(self.cell.classes[k].law.beta for k in group)
         if each < LEAST_VIRTUAL:
             least = LEAST_VIRTUAL * count / self.limit
-            return f"{said}; solved are targets from about {least:.2g} on, and {REGULATED}"
+            return f"{said}; the model supports targets from about {least:.2g} on, and {REGULATED}"
         if beta < HALF:
             return (
-                f"{said}, as losses with beta = {beta:g} are gentle; solved are 0.5, or {REGULATED}"
+                f"{said}, as losses with beta = {beta:g} are gentle; the model supports 0.5, or "
+                f"{REGULATED}"
             )
-        return f"{said}; solved is {REGULATED}"
+        return f"{said}; the model supports {REGULATED}"
 
     def _size(self, index: int) -> str:
         count = self.counts[self.groups[index]].sum()

@@ -1,4 +1,4 @@
-"""What a fluid model is: states, parameters, point of rest, delays and rates."""
+"""Base class of fluid models: states, parameters, equilibrium, delays and rates."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Collection, Mapping, Sequence
@@ -30,15 +30,15 @@ class Model(ABC):
     """
 
     name: str
-    """What the command line calls it."""
+    """Name of the model on the command line."""
     title: str
-    """What it is, in a few words."""
+    """Title of the model, in a few words."""
     states: tuple[str, ...]
     """Names of the states. Windows come first."""
     parameters: tuple[Parameter, ...]
-    """What may be set."""
+    """Parameters of the model."""
     overrides: Mapping[str, str] = {}
-    """Parameters that decide, where they are not 0, what others are: from the other's name."""
+    """Overriding parameter by name of the overridden one; it takes effect if it is not 0."""
 
     def cleared(self, changes: Collection[str]) -> dict[str, float]:
         """Return what must be 0 for parameters that are set to count."""
@@ -47,11 +47,11 @@ class Model(ABC):
 
     @abstractmethod
     def solve(self, values: Mapping[str, Any]) -> tuple[dict[str, Any], NDArray[np.float64]]:
-        """Return derived parameters and the point of rest, one row a state; NaN without one."""
+        """Return derived parameters and the equilibrium, one row a state; NaN without one."""
 
     @abstractmethod
     def refusal(self, values: Mapping[str, Any]) -> str:
-        """Return why there is no point of rest with these values."""
+        """Return why there is no equilibrium with these values."""
 
     @abstractmethod
     def delays(self, p: Derived, now: State) -> list[Any]:
@@ -64,7 +64,7 @@ class Model(ABC):
         return windows | {name: (0.0, inf) for name in self.states if name.startswith("queue")}
 
     def pieces(self, p: Derived, rest: NDArray[np.float64]) -> NDArray[np.int64]:
-        """Return which piece of the equations each point of rest lies on.
+        """Return which piece of the equations each equilibrium lies on.
 
         The equations have corners where the window rule has, and models add their own.
         """
@@ -88,7 +88,7 @@ def window_rule(values: Mapping[str, Any]) -> WindowRule:
 
 
 def range_of(rule: WindowRule, low: float, high: float) -> tuple[float, float]:
-    """Return the windows between which a point of rest is looked for. [packets]"""
+    """Return the windows between which an equilibrium is looked for. [packets]"""
     return max(low, rule.valid_from), min(high, rule.valid_to)
 
 

@@ -25,13 +25,13 @@ RED: tuple[Parameter, ...] = (
         "drop",
         "gentle",
         ("gentle", "strict", "linear"),
-        "beyond max_th: up to 1 at twice max_th (eq. 6), 1 at once, or the line of eq. (7) for all",
+        "drops beyond max_th: up to 1 at twice max_th (eq. 6), 1, or the line of eq. (7)",
     ),
     Choice(
         "queue",
         "per_flow",
         ("per_flow", "total"),
-        "what the thresholds count: the queue of one flow, as the papers do, or of all flows",
+        "queue that the thresholds count: that of one flow, as in the papers, or of all flows",
     ),
     FLOWS,
     Choice(
@@ -41,7 +41,7 @@ RED: tuple[Parameter, ...] = (
         "delay",
         "propagation",
         ("propagation", "queueing"),
-        "whether the round-trip time is rtt alone, as in the papers, or rtt and the queueing delay",
+        "whether the round-trip time is only rtt, as in the papers, or rtt and the queueing delay",
     ),
 )
 """Parameters of RED; the defaults are those of the paper's section II-C."""
@@ -85,7 +85,7 @@ def piece(p: Mapping[str, Any], loss: Any) -> Any:
 
 
 def line(p: Mapping[str, Any], loss: Any) -> dict[str, Any]:
-    """Return slope and offset of the law's piece at the point of rest: slope * queue - offset."""
+    """Return slope and offset of the law's piece at the equilibrium: slope * queue - offset."""
     gentle = piece(p, loss) > 0
     slope = np.where(gentle, p["eta"], p["rho"])[()]
     offset = np.where(gentle, 1.0 - 2.0 * p["max_p"], p["rho"] * p["min_th"])[()]
@@ -95,7 +95,7 @@ def line(p: Mapping[str, Any], loss: Any) -> dict[str, Any]:
 def law(p: Mapping[str, Any], average: Any) -> Any:
     """Return the drop probability at an average queue per flow. [-]
 
-    Of the piece at the point of rest, unless ``p["constrained"]`` asks for the whole law (6).
+    Of the piece at the equilibrium, unless ``p["constrained"]`` asks for the whole law (6).
     """
     if not p.get("constrained"):
         return p["slope"] * average - p["offset"]

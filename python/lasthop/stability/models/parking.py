@@ -13,9 +13,9 @@ from lasthop.stability.parameters import COMPOUND, KAPPA, Number, renamed
 from lasthop.stability.series import unit_lines
 
 STEPS = 100
-"""Newton steps allowed for the point of rest."""
+"""Newton steps allowed for the equilibrium."""
 CLOSE = 1e-13
-"""Largest step, in logarithms of windows, of a converged point of rest."""
+"""Largest step, in logarithms of windows, of a converged equilibrium."""
 
 
 class ParkingLot(Model):
@@ -62,7 +62,7 @@ class ParkingLot(Model):
         self.overrides = {"gamma": "queue_weight"} if averaged else {}
 
     def solve(self, values: Mapping[str, Any]) -> tuple[dict[str, Any], NDArray[np.float64]]:
-        """Return derived parameters and the point of rest, by Newton's method."""
+        """Return derived parameters and the equilibrium, by Newton's method."""
         rule = window_rule(values)
         p: dict[str, Any] = {**values, **drop.settings(values), "rule": rule}
         p["rtts"] = [values[name] for name in ("rtt_long", "rtt_1", "rtt_2")]
@@ -108,7 +108,7 @@ class ParkingLot(Model):
         ]
 
     def refusal(self, values: Mapping[str, Any]) -> str:
-        """Return why there is no point of rest."""
+        """Return why there is no equilibrium."""
         if values["max_th"] <= values["min_th"]:
             low, high = values["min_th"], values["max_th"]
             return f"min_th = {low:g} is not below max_th = {high:g}"
@@ -122,11 +122,11 @@ class ParkingLot(Model):
                 )
         return (
             "no drop probabilities below 1 fill both queues: one of them may be no bottleneck, "
-            "or the window rule not be defined for windows so small"
+            "or the window rule is not defined for such small windows"
         )
 
     def pieces(self, p: Derived, rest: NDArray[np.float64]) -> NDArray[np.int64]:
-        """Return which piece each point of rest lies on: of the window rule, and of both laws."""
+        """Return which piece each equilibrium lies on: of the window rule, and of both laws."""
         losses = [drop.piece(p, p["rule"].balance(w, p)) for w in rest[1:3]]
         return np.asarray(4 * super().pieces(p, rest) + 2 * losses[0] + losses[1])
 

@@ -68,7 +68,7 @@ class Pi(Red):
         self.parameters = (*COMPOUND, *self._own(), *CONTROLLER, *SHARED, KAPPA)
 
     def solve(self, values: Mapping[str, Any]) -> tuple[dict[str, Any], NDArray[np.float64]]:
-        """Return derived parameters and the point of rest, where the queue is the target."""
+        """Return derived parameters and the equilibrium, where the queue is the target."""
         p, rest = super().solve(self._line(values))
         a, b = np.asarray(values["a"]), values["b"]
         p |= {"integral": ((a - b) / values["update"])[()], "proportional": (0.5 * (a + b))[()]}
@@ -83,7 +83,7 @@ class Pi(Red):
         return {**values, **law}
 
     def refusal(self, values: Mapping[str, Any]) -> str:
-        """Return why there is no point of rest."""
+        """Return why there is no equilibrium."""
         if values["a"] <= values["b"]:
             return f"a = {values['a']:g} is not above b = {values['b']:g}: nothing holds the target"
         return super().refusal(self._line(values))

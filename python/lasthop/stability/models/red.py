@@ -145,7 +145,7 @@ class Red(Model):
         return [*own, CAPACITY, LINK, BUFFER, *((GAMMA, WEIGHT) if self.averaged else ())]
 
     def solve(self, values: Mapping[str, Any]) -> tuple[dict[str, Any], NDArray[np.float64]]:
-        """Return derived parameters and the point of rest, Eq. (10)."""
+        """Return derived parameters and the equilibrium, Eq. (10)."""
         rule = window_rule(values)
         p: dict[str, Any] = {**values, **drop.settings(values), "rule": rule}
         p["capacity"] = per_flow(values)
@@ -183,7 +183,7 @@ class Red(Model):
         return p, np.where(np.all(np.isfinite(point), axis=0), point, np.nan)
 
     def refusal(self, values: Mapping[str, Any]) -> str:
-        """Return why there is no point of rest."""
+        """Return why there is no equilibrium."""
         if values["max_th"] <= values["min_th"]:
             low, high = values["min_th"], values["max_th"]
             return f"min_th = {low:g} is not below max_th = {high:g}"
@@ -206,7 +206,7 @@ class Red(Model):
         )
 
     def pieces(self, p: Derived, rest: NDArray[np.float64]) -> NDArray[np.int64]:
-        """Return which piece each point of rest lies on: of the window rule, and of RED's law."""
+        """Return which piece each equilibrium lies on: of the window rule, and of RED's law."""
         loss = p["rule"].balance(rest[0], p)
         return np.asarray(2 * super().pieces(p, rest) + drop.piece(p, loss))
 

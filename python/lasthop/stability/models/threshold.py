@@ -46,7 +46,7 @@ class SmallBuffer(Model):
         return values["capacity"]
 
     def solve(self, values: Mapping[str, Any]) -> tuple[dict[str, Any], NDArray[np.float64]]:
-        """Return derived parameters and the point of rest, 004, Eq. (37)."""
+        """Return derived parameters and the equilibrium, 004, Eq. (37)."""
         rule = window_rule(values)
         p: dict[str, Any] = {**values, "rule": rule, "room": self.room(values)}
         p["capacity"] = self.capacity(values)
@@ -61,7 +61,7 @@ class SmallBuffer(Model):
         return p, np.asarray(w, dtype=np.float64)[np.newaxis]
 
     def refusal(self, values: Mapping[str, Any]) -> str:
-        """Return why there is no point of rest."""
+        """Return why there is no equilibrium."""
         return beyond(self, values)
 
     def delays(self, p: Derived, now: State) -> list[Any]:
