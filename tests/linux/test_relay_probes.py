@@ -16,6 +16,7 @@ import pytest
 from lab import wait_until
 from lasthop import relay
 from relaying import relays
+from test_relay import free_port
 from test_relay_attacks import Wire, ask, serving_echo
 
 LENGTH = 34
@@ -130,10 +131,9 @@ def test_connections_follow_the_delay_of_datagrams(rule: str) -> None:
 
 
 def test_without_answers_t_is_that_of_the_connections() -> None:
-    key = relay.new_key()
+    key, port = relay.new_key(), free_port()
     with socket.socket(type=socket.SOCK_DGRAM) as taken, serving_echo() as target:
-        taken.bind(("127.0.0.1", 0))
-        port = taken.getsockname()[1]
+        taken.bind(("127.0.0.1", port))
         with (
             relay.Server(key, port=port) as server,
             relay.Client(server.address, key, probe=True) as client,
