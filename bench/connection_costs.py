@@ -1,4 +1,4 @@
-"""What TCP connections of a program cost on this machine: paper 001, section 5.3.5.
+"""Measures the cost of a program's TCP connections on this machine (paper 001, section 5.3.5).
 
     python bench/connection_costs.py [--keep]
 

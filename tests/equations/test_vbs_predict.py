@@ -339,9 +339,9 @@ def test_a_partition_behind_a_wire_is_warned_of():
         changes = {"wire.delay": delay, "station.low.error_down": 0.2}
         return str(two_classes(changes, algorithm=algorithm)["warnings"])
 
-    assert "losses are predicted up to a half too low" in said("10 ms", "partition")
-    assert "up to a half too low" not in said("0 ms", "partition")
-    assert "up to a half too low" not in said("10 ms", "regulated")
+    assert "losses are up to 2.2 times those predicted" in said("10 ms", "partition")
+    assert "up to 2.2 times" not in said("0 ms", "partition")
+    assert "up to 2.2 times" not in said("10 ms", "regulated")
 
 
 def test_one_class_alone_in_a_partition_is_a_drop_tail_queue():

@@ -121,7 +121,7 @@ pub(crate) struct Number {
     /// When any of them delivered something last.
     newest: Duration,
     rtts: (Duration, u32),
-    /// Of UDP probes, if there are any.
+    /// Estimate from UDP probes, if there are any.
     probed: Estimate,
     delivered: u64,
     falls: Falls,

@@ -200,12 +200,10 @@ def summary(messages: Sequence[Tree], claims: Sequence[Tree], causes: Mapping[st
     total = closeness(claims)
     holding = [each for each in messages if each["verdict"] == REPRODUCED]
     under = sum(bool(each["condition"]) for each in holding)
-    first, *others = (
-        (count.percent, f"within {100 * band:.0f} %")
+    within = "; ".join(
+        f"within {100 * band:.0f} %: {count.count} ({count.percent})"
         for count, band in zip(total.numbers, BANDS, strict=True)
     )
-    within = f"{first[0]} are {first[1]} of the paper's value"
-    within += "".join(f", {percent} {band}" for percent, band in others)
     why = "; ".join(
         f"{count} because {causes.get(name, 'the cause is ' + name)}"
         for name, count in total.causes.most_common()
@@ -224,7 +222,7 @@ def summary(messages: Sequence[Tree], claims: Sequence[Tree], causes: Mapping[st
             f"{total.orders} orders and shapes hold{'' if exact == total.orders.count else margin}."
         )
     if numbers := total.numbers[0].total:
-        lines.append(f"Of {numbers} stated numbers, {within}.")
+        lines.append(f"Numbers that lasthop reproduces, of {numbers} stated: {within}.")
     if why:
         lines.append(f"{total.causes.total()} of {checks} checks are not reproduced: {why}.")
     return " ".join(lines)

@@ -20,9 +20,9 @@ const MAX_ADDRESSES: usize = 256;
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
 pub(crate) struct ProbeCounters {
     pub(crate) answered: u64,
-    /// Of no session, with a wrong tag, or no probes at all.
+    /// Datagrams of no session, with a wrong tag, or that are no probes.
     pub(crate) forged: u64,
-    /// Of a number that was received before, or one that is too old to tell.
+    /// Probes whose number was received before, or is too old to be checked.
     pub(crate) repeated: u64,
     /// Authentic probes beyond the limits of answers.
     pub(crate) too_many: u64,
@@ -32,7 +32,7 @@ pub(crate) struct ProbeCounters {
 struct Session<S> {
     key: ProbeKey,
     window: ReplayWindow,
-    /// Whose it is.
+    /// Pool of the client that has the session.
     owner: S,
 }
 

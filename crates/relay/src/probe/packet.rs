@@ -34,7 +34,7 @@ pub(crate) type SessionTag = [u8; 8];
 /// One datagram.
 pub(crate) type Datagram = [u8; LENGTH];
 
-/// Who sends a datagram.
+/// Sender of a datagram.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[repr(u8)]
 pub(crate) enum Kind {

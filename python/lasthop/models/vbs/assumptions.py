@@ -243,7 +243,7 @@ def _doubts_on_cell(cell: Cell, options: Options) -> Iterator[Doubt]:
         yield (
             "section V",
             f"the wire holds {held:.0f} packets, and each class has a drop-tail part of the queue: "
-            "losses are predicted up to a half too low, goodputs within a twentieth",
+            "losses are up to 2.2 times those predicted",
         )
     if any(cell.uploads) and options.losses == "bursts":
         yield (

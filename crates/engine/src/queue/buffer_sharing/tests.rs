@@ -1,4 +1,4 @@
-//! What a partition counts.
+//! Tests of the packets that a partition counts.
 
 use super::*;
 use crate::kernel::streams::Streams;
