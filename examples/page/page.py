@@ -199,7 +199,7 @@ def main() -> int:
     options.add_argument("--redraw", action="store_true", help="from the record, without measuring")
     asked = options.parse_args()
     if asked.runs < 1:
-        options.error(f"argument --runs: {asked.runs}; allowed is from 1 on")
+        options.error(f"argument --runs: {asked.runs}; expected from 1 on")
     try:
         for path in (asked.record, asked.picture):
             path.parent.mkdir(parents=True, exist_ok=True)

@@ -127,7 +127,7 @@ def need(what: str, *, time_s: float = 0.0, memory_bytes: float = 0.0, smaller: 
     given = ((allowed.max_time_s, TIMES), (allowed.max_memory_bytes, MEMORIES))
     limits = [_told(most, inf, units) for most, units in given if isfinite(most)]
     raise TooCostlyError(
-        f"{what} would take up to {' and '.join(costs)}; allowed are {' and '.join(limits)}",
+        f"{what} would take up to {' and '.join(costs)}; expected {' and '.join(limits)}",
         f"{' and '.join(asked)} {'allow' if asked[1:] else 'allows'} it"
         + (f"; {smaller}" if smaller else ""),
     )
@@ -193,7 +193,7 @@ class Deadline:
         if not self._judged and whole_s > self._max_time_s:
             raise TooCostlyError(
                 f"{self._what} would take {rest.how_sure} {_told(whole_s, LONGEST_S, TIMES)}; "
-                f"allowed are {_told(self._max_time_s, inf, TIMES)}",
+                f"expected {_told(self._max_time_s, inf, TIMES)}",
                 f"max_time_s={_roomy(whole_s, LONGEST_S, TIMES):g} allows it",
             )
         self._judged = True
@@ -205,7 +205,7 @@ def _not_done(what: str, passed_s: float, max_time_s: float) -> TooCostlyError:
     most = _told(max_time_s, inf, TIMES)
     more = _roomy(4.0 * passed_s, LONGEST_S, TIMES)
     return TooCostlyError(
-        f"{what} is not done after {_told(passed_s, inf, TIMES)}; allowed are {most}",
+        f"{what} is not done after {_told(passed_s, inf, TIMES)}; expected {most}",
         f"max_time_s={more:g} waits longer",
     )
 

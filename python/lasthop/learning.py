@@ -103,11 +103,11 @@ class AccessEnv(gymnasium.Env[NDArray[np.float32], np.int64]):
         self.scenario = replaced(scenario, (), replications=1)
         typed = self.scenario.typed
         if not typed.stations:
-            raise UserError("AccessEnv: the scenario has no cell; needed are stations")
+            raise UserError("AccessEnv: the scenario has no cell; expected stations")
         interval_s = seconds_of(interval_s, "interval_s={!r}")
         if not 0 < interval_s <= typed.duration_s - typed.warmup_s:
             raise UserError(
-                f"interval_s={interval_s:g}: allowed is a time up to "
+                f"interval_s={interval_s:g}: expected a time up to "
                 f"{typed.duration_s - typed.warmup_s:g} s, which are measured"
             )
         self.path, self.choices = path, tuple(choices)
@@ -162,7 +162,7 @@ class AccessEnv(gymnasium.Env[NDArray[np.float32], np.int64]):
         if not self.action_space.contains(action):
             named = ", ".join(map(str, self.choices))
             raise UserError(
-                f"action {action}: allowed is a whole number from 0 to {len(self.choices) - 1}, "
+                f"action {action}: expected a whole number from 0 to {len(self.choices) - 1}, "
                 f"which stand for {self.path} = {named}"
             )
         session = self.session

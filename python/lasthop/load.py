@@ -99,7 +99,7 @@ def load(path: str | PathLike[str]) -> Loaded:
             f"{file}: a Tuning cannot be read from its JSON", "save the Tuning by pickle"
         )
     what = "it has no `kind`" if kind is None else f"`kind` is {_short(kind)}"
-    raise UserError(f"{file}: no answer of lasthop: {what}; allowed are {known}")
+    raise UserError(f"{file}: no answer of lasthop: {what}; expected {known}")
 
 
 def _answer_in(directory: Path) -> Path:
@@ -112,7 +112,7 @@ def _answer_in(directory: Path) -> Path:
         raise UserError(f"{directory}: has {names}", f"name the file: {found[0]}")
     raise UserError(
         f"{directory}: there is no {RESULT_FILE} or {MANIFEST} in it",
-        "allowed is a directory that save of a Result or a Sweep has written",
+        "expected a directory that save of a Result or a Sweep has written",
     )
 
 

@@ -25,7 +25,7 @@ class NoSuchKey(KeyError):
     def __str__(self) -> str:
         path = self.args[0]
         if not isinstance(path, str):
-            return f"{path!r} is no path; allowed are names joined by dots, such as `cell.ap.cwmin`"
+            return f"{path!r} is no path; expected names joined by dots, such as `cell.ap.cwmin`"
         return told(path, self._tree)
 
     def __reduce__(self) -> tuple[Any, ...]:

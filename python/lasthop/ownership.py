@@ -92,7 +92,7 @@ def refuse_if_foreign(path: Path, suffix: str | None = None) -> None:
         return  # Another program reads there, and nothing is lost.
     if (path.exists() or path.is_symlink()) and not is_ours(path, kind):
         raise UserError(
-            f"{path}: exists and is not {WHAT[kind]} of lasthop; allowed is another name or "
+            f"{path}: exists and is not {WHAT[kind]} of lasthop; expected another name or "
             "directory"
         )
 

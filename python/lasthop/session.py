@@ -119,7 +119,7 @@ class Session:
         settings: Mapping[str, object] | Sequence[tuple[str, object]] = (),
     ) -> None:
         if not isinstance(replication, int) or not 0 <= replication <= MOST_REPLICATION:
-            raise UserError(f"replication={replication!r}: allowed is a whole number from 0 on")
+            raise UserError(f"replication={replication!r}: expected a whole number from 0 on")
         self.scenario = replaced(
             scenario, settings, replications=1, seed=seed, series=series, frames=frames
         )
@@ -346,7 +346,7 @@ def seconds_of(given: float | str, what: str) -> float:
     found = in_si(given) if isinstance(given, str) else None
     if found is None or found[1] != "s":
         raise UserError(
-            f"{what.format(given)}: allowed is a number of seconds, or text with its unit, "
+            f"{what.format(given)}: expected a number of seconds, or text with its unit, "
             f'such as "100 ms"'
         )
     return float(found[0])

@@ -161,7 +161,7 @@ def test_settings_of_the_kernel_are_those_of_the_places_alone(tmp_path):
         (["--at", "phone", "--", "true"], "error: phone: no such place"),
         (["--", "true"], "error: true: missing its place"),
         (["--at", "laptop"], "error: `--at laptop`: missing the command to run"),
-        (["--with", "server", ""], 'error: `--with "server="`: allowed is a place and a command'),
+        (["--with", "server", ""], 'error: `--with "server="`: expected a place and a command'),
         (["--shell", "laptop", "--at", "other", "--", "true"], "error: `--shell` and a command"),
         (
             ["--sysctl", "net.ipv4.no_such=1", "--at", "laptop", "--", "true"],

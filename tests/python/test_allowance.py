@@ -65,7 +65,7 @@ def chain_of(stations: int) -> lh.Scenario:
 def test_what_is_needed_is_compared_with_what_is_allowed_and_both_are_told() -> None:
     need("a little", time_s=60.0, memory_bytes=2e9)
     error = refused(need, "a chain", time_s=2400.0, memory_bytes=6.5e9)
-    assert str(error) == ("a chain would take up to 40 min and 6.5 GB; allowed are 60 s and 2 GB")
+    assert str(error) == ("a chain would take up to 40 min and 6.5 GB; expected 60 s and 2 GB")
     assert error.hint == "max_time_s=3000 and max_memory_bytes=1e+10 allow it"
     assert hint_in_options(error.hint) == "--max-time 50min and --max-memory 10GB allow it"
     with allowing(max_time_s=3000.0, max_memory_bytes=10e9):
@@ -103,7 +103,7 @@ def test_what_is_under_way_is_given_up_after_twice_its_time() -> None:
         check_time("it")
         time.sleep(0.02)
         error = refused(check_time, "the search")
-    assert re.match(r"the search is not done after 0\.\d+ s; allowed are 0\.005 s$", str(error))
+    assert re.match(r"the search is not done after 0\.\d+ s; expected 0\.005 s$", str(error))
     check_time("what nobody times")
 
 
@@ -126,7 +126,7 @@ def test_a_chain_of_many_stations_with_txop_is_refused_by_its_file() -> None:
 def test_tables_and_states_of_a_chain_are_counted_as_they_are() -> None:
     odds = np.ones(500)
     error = refused(check_cost, "lumped", 500, 1000, odds * 50.0, 10, 1)
-    assert "GB; allowed are 60 s and 2 GB" in str(error) or "min" in str(error)
+    assert "GB; expected 60 s and 2 GB" in str(error) or "min" in str(error)
     refused(check_cost, "full", 500, 42, odds, 1, 1)
     refused(check_cost, "product", 10_000, 65_535, np.ones(10_000), 1, 1)
     check_cost("full", 10, 9, odds, 1, 1)
@@ -223,7 +223,7 @@ def test_predict_names_the_file_and_says_how_more_is_allowed(
     line, hint = done.stderr.splitlines()
     what = "a chain of 500 stations with TXOP and windows of 42 packets"
     assert line.startswith(f"error: {path}: model edca: {what} would take up to ")
-    assert line.endswith("allowed are 60 s and 2 GB")
+    assert line.endswith("expected 60 s and 2 GB")
     assert hint.startswith("hint: --max-time ")
     few = ("--set", "station.a.count=2", "--max-time", "1min", "--max-memory", "1GB")
     assert lasthop("predict", path, *few).returncode == 0

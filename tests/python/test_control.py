@@ -93,7 +93,7 @@ def test_the_regulator_adds_up_what_a_class_holds_too_many() -> None:
 @pytest.mark.parametrize(
     ("settings", "message"),
     [
-        ({"targets": []}, "targets: no shares; needed is one for each class"),
+        ({"targets": []}, "targets: no shares; expected one for each class"),
         ({"targets": [0.6, 0.6]}, "targets: 1.2 is not a sum of shares of at most 1"),
         ({"targets": [0.5, 0.0]}, "targets: 0 is not a share above 0 and at most 1"),
         ({"targets": [float("nan")]}, "targets: NaN is not a share above 0 and at most 1"),

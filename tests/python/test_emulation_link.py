@@ -10,7 +10,7 @@ from lasthop.cli.emulate import joined
 from lasthop.emulation.link import WAYS, link
 from lasthop.emulation.places import every_place
 
-ALLOWED = "; allowed are, with commas between, a rate, a delay, queue N, loss P"
+ALLOWED = "; expected, with commas between, a rate, a delay, queue N, loss P"
 
 
 def test_a_link_has_the_same_rate_delay_and_queue_both_ways() -> None:
@@ -64,25 +64,25 @@ def test_its_places_are_client_and_server() -> None:
         ),
         (
             "12 Mbs, 1 ms",
-            'rate: "12 Mbs" has none of the units bps, kbps, Mbps, Gbps; allowed is "unlimited" or '
+            'rate: "12 Mbs" has none of the units bps, kbps, Mbps, Gbps; expected "unlimited" or '
             "a rate above 0 and up to 100 Gbps",
         ),
         (
             "1 Mbps, 40",
-            'delay: 40 has no unit, write "40 s" or "40 ms"; allowed is a duration from 0 ns to '
+            'delay: 40 has no unit, write "40 s" or "40 ms"; expected a duration from 0 ns to '
             "100 s",
         ),
         (
             "1 Mbps, 1 ms, queue 0",
-            "queue: 0 is too small; allowed is a whole number from 1 to 1000000",
+            "queue: 0 is too small; expected a whole number from 1 to 1000000",
         ),
         (
             "1 Mbps, 1 ms, queue",
-            'queue: "" is not a number; allowed is a whole number from 1 to 1000000',
+            'queue: "" is not a number; expected a whole number from 1 to 1000000',
         ),
         (
             "1 Mbps, 1 ms, loss 1",
-            "loss: 1 is not below 1; allowed is a number from 0 to below 1",
+            "loss: 1 is not below 1; expected a number from 0 to below 1",
         ),
     ],
 )

@@ -63,13 +63,13 @@ def test_what_cannot_be_an_environment_is_refused() -> None:
     wired = {"duration": "6 s", "dumbbell": {"flows": 2, "bottleneck": "1 Mbps", "rtt": "20 ms"}}
     with pytest.raises(lh.UserError, match="has no cell"):
         AccessEnv(wired)
-    with pytest.raises(lh.UserError, match="interval_s=6: allowed is a time up to 5 s"):
+    with pytest.raises(lh.UserError, match="interval_s=6: expected a time up to 5 s"):
         AccessEnv(CELL, interval_s=6)
     with pytest.raises(lh.ScenarioError, match="99999 is too large"):
         AccessEnv(CELL, choices=(3, 99999))
     with pytest.raises(lh.UserError, match="choices: must have at least one value"):
         AccessEnv(CELL, choices=())
-    with pytest.raises(lh.UserError, match="interval_s='soon': allowed is a number of seconds"):
+    with pytest.raises(lh.UserError, match="interval_s='soon': expected a number of seconds"):
         AccessEnv(CELL, interval_s="soon")
     assert AccessEnv(CELL, interval_s="500 ms").interval_s == 0.5
     env = AccessEnv(CELL)
@@ -90,7 +90,7 @@ def test_what_cannot_be_set_in_motion_is_refused_at_once() -> None:
 def test_an_action_that_is_none_is_refused_with_those_that_are(action: float) -> None:
     env = AccessEnv(CELL)
     env.reset(seed=1)
-    line = rf"action {action}: allowed is a whole number from 0 to 10, .* = 0, 1, 3, 7, .*, 1023$"
+    line = rf"action {action}: expected a whole number from 0 to 10, .* = 0, 1, 3, 7, .*, 1023$"
     with pytest.raises(lh.UserError, match=line):
         env.step(action)  # type: ignore[arg-type]
     assert env.session is not None

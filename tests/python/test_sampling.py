@@ -63,7 +63,7 @@ def test_series_are_refused_with_what_they_would_take() -> None:
     text = sampled(ROUTER, "2 us")
     with pytest.raises(TooCostlyError, match=r"10 time series of 1000000 samples") as caught:
         lh.simulate(text)
-    assert "would take up to 3.5 GB; allowed are 2 GB" in str(caught.value)
+    assert "would take up to 3.5 GB; expected 2 GB" in str(caught.value)
     assert caught.value.hint == "max_memory_bytes=5e+09 allows it; take samples only every 5e-06 s"
     with pytest.raises(TooCostlyError, match=r"time series of 2 points together would take up to"):
         lh.sweep(sampled(ROUTER, "4 us"), {"seed": [1, 2, 3]}, jobs=2)
@@ -78,5 +78,5 @@ def test_the_command_line_says_so(lasthop: Lasthop, tmp_path: Path, command: str
     path.write_text(ROUTER)
     done = lasthop(command, path, *over, "--series", "2 us", "--out", tmp_path / "out")
     assert done.returncode == 2
-    assert "would take up to 3.5 GB; allowed are 2 GB" in done.stderr
+    assert "would take up to 3.5 GB; expected 2 GB" in done.stderr
     assert "hint: --max-memory 5GB allows it" in done.stderr

@@ -92,7 +92,7 @@ def test_a_path_leads_into_tables_and_lists() -> None:
         ("zzz", "there is `name`, `duration_s`, `warmup_s` and "),
         ("cell.ap.cwmin.x", "`cell.ap.cwmin`"),
         ("", "there is no ``; there is `name`"),
-        (3, "3 is no path; allowed are names joined by dots"),
+        (3, "3 is no path; expected names joined by dots"),
     ],
 )
 def test_a_key_that_is_not_there_names_those_that_are_near(path: str, there: str) -> None:
@@ -210,7 +210,7 @@ def test_tables_are_set_as_toml_writes_them() -> None:
 @pytest.mark.parametrize(
     ("text", "said"),
     [
-        ('[{"duration": "9 s"}]', "a list is not a table; allowed is a scenario with"),
+        ('[{"duration": "9 s"}]', "a list is not a table; expected a scenario with"),
         ("[1, 2]", "a list is not a table"),
         ('"hello"', '"hello" is not a table'),
         ('[{"duration": "9 s"},', "not valid JSON"),

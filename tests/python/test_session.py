@@ -105,7 +105,7 @@ def test_what_may_change_can_be_set_to_what_it_says() -> None:
             99999,
             "set('cell.ap.cwmin', 99999): `cell.ap.cwmin`: 99999 is too large",
         ),
-        ("cell.ap.cwmin", 2000, "2000 is above cwmax; allowed is a whole number from 0 to 1023"),
+        ("cell.ap.cwmin", 2000, "2000 is above cwmax; expected a whole number from 0 to 1023"),
         ("cell.ap.cwmni", 3, "`cell.ap.cwmni`: unknown key"),
         ("vsb.rate", "fast", "set('vsb.rate', 'fast'): `vsb.rate`: \"fast\""),
         (
@@ -134,11 +134,11 @@ def test_times_out_of_reach_are_refused() -> None:
         session.run_until(2.0)
         for wrong in (1.0, -1.0, 4.5, float("nan"), float("inf")):
             with pytest.raises(
-                lh.UserError, match=r"allowed is a time from 2 s, .* to 4 s, its end"
+                lh.UserError, match=r"expected a time from 2 s, .* to 4 s, its end"
             ):
                 session.run_until(wrong)
         for wrong in (0.0, -1.0, float("nan"), float("inf")):
-            with pytest.raises(lh.UserError, match="allowed is a time above 0"):
+            with pytest.raises(lh.UserError, match="expected a time above 0"):
                 session.step(wrong)
         session.step(100)
         assert session.now_s == session.duration_s == 4.0
@@ -157,7 +157,7 @@ def test_times_are_numbers_or_text_with_a_unit() -> None:
         session.run_until("1.5 s")
         assert session.now_s == 1.5
         for wrong in ("1", "1 Mbps", "soon", None):
-            line = rf"step\({wrong!r}\): allowed is a number of seconds, or text with its unit"
+            line = rf"step\({wrong!r}\): expected a number of seconds, or text with its unit"
             with pytest.raises(lh.UserError, match=line):
                 session.step(wrong)  # type: ignore[arg-type]
         assert session.now_s == 1.5

@@ -94,7 +94,7 @@ def test_a_trace_that_cannot_be_is_refused_in_a_line(
     else:
         write(scenario.parent, *lines)
     done = lasthop("simulate", scenario)
-    first = f"error: {scenario}:7: `link.lte.rate.trace_file`: {said}; allowed is a file of "
+    first = f"error: {scenario}:7: `link.lte.rate.trace_file`: {said}; expected a file of "
     assert (done.returncode, done.stdout) == (2, "")
     assert done.stderr.startswith(first)
     assert done.stderr.count("\n") == 1
@@ -117,7 +117,7 @@ def test_a_list_that_cannot_be_is_refused(scenario: Path, trace: str, said: str)
         lh.Scenario(scenario, {"link.lte.back_rate": f"{{ trace = {trace} }}"})
     [problem] = refused.value.problems
     assert problem.path == "link.lte.back_rate.trace"
-    assert problem.message.startswith(f"{said}; allowed is a list of ")
+    assert problem.message.startswith(f"{said}; expected a list of ")
 
 
 def test_times_may_have_units(scenario: Path) -> None:

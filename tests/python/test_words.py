@@ -101,7 +101,7 @@ def test_words_of_the_command_line_are_known() -> None:
 def test_a_setting_is_named_as_the_caller_wrote_it(lasthop: Lasthop, small: Path) -> None:
     with pytest.raises(lh.ScenarioError, match=r"^settings cell\.ap\.cwmin=-1: `cell\.ap\.cwmin`"):
         lh.simulate(small, settings={"cell.ap.cwmin": -1})
-    with pytest.raises(lh.ScenarioError, match=r"^settings =1: not a path; allowed are names"):
+    with pytest.raises(lh.ScenarioError, match=r"^settings =1: not a path; expected names"):
         lh.Scenario(small, {"": 1})
     with pytest.raises(lh.ScenarioError, match=r"^seed=-1: `seed`"):
         lh.simulate(small, seed=-1)

@@ -49,7 +49,7 @@ test("what lies over a table hides its values in the text", () => {
 });
 
 test("what was meant stands before what is allowed", () => {
-  const problem = { message: "unknown key; allowed are a, b", hint: "did you mean `a`?" };
+  const problem = { message: "unknown key; expected one of a, b", hint: "did you mean `a`?" };
   assert.equal(toldOf(problem), "unknown key; did you mean `a`? Allowed are a, b");
   assert.equal(toldOf({ message: "missing", hint: "give it" }), "missing; give it");
   assert.equal(toldOf({ message: "missing", hint: null }), "missing");

@@ -9,7 +9,7 @@ use lasthop_engine::notation::problem::one_line;
 
 /// Name of a network interface (Linux: IFNAMSIZ).
 pub(crate) static INTERFACE: Form = Form {
-    allowed: "is the name of a network interface, 1 to 15 characters without blanks, `/` and `:`",
+    expected: "the name of a network interface, 1 to 15 characters without blanks, `/` and `:`",
     fault: |text| {
         let plain = |c: char| c.is_ascii_graphic() && c != '/' && c != ':';
         match text {
@@ -25,56 +25,56 @@ pub(crate) static INTERFACE: Form = Form {
 
 /// Names of network interfaces, separated by blanks or commas.
 pub(crate) static INTERFACES: Form = Form {
-    allowed: "are names of network interfaces, separated by commas",
+    expected: "names of network interfaces, separated by commas",
     fault: |text| fault_of_each(text, INTERFACE.fault),
     pattern: r"^\s*[!-.0-9;-~]{1,15}([\s,]+[!-.0-9;-~]{1,15})*\s*$",
 };
 
 /// IP addresses and subnets, separated by blanks or commas.
 pub(crate) static MEMBERS: Form = Form {
-    allowed: "are IP addresses and subnets such as 192.168.4.0/24, separated by commas",
+    expected: "IP addresses and subnets such as 192.168.4.0/24, separated by commas",
     fault: |text| fault_of_each(text, |word| member(word).err()),
     pattern: r"^\s*[0-9A-Fa-f:.]+(/\d+)?([\s,]+[0-9A-Fa-f:.]+(/\d+)?)*\s*$",
 };
 
 /// MAC addresses, separated by blanks or commas.
 pub(crate) static MACS: Form = Form {
-    allowed: "are MAC addresses such as 02:00:5e:10:00:01, separated by commas",
+    expected: "MAC addresses such as 02:00:5e:10:00:01, separated by commas",
     fault: |text| fault_of_each(text, |word| mac(word).err()),
     pattern: r"^\s*([0-9A-Fa-f]{2}[:-]){5}[0-9A-Fa-f]{2}([\s,]+([0-9A-Fa-f]{2}[:-]){5}[0-9A-Fa-f]{2})*\s*$",
 };
 
 /// IP addresses, separated by blanks or commas.
 pub(crate) static ADDRESSES: Form = Form {
-    allowed: "are IPv4 and IPv6 addresses, separated by commas",
+    expected: "IPv4 and IPv6 addresses, separated by commas",
     fault: |text| fault_of_each(text, |word| address(word).err()),
     pattern: r"^\s*[0-9A-Fa-f:.]+([\s,]+[0-9A-Fa-f:.]+)*\s*$",
 };
 
 /// IP subnets, separated by blanks or commas.
 pub(crate) static SUBNETS: Form = Form {
-    allowed: "are subnets such as 192.168.4.0/24, separated by commas",
+    expected: "subnets such as 192.168.4.0/24, separated by commas",
     fault: |text| fault_of_each(text, |word| subnet(word).err()),
     pattern: r"^\s*[0-9A-Fa-f:.]+/\d+([\s,]+[0-9A-Fa-f:.]+/\d+)*\s*$",
 };
 
 /// MAC addresses, IP addresses, subnets and names of stations, separated by blanks or commas.
 pub(crate) static STATIONS: Form = Form {
-    allowed: "are MAC addresses, IP addresses, subnets and names of listed stations, separated by commas",
+    expected: "MAC addresses, IP addresses, subnets and names of listed stations, separated by commas",
     fault: |text| fault_of_each(text, |word| station(word).err()),
     pattern: r"^\s*[0-9A-Za-z:._/-]+([\s,]+[0-9A-Za-z:._/-]+)*\s*$",
 };
 
 /// A MAC address of one station.
 pub(crate) static MAC: Form = Form {
-    allowed: "is a MAC address such as 02:00:5e:10:00:01",
+    expected: "a MAC address such as 02:00:5e:10:00:01",
     fault: |text| mac(text).err(),
     pattern: "^([0-9A-Fa-f]{2}[:-]){5}[0-9A-Fa-f]{2}$",
 };
 
 /// An absolute path.
 pub(crate) static FILE: Form = Form {
-    allowed: "is an absolute path",
+    expected: "an absolute path",
     fault: |text| match text {
         "" => Some("is empty".to_owned()),
         _ if !text.starts_with('/') => Some("is no absolute path".to_owned()),
@@ -86,7 +86,7 @@ pub(crate) static FILE: Form = Form {
 
 /// Where to listen, for this machine alone.
 pub(crate) static LOOPBACK: Form = Form {
-    allowed: "is \"off\" or a port of this machine alone, such as \"127.0.0.1:9464\"",
+    expected: "\"off\" or a port of this machine alone, such as \"127.0.0.1:9464\"",
     fault: |text| match text.parse::<SocketAddr>() {
         _ if text == "off" => None,
         Err(_) => Some("is no address with a port".to_owned()),
@@ -99,14 +99,14 @@ pub(crate) static LOOPBACK: Form = Form {
 
 /// Where an SNMP agent answers.
 pub(crate) static AGENT: Form = Form {
-    allowed: "is an IP address, with or without a port, such as \"192.168.4.2\" or \"192.168.4.2:161\"",
+    expected: "an IP address, with or without a port, such as \"192.168.4.2\" or \"192.168.4.2:161\"",
     fault: |text| agent(text).is_none().then(|| "is no IP address".to_owned()),
     pattern: r"^[0-9A-Fa-f:.\[\]]+$",
 };
 
 /// A word that is sent as it is.
 pub(crate) static COMMUNITY: Form = Form {
-    allowed: "is an SNMP community of 1 to 64 printable ASCII characters",
+    expected: "an SNMP community of 1 to 64 printable ASCII characters",
     fault: |text| {
         let printable = text.chars().all(|c| c.is_ascii_graphic() || c == ' ');
         let fits = printable && (1..=64).contains(&text.len());
@@ -117,21 +117,21 @@ pub(crate) static COMMUNITY: Form = Form {
 
 /// Places from which the data rates of stations are read, separated by blanks or commas.
 pub(crate) static RATE_SOURCES: Form = Form {
-    allowed: "are sources such as \"iw:wlan0\" and \"hostapd:/var/run/hostapd/wlan0\", separated by commas",
+    expected: "sources such as \"iw:wlan0\" and \"hostapd:/var/run/hostapd/wlan0\", separated by commas",
     fault: |text| fault_of_each(text, |word| rate_source(word).err()).or_else(|| repeated(text)),
     pattern: r"^\s*(iw:[^\s,/:]{1,15}|hostapd:/[^\s,]+)([\s,]+(iw:[^\s,/:]{1,15}|hostapd:/[^\s,]+))*\s*$",
 };
 
 /// The column of addresses of an access point's stations.
 pub(crate) static OID: Form = Form {
-    allowed: "is an object identifier such as \"1.3.6.1.4.1.9.9.273.1.2.1.1.16\"",
+    expected: "an object identifier such as \"1.3.6.1.4.1.9.9.273.1.2.1.1.16\"",
     fault: fault_of_oid,
     pattern: PATTERN_OF_OID,
 };
 
 /// The column of data rates of an access point's stations.
 pub(crate) static RATES_OID: Form = Form {
-    allowed: "is an object identifier such as \"1.3.6.1.4.1.9.9.273.1.3.1.1.1\"",
+    expected: "an object identifier such as \"1.3.6.1.4.1.9.9.273.1.3.1.1.1\"",
     fault: fault_of_oid,
     pattern: PATTERN_OF_OID,
 };

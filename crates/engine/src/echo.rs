@@ -73,7 +73,7 @@ impl Echo {
             let lacks = change.lacks(EchoChangeTable::ping_delay)
                 || change.lacks(EchoChangeTable::ping_loss);
             if !says && !lacks {
-                let message = "changes nothing; needed is `ping_delay` or `ping_loss`";
+                let message = "changes nothing; expected `ping_delay` or `ping_loss`";
                 problems.add(change.origin, &change.path, message.to_owned());
             }
             instants.check(change, EchoChangeTable::at, problems);

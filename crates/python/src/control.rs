@@ -235,7 +235,7 @@ impl CapacityEstimator {
         };
         let Some(rule) = WceRule::ALL.into_iter().find(|one| one.name() == rule) else {
             let message =
-                format!("rule: {rule:?} is unknown; allowed are \"agreement\", \"paper\"");
+                format!("rule: {rule:?} is unknown; expected one of \"agreement\", \"paper\"");
             return Err(PyValueError::new_err(message));
         };
         let draws = Streams::new(seed, 0).stream("pings");

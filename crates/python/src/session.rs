@@ -73,7 +73,7 @@ impl Session {
     fn step(&self, py: Python<'_>, seconds: f64) -> PyResult<()> {
         if !(seconds > 0.0 && seconds.is_finite()) {
             return Err(refused(format!(
-                "step({seconds}): allowed is a time above 0, in seconds"
+                "step({seconds}): expected a time above 0, in seconds"
             )));
         }
         self.with(|work| {
@@ -95,7 +95,7 @@ impl Session {
                 if time_s.is_nan() || time_s < 0.0 || to < least || to > end {
                     let (least_s, end_s) = (least.seconds(), end.seconds());
                     return Err(format!(
-                        "run_until({time_s}): allowed is a time from {least_s} s, where the session is, to \
+                        "run_until({time_s}): expected a time from {least_s} s, where the session is, to \
                          {end_s} s, its end"
                     ));
                 }

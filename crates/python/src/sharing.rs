@@ -34,7 +34,7 @@ impl Vbs {
             return refused("targets", target, "a share above 0 and at most 1");
         }
         if targets.is_empty() {
-            let message = "targets: no shares; needed is one for each class";
+            let message = "targets: no shares; expected one for each class";
             return Err(PyValueError::new_err(message));
         }
         let sum: f64 = targets.iter().sum();

@@ -60,7 +60,7 @@ fn what_is_wrong_is_told_as_of_any_other_part() {
     };
     assert_eq!(
         told(&[("queue.lottery.p", "1.5")]),
-        "--set queue.lottery.p=1.5: `queue.lottery.p`: 1.5 is not below 1; allowed is a number from \
+        "--set queue.lottery.p=1.5: `queue.lottery.p`: 1.5 is not below 1; expected a number from \
          0 to below 1"
     );
     let word = told(&[("tcp.congestion", "scaleable")]);

@@ -226,7 +226,7 @@ def of_file_or_link(
 
     if file:
         option = TRACE if words is None else LINK
-        raise UserError(f"`{option}` takes the place of FILE: {file}", "allowed is one of the two")
+        raise UserError(f"`{option}` takes the place of FILE: {file}", "expected one of the two")
     replaced = pairs(settings or [], "--set", "PATH=VALUE", "tcp.mss=1000")
     return link(words or "", replaced, traces), WAYS
 
@@ -259,7 +259,7 @@ def beside_of(text: str) -> "Program":
     name, equals, command = text.partition("=")
     if not (name and equals and command.strip()):
         raise UserError(
-            f'`--with "{text}"`: allowed is a place and a command', "--with server 'iperf3 -s'"
+            f'`--with "{text}"`: expected a place and a command', "--with server 'iperf3 -s'"
         )
     return Program.of_shell(name, command)
 

@@ -98,7 +98,7 @@ def pcap(
     from lasthop.importing.phy import PRESETS
 
     if phy is not None and phy not in PRESETS:
-        raise UserError(f'--phy "{phy}": allowed are {", ".join(PRESETS)}')
+        raise UserError(f'--phy "{phy}": expected {", ".join(PRESETS)}')
 
     def read() -> "Network":
         with reading_bar(f"reading {file.name}") as progress, allowing(max_time):
@@ -226,7 +226,7 @@ def as_tree(network: "Network", text: str) -> dict[str, Any]:
 def new_file(path: Path, option: str = "--out") -> Path:
     """The path of a file that does not exist yet, in a directory where it can be written."""
     if path.exists() or path.is_symlink():
-        raise UserError(f"{path}: exists, and is not replaced; allowed is a new name")
+        raise UserError(f"{path}: exists, and is not replaced; expected a new name")
     return writable_file(path, option)
 
 
@@ -241,6 +241,6 @@ def put(path: Path, text: str) -> None:
         try:
             os.link(partial, path)
         except FileExistsError:
-            raise UserError(f"{path}: exists, and is not replaced; allowed is a new name") from None
+            raise UserError(f"{path}: exists, and is not replaced; expected a new name") from None
         except OSError:  # A file system without links.
             partial.replace(path)

@@ -232,7 +232,7 @@ def asked_points(
     for path in found.paths:
         if path in alone:
             where = f"--over {path}" if points is None else f"--points {points}: {path}"
-            raise UserError(f"{where}: {alone[path]} gives it one value; needed is either")
+            raise UserError(f"{where}: {alone[path]} gives it one value; expected either")
     return found
 
 

@@ -97,7 +97,7 @@ def check_programs(scenario: Scenario) -> None:
 def _refused(scenario: Typed) -> Iterator[str]:
     duration_s, flows = scenario.duration_s, scenario.flows
     if duration_s > LONGEST_S:
-        yield f"`duration`: {duration_s:g} s of real time; allowed is up to {LONGEST_S:g} s"
+        yield f"`duration`: {duration_s:g} s of real time; expected up to {LONGEST_S:g} s"
     if len(scenario.stations) > MOST_STATIONS:
         yield f"{len(scenario.stations)} stations; the emulator supports up to {MOST_STATIONS}"
     if len(flows) > MOST_FLOWS:

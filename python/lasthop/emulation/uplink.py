@@ -90,7 +90,7 @@ def refuse_what_leads_nowhere(interface: str) -> None:
     if address_of(interface) is None:
         raise UserError(
             f"uplink={interface!r}: the interface has no IPv4 address, or is down",
-            "allowed is an interface that leads to the outside",
+            "expected an interface that leads to the outside",
         )
     try:
         forwards = (SETTINGS / interface / "forwarding").read_text().strip() != "0"

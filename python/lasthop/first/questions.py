@@ -80,7 +80,7 @@ def read_hop(text: str, _: Mapping[str, object]) -> str:
     word = SHORT.get(re.sub("[ -]", "", text.lower()), text.lower())
     if word not in HOPS:
         raise UserError(
-            f'"{text}": allowed are {", ".join(HOPS)}, and wifi for {SHORT["wifi"]}',
+            f'"{text}": expected {", ".join(HOPS)}, and wifi for {SHORT["wifi"]}',
             _hop_meant(word),
         )
     return word
@@ -108,7 +108,7 @@ def read_stations(text: str, known: Mapping[str, object]) -> list[Group]:
     if hop == "router" and len(groups) > 1:
         raise UserError(f'"{text}": all hosts of a router have one rate here, such as 10 at 100')
     if sum(group.count for group in groups) > MOST_STATIONS:
-        raise UserError(f'"{text}": allowed are up to {MOST_STATIONS} in all')
+        raise UserError(f'"{text}": expected up to {MOST_STATIONS} in all')
     return groups
 
 
@@ -117,7 +117,7 @@ def _by_rate(part: str, hop: str) -> Group:
     found = re.fullmatch(rf"(\d{{1,4}})(?: (?:at|x|@) ({NUMBER}) ?(?:Mbps)?)?", part)
     if found is None or not 1 <= int(found[1]) <= MOST_STATIONS:
         raise UserError(
-            f'"{part}": allowed are a number from 1 to {MOST_STATIONS}, such as 4, or '
+            f'"{part}": expected a number from 1 to {MOST_STATIONS}, such as 4, or '
             "several with their rates in Mb/s, such as 3 at 54, 1 at 6"
         )
     rates = RATES_MBPS.get(hop)
@@ -136,7 +136,7 @@ def _by_ratio(part: str, hop: str) -> Group:
     )
     if found is None or not 1 <= int(found[1]) <= MOST_STATIONS:
         raise UserError(
-            f'"{part}": allowed are a number from 1 to {MOST_STATIONS}, such as 4, or several by '
+            f'"{part}": expected a number from 1 to {MOST_STATIONS}, such as 4, or several by '
             "their distance, such as 3 near, 1 far, or 3 at 35 dB, 1 at 12 dB, the ratio of signal "
             f"and noise, which chooses the MCS of {hop}"
         )
@@ -159,7 +159,7 @@ def read_traffic(text: str, known: Mapping[str, object]) -> list[Traffic]:
         )
         if found is None or not 1 <= int(found[2]) <= MOST_CONNECTIONS:
             raise UserError(
-                f'"{part.strip()}": allowed are stations x connections up or down, such as '
+                f'"{part.strip()}": expected stations x connections up or down, such as '
                 "1 x 6 up, rest x 1 down, or all x 1 down"
             )
         who, connections, way = found[1] or "all", int(found[2]), found[3]
@@ -176,7 +176,7 @@ def read_traffic(text: str, known: Mapping[str, object]) -> list[Traffic]:
         for index in range(first, last):
             ways[way][index] += connections
     if known["hop"] == "router" and any(ways["up"]) and any(ways["down"]):
-        raise UserError(f'"{text}": through a router all go one way here; allowed is all x 2 down')
+        raise UserError(f'"{text}": through a router all go one way here; expected all x 2 down')
     made = [Traffic(up, down) for up, down in zip(ways["up"], ways["down"], strict=True)]
     if not any(each.up or each.down for each in made):
         raise UserError(f'"{text}": no station sends anything')
@@ -198,7 +198,7 @@ def read_wire(text: str, known: Mapping[str, object]) -> Wire:
     rates = [rate for rate in (down, up) if rate is not None]
     if not all(LEAST_MBPS <= rate <= MOST_MBPS for rate in rates) or rtt > MOST_RTT_MS:
         raise UserError(
-            f'"{text}": allowed are rates from 1 bps to {MOST_MBPS / 1e3:g} Gbps '
+            f'"{text}": expected rates from 1 bps to {MOST_MBPS / 1e3:g} Gbps '
             f"({MOST_MBPS:g} Mbps), round trips up to {MOST_RTT_MS:g} ms"
         )
     if router and up not in (None, down):
@@ -234,7 +234,7 @@ def read_queue(text: str, known: Mapping[str, object]) -> str:
         )
     of_kinds = f", or a kind of access point: {', '.join(kinds)}" if kinds else ""
     raise UserError(
-        f'"{text}": allowed are packets from 1 to {MOST_QUEUE}, or {", ".join(named)}{of_kinds}',
+        f'"{text}": expected packets from 1 to {MOST_QUEUE}, or {", ".join(named)}{of_kinds}',
         _meant(word, (*named, *KINDS)),
     )
 

@@ -158,5 +158,5 @@ def refuse_bridges(gateway: Gateway, there: dict[str, Link]) -> None:
                 ports = [name for name in there if bridge_of(name, there) == bridge]
                 raise UserError(
                     f"interface {bridge}: it is the bridge of {port}, and forwarded packets do "
-                    f"not enter a bridge; needed is the port, one of {', '.join(ports)}"
+                    f"not enter a bridge; expected the port, one of {', '.join(ports)}"
                 )

@@ -101,7 +101,7 @@ def range_of_rates(gateway: Gateway) -> Range:
         slow, fast = (f"`gateway.station.{by_rate[k].name}.rate`" for k in (0, -1))
         raise UserError(
             f"{fast}: {largest} bit/s is more than {MAX_RATIO} times {slow}, {least} bit/s; "
-            f'allowed with fairness "rate" is a ratio up to {MAX_RATIO}'
+            f'expected with fairness "rate" a ratio up to {MAX_RATIO}'
         )
     return Range(least, largest)
 

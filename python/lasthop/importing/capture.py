@@ -138,7 +138,7 @@ def read(path: Path, lan: str | None = None, progress: Progress | None = None) -
     if len(known.links) and not known.cells and not known.radio:
         kinds = ", ".join(map(str, sorted(known.links)))
         raise UserError(
-            f"{path}: link type {kinds}: allowed are 802.11 with or without radiotap, Ethernet, IP"
+            f"{path}: link type {kinds}: expected 802.11 with or without radiotap, Ethernet, IP"
         )
     return known
 

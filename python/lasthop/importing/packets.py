@@ -125,7 +125,7 @@ def _of(path: Path, file: BinaryIO) -> Iterator[Packet]:
         yield from _records(path, file, magic)
         return
     raise UserError(
-        f"{path}: is not a capture: allowed are pcap and pcapng, as tcpdump -w and Wireshark write"
+        f"{path}: is not a capture: expected pcap and pcapng, as tcpdump -w and Wireshark write"
     )
 
 

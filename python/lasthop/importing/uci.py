@@ -118,7 +118,7 @@ def _sections(path: Path, lines: list[tuple[int, str]], what: str) -> Iterator[S
             case _:
                 raise UserError(
                     f'{path}:{number}: "{words[0][:20]} ..." is no line of {what}: '
-                    "allowed are config TYPE 'NAME', option NAME 'VALUE' and list NAME 'VALUE'",
+                    "expected config TYPE 'NAME', option NAME 'VALUE' and list NAME 'VALUE'",
                     f"for hostapd.conf use `lasthop import hostapd {path}`"
                     if re.match(r"[a-z]\w*=", line)
                     else None,

@@ -116,7 +116,7 @@ def discipline_of(wanted: LinkQueue) -> Discipline:
             "tc qdisc replace dev DEVICE root dualpi2",
         )
     if said.get("ce_threshold_s") is not None:
-        raise UserError("interface.queue: ce_threshold is simulated, not set up; allowed is off")
+        raise UserError("interface.queue: ce_threshold is simulated, not set up; expected off")
     if wanted.discipline not in HERE:
         raise UserError(
             f"interface.queue: Linux has no discipline {wanted.discipline}",
@@ -125,7 +125,7 @@ def discipline_of(wanted: LinkQueue) -> Discipline:
     if limit < LEAST_PACKETS:
         raise UserError(
             f"interface.queue: {limit} packet is too few for Linux, where the one in service has "
-            f"left the queue; allowed are {LEAST_PACKETS} and more"
+            f"left the queue; expected {LEAST_PACKETS} and more"
         )
     waiting = limit - 1
     match wanted.discipline:

@@ -140,7 +140,7 @@ def lacking(why: str, *, may: bool = True) -> UserError:
         return UserError(f"address translation: {why}", "are you root?")
     return UserError(
         f"the kernel has no address translation: {why}",
-        "needed is nf_tables with masquerade (nft_chain_nat, nft_masq), Linux 5.12 or newer",
+        "expected nf_tables with masquerade (nft_chain_nat, nft_masq), Linux 5.12 or newer",
     )
 
 

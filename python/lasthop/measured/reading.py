@@ -61,7 +61,7 @@ def _measurement(path: Path, tree: Any) -> Measurement:
         return iperf3.read(Tree(path, tree))
     kind = tree.get("kind") if isinstance(tree, Mapping) else None
     if isinstance(kind, str) and "scenario" in tree:
-        raise UserError(f"{path}: a {kind} of lasthop; allowed are an emulation and a simulation")
+        raise UserError(f"{path}: a {kind} of lasthop; expected an emulation and a simulation")
     raise UserError(
         f"{path}: neither of flent (results, x_values) nor of iperf3 (start, end) nor of lasthop"
     )

@@ -41,7 +41,7 @@ def read_documents(path: Path) -> tuple[list[Any], list[str]]:
     except ValueError as error:
         what = re.sub(r" \(char \d+\)$", "", str(error))
         raise UserError(
-            f"{path}: is not JSON: {what}; allowed are .flent, .flent.gz, output of iperf3 --json "
+            f"{path}: is not JSON: {what}; expected .flent, .flent.gz, output of iperf3 --json "
             "and result.json of lasthop"
         ) from None
 
@@ -75,7 +75,7 @@ def _text(path: Path, content: bytes) -> str:
         except UnicodeDecodeError:
             continue
     if b"\0" in content:
-        raise UserError(f"{path}: is binary; allowed are JSON of flent, iperf3 and lasthop")
+        raise UserError(f"{path}: is binary; expected JSON of flent, iperf3 and lasthop")
     return content.decode("cp1252", errors="replace")
 
 

@@ -142,7 +142,7 @@ def _spaced(axis: Axis, step: float | None, ratios: int | None) -> Axis:
         count = int(min((axis.high - axis.low) / step * (1.0 + 1e-12), MOST)) + 1
         high, spacing = axis.low + (count - 1) * step, "steps"
     if not 2 <= count <= MOST:
-        raise ParameterError(f"`{axis.name}`: {count} values; allowed are 2 to {MOST:,}")
+        raise ParameterError(f"`{axis.name}`: {count} values; expected 2 to {MOST:,}")
     return Axis(axis.name, axis.low, high, count, spacing)
 
 

@@ -93,7 +93,7 @@ def grid(over: Over, combine: str = "grid", named: str = "over") -> Grid:
     if isinstance(over, Grid):
         return over
     if combine not in ("grid", "zip"):
-        raise UserError(f'combine={combine!r}: allowed are "grid" and "zip"')
+        raise UserError(f'combine={combine!r}: expected "grid" and "zip"')
     found = values_by_path(over, named) if isinstance(over, Mapping) else None
     if found is None:
         made = table(over, named)

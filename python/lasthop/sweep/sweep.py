@@ -301,7 +301,7 @@ def sweep(
     True
     """
     if jobs is not None and executor is not None:
-        raise UserError("jobs: an executor has its own number of workers; needed is either")
+        raise UserError("jobs: an executor has its own number of workers; expected either")
     points = grid(over, combine)
     alone = dict(settings) | {
         path: value

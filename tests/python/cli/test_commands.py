@@ -177,7 +177,7 @@ def test_foreign_result_is_refused_before_the_run(
     foreign.write_text("mine")
     done = lasthop("simulate", small, "--out", foreign.parent)
     assert done.returncode == 2
-    message = "exists and is not a result of lasthop; allowed is another name or directory"
+    message = "exists and is not a result of lasthop; expected another name or directory"
     assert done.stderr == f"error: {foreign}: {message}\n"
     assert done.stdout == ""
     assert foreign.read_text() == "mine"

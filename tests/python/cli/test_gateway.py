@@ -62,7 +62,7 @@ def test_a_bad_file_is_refused_by_every_command(lasthop: Lasthop, cafe: Path, ve
     done = lasthop("gateway", verb, cafe)
     assert (done.returncode, done.stdout) == (2, "")
     assert done.stderr == (
-        f'error: {cafe}:4: `gateway.station.till.address`: "10.0.0" is no IP address; allowed are '
+        f'error: {cafe}:4: `gateway.station.till.address`: "10.0.0" is no IP address; expected '
         "IP addresses and subnets such as 192.168.4.0/24, separated by commas\n"
     )
 
@@ -70,7 +70,7 @@ def test_a_bad_file_is_refused_by_every_command(lasthop: Lasthop, cafe: Path, ve
 def test_a_scenario_without_a_gateway_is_refused(lasthop: Lasthop, small: Path) -> None:
     done = lasthop("gateway", "plan", small)
     assert done.returncode == 2
-    assert "`gateway`: missing; needed is a table [gateway]" in done.stderr
+    assert "`gateway`: missing; expected a table [gateway]" in done.stderr
 
 
 def test_a_scenario_with_a_gateway_is_simulated_as_without(lasthop: Lasthop, small: Path) -> None:

@@ -41,7 +41,7 @@ def test_out_writes_a_new_file_and_never_replaces_one(lasthop: Lasthop) -> None:
     before = Path("x.toml").read_text()
     done = lasthop("import", "hostapd", SAMPLES / "hostapd/openwifi-11ag.conf", "--out", "x.toml")
     assert done.returncode == 2
-    assert done.stderr == "error: x.toml: exists, and is not replaced; allowed is a new name\n"
+    assert done.stderr == "error: x.toml: exists, and is not replaced; expected a new name\n"
     assert Path("x.toml").read_text() == before
 
 
@@ -80,7 +80,7 @@ def test_wired_stations_are_those_of_a_subnet(lasthop: Lasthop) -> None:
     done = lasthop("import", "pcap", capture, "--lan", "0.0.0.0/0", "--phy", "802.11b")
     assert 'phy = "802.11b"' in done.stdout
     assert "is not a subnet" in lasthop("import", "pcap", capture, "--lan", "here").stderr
-    assert "allowed are 802.11b" in lasthop("import", "pcap", capture, "--phy", "802.11z").stderr
+    assert "expected 802.11b" in lasthop("import", "pcap", capture, "--phy", "802.11z").stderr
 
 
 def test_a_missing_package_is_named_in_one_line(

@@ -130,7 +130,7 @@ BAD_OF_AGGREGATES = [
     ("stations", "3 at 54", "such as 3 near, 1 far, or 3 at 35 dB"),
     ("stations", "1 at 7 dB", "a ratio is from 8 to 60 dB"),
     ("stations", "1 at 61 dB", "a ratio is from 8 to 60 dB"),
-    ("stations", "201 near", "allowed are a number from 1 to 200"),
+    ("stations", "201 near", "expected a number from 1 to 200"),
     ("queue", "red", "pie, mac80211, or a kind of access point: openwrt, isp, office"),
 ]
 
@@ -185,21 +185,21 @@ def test_an_empty_line_takes_the_usual_answer(lasthop: Lasthop) -> None:
 
 
 BAD = [
-    ("hop", "token ring", "allowed are 802.11b, 802.11g, 802.11n, 802.11ac, 802.11ax, router"),
-    ("stations", "none", "allowed are a number from 1 to 200"),
+    ("hop", "token ring", "expected 802.11b, 802.11g, 802.11n, 802.11ac, 802.11ax, router"),
+    ("stations", "none", "expected a number from 1 to 200"),
     ("stations", "3 at 55", "rates of 802.11g are 6, 9, 12"),
-    ("stations", "0", "allowed are a number from 1 to 200"),
-    ("stations", "-4", "allowed are a number from 1 to 200"),
-    ("stations", "99999999999", "allowed are a number from 1 to 200"),
-    ("stations", "150, 100", "allowed are up to 200 in all"),
-    ("traffic", "lots", "allowed are stations x connections up or down"),
+    ("stations", "0", "expected a number from 1 to 200"),
+    ("stations", "-4", "expected a number from 1 to 200"),
+    ("stations", "99999999999", "expected a number from 1 to 200"),
+    ("stations", "150, 100", "expected up to 200 in all"),
+    ("traffic", "lots", "expected stations x connections up or down"),
     ("traffic", "9 x 1 up", "there are 5 stations, 0 are taken"),
-    ("traffic", "1 x 0 up", "allowed are stations x connections"),
+    ("traffic", "1 x 0 up", "expected stations x connections"),
     ("wire", "fast", "expected rate and round trip"),
     ("wire", "100 Mbps, 99999 ms", "round trips up to 10000 ms"),
-    ("wire", "0 Mbps", "allowed are rates from 1 bps to 100 Gbps"),
-    ("wire", "101 Gbps, 5 ms", "allowed are rates from 1 bps to 100 Gbps"),
-    ("queue", "0", "allowed are packets from 1 to 1000000"),
+    ("wire", "0 Mbps", "expected rates from 1 bps to 100 Gbps"),
+    ("wire", "101 Gbps, 5 ms", "expected rates from 1 bps to 100 Gbps"),
+    ("queue", "0", "expected packets from 1 to 1000000"),
     ("queue", "red", "or codel, fq_codel, pie"),
 ]
 
@@ -242,7 +242,7 @@ def test_a_file_that_exists_is_never_replaced(lasthop: Lasthop) -> None:
     done = lasthop("init", "--yes")
     assert done.returncode == 2
     assert done.stderr == (
-        "error: scenario.toml: exists, and is not replaced; allowed is a new name\n"
+        "error: scenario.toml: exists, and is not replaced; expected a new name\n"
     )
     assert Path("scenario.toml").read_text() == "mine"
     assert "1/5" not in lasthop("init", stdin=b"\n" * 5).stderr, "it is told before all questions"

@@ -27,7 +27,7 @@ def test_a_file_of_somebody_else_is_refused_before_the_run_and_kept(
         assert done.stdout == ""
         [line] = done.stderr.splitlines()
         assert line.startswith(f"error: {mine}: exists and is not a ")
-        assert line.endswith(" of lasthop; allowed is another name or directory")
+        assert line.endswith(" of lasthop; expected another name or directory")
         assert mine.read_text() == "mine"
         mine.unlink()
 

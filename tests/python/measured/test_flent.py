@@ -102,7 +102,7 @@ def test_a_file_without_streams_says_what_it_has(tmp_path: Path) -> None:
 
 GARBAGE = {
     "empty": (b"", "is empty"),
-    "text": (b"hello\n", "is not JSON: .*; allowed are .flent"),
+    "text": (b"hello\n", "is not JSON: .*; expected .flent"),
     "cut short": (json.dumps(FLENT).encode()[:200], "is not JSON"),
     "half of gzip": (gzip.compress(json.dumps(FLENT).encode())[:90], "compressed, and damaged"),
     "binary": (bytes(range(256)), "is binary"),
@@ -111,7 +111,7 @@ GARBAGE = {
     "a list": (b"[1, 2]", "neither of flent"),
     "a prediction": (
         b'{"kind": "prediction", "scenario": "x", "version": "1"}',
-        "a prediction of lasthop; allowed are an emulation",
+        "a prediction of lasthop; expected an emulation",
     ),
     "a bomb": (gzip.compress(b" " * (70 << 20)), "has more than 67 MB"),
 }

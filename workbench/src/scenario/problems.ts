@@ -18,7 +18,7 @@ export function placeOf(text: string, problem: Problem): { from: number; to: num
 
 /** A message and its hint: what was meant stands before all that would be allowed. */
 export function toldOf({ message, hint }: { message: string; hint: string | null }): string {
-  const list = "; allowed are ";
+  const list = "; expected ";
   const at = message.indexOf(list);
   if (!hint?.startsWith("did you mean") || at < 0) return hint ? `${message}; ${hint}` : message;
   return `${message.slice(0, at)}; ${hint} Allowed are ${message.slice(at + list.length)}`;

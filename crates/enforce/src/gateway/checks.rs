@@ -7,7 +7,7 @@ use std::net::IpAddr;
 
 use lasthop_engine::control::{WceKeys, WceSettings};
 use lasthop_engine::notation::decode::{Entry, Said, Section};
-use lasthop_engine::notation::problem::{Problems, did_you_mean, one_line};
+use lasthop_engine::notation::problem::{Problems, did_you_mean, one_line, one_of};
 
 use super::assemble::discovery;
 use super::settings::{
@@ -72,10 +72,7 @@ fn refuse_low(rate: Option<Said<Option<u64>>>, problems: &mut Problems) {
     if let Some(rate) = rate
         && rate.value.is_some_and(|bps| bps < LEAST_BPS)
     {
-        let message = format!(
-            "{} is too low; allowed is 1 kbps up to 100 Gbps",
-            rate.shown
-        );
+        let message = format!("{} is too low; expected 1 kbps up to 100 Gbps", rate.shown);
         problems.add(rate.origin, &rate.path, message);
     }
 }
@@ -104,7 +101,7 @@ fn check_interfaces(gateway: &Section, problems: &mut Problems) {
     let mut refuse_wan = |entry: &Entry, interface: &str| {
         if interface == wan.value {
             let message = format!(
-                "{} is `gateway.wan` too; allowed is another interface",
+                "{} is `gateway.wan` too; expected another interface",
                 entry.shown
             );
             problems.add(entry.origin, &entry.path, message);
@@ -138,7 +135,7 @@ fn check_names(gateway: &Section, problems: &mut Problems) {
             && tables.len() > most
         {
             let path = gateway.path(key);
-            let message = format!("{} tables; allowed are at most {most}", tables.len());
+            let message = format!("{} tables; expected at most {most}", tables.len());
             problems.add(last.origin, &path, message);
         }
     }
@@ -155,9 +152,9 @@ fn check_stations(gateway: &Section, problems: &mut Problems) {
             && !aps.contains(&ap.value.as_str())
         {
             let message = format!(
-                "{} is no access point of this gateway; allowed are {}",
+                "{} is no access point of this gateway; expected {}",
                 ap.shown,
-                aps.join(", ")
+                one_of(&aps)
             );
             let hint = did_you_mean(&ap.value, aps.iter().copied());
             problems.add_with_hint(ap.origin, &ap.path, message, hint);
@@ -165,7 +162,7 @@ fn check_stations(gateway: &Section, problems: &mut Problems) {
         let keys = [GatewayStationTable::address, GatewayStationTable::mac];
         let known = keys.map(|key| station.said(key).and_then(Said::present));
         if known.iter().all(Option::is_none) && !keys.iter().any(|key| station.lacks(*key)) {
-            let message = "has neither address nor mac; needed is one of them";
+            let message = "has neither address nor mac; expected one of them";
             problems.add(station.origin, &station.path, message.to_owned());
         }
         lists.extend(
@@ -207,7 +204,7 @@ impl Claim<'_> {
     /// Adds the problem that another station has the same address.
     fn refuse(&self, other: &str, problems: &mut Problems) {
         let message = format!(
-            "`{}` is of `gateway.station.{}` too; allowed is one station for each",
+            "`{}` is of `gateway.station.{}` too; expected one station for each",
             one_line(self.word, 40),
             one_line(other, 80)
         );
@@ -260,7 +257,7 @@ fn check_subnets(gateway: &Section, problems: &mut Problems) {
                 && let Some(list) = ap.said(AccessPointTable::subnets)
             {
                 let message = format!(
-                    "{}/{} and {address}/{length} of `gateway.ap.{}` overlap; allowed are subnets of one access point each",
+                    "{}/{} and {address}/{length} of `gateway.ap.{}` overlap; expected subnets of one access point each",
                     own.0,
                     own.1,
                     one_line(name, 80)
@@ -295,7 +292,7 @@ fn check_sources(gateway: &Section, problems: &mut Problems) {
         && !section.lacks(DiscoverTable::leases)
         && !gateway.tables(GatewayTable::ap).iter().any(asked)
     {
-        let message = "false leaves no way to any station; needed is true, discover.leases, ap.NAME.snmp or a listed station";
+        let message = "false leaves no way to any station; expected true, discover.leases, ap.NAME.snmp or a listed station";
         problems.add(neighbours.origin, &neighbours.path, message.to_owned());
     }
 }
@@ -327,7 +324,7 @@ fn check_discovery(gateway: &Section, problems: &mut Problems) {
         let told = has(AccessPointTable::subnets) || own_interface;
         if !told && ap.inside(AccessPointTable::snmp).is_none() {
             let message = format!(
-                "nothing tells which stations are at `{}`; needed is an interface of its own, subnets or snmp, or ap in each of the stations",
+                "nothing tells which stations are at `{}`; expected an interface of its own, subnets or snmp, or ap in each of the stations",
                 one_line(name, 80)
             );
             problems.add(ap.origin, &ap.path, message);

@@ -202,7 +202,7 @@ impl Rule<'_> {
         for entry in given(self.tables, self.keys) {
             // a value that is refused anyway is not refused again
             if (!overruled || is_setting(entry)) && !problems.concern(&entry.path) {
-                let fault = format!("has no effect; needed is {}", self.needed);
+                let fault = format!("has no effect; expected {}", self.needed);
                 entry.refuse_value(fault, problems);
             }
         }

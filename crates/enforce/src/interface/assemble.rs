@@ -4,7 +4,7 @@ use std::net::IpAddr;
 
 use lasthop_engine::notation::decode::Section;
 use lasthop_engine::notation::layers::Layers;
-use lasthop_engine::notation::problem::{Problems, Refused, did_you_mean, one_line};
+use lasthop_engine::notation::problem::{Problems, Refused, did_you_mean, one_line, one_of};
 use lasthop_engine::notation::setting::FileTable;
 use lasthop_engine::queue::{
     Discipline, QueueSetting, ShareOf, SharingClass, SharingClassTable, SharingSetting,
@@ -55,13 +55,13 @@ pub(crate) fn assemble(
         .rate_bps
         .or(there.as_ref().and_then(|there| there.rate_bps));
     let Some(rate_bps) = rate_bps else {
-        let message = "has no rate; needed is a rate such as \"18 Mbps\"";
+        let message = "has no rate; expected a rate such as \"18 Mbps\"";
         return Err(interface.refuse(message, problems));
     };
     let has_own = own.is_some();
     let queue = own.or(there.as_ref().map(|there| there.queue.clone()));
     let Some(queue) = queue else {
-        let message = "has no queue; needed is a queue such as `queue.threshold = 15`";
+        let message = "has no queue; expected a queue such as `queue.threshold = 15`";
         return Err(interface.refuse(message, problems));
     };
     let shares = match (sharing(interface), has_own, &there) {
@@ -124,9 +124,9 @@ fn there(
         return Ok(None);
     };
     let message = format!(
-        "{} is no link of the scenario; allowed are {}",
+        "{} is no link of the scenario; expected {}",
         said.shown,
-        one_line(&names.join(", "), 200)
+        one_line(&one_of(&names), 200)
     );
     let hint = did_you_mean(named, names);
     Err(problems.add_with_hint(said.origin, &said.path, message, hint))
@@ -160,13 +160,13 @@ fn check_queue(
     if sharing.share_of == ShareOf::Service {
         return refused(
             "shares of the service (`vbs.share_of`) are heard on the air, which an interface is \
-             not; needed is \"queue\""
+             not; expected \"queue\""
                 .to_owned(),
         );
     }
     if queue.limit_packets > MOST_SHARED {
         return refused(format!(
-            "a queue of {} packets is too long for classes to share on Linux; allowed are at most \
+            "a queue of {} packets is too long for classes to share on Linux; expected at most \
              {MOST_SHARED}",
             queue.limit_packets
         ));
@@ -189,8 +189,8 @@ fn members(
         let message = match names.is_empty() {
             true => "is of no use: the queue has no classes (`vbs.class`)".to_owned(),
             false => format!(
-                "is no class of the queue; allowed are {}",
-                one_line(&names.join(", "), 200)
+                "is no class of the queue; expected {}",
+                one_line(&one_of(&names), 200)
             ),
         };
         let hint = did_you_mean(name, names);
@@ -200,7 +200,7 @@ fn members(
     for class in shares {
         let Some((_, table)) = tables.iter().find(|(name, _)| *name == class.name) else {
             let message = format!(
-                "does not say who is in class `{0}`; needed is a table [interface.class.{0}]",
+                "does not say who is in class `{0}`; expected a table [interface.class.{0}]",
                 one_line(&class.name, 80)
             );
             return Err(interface.refuse(message, problems));

@@ -40,7 +40,7 @@ fn check_rate(interface: &Section, problems: &mut Problems) {
     if let Some(rate) = interface.said(InterfaceTable::rate_bps)
         && rate.value.is_some_and(|bps| bps < LEAST_BPS)
     {
-        rate.refuse_value("is too low; allowed is 1 kbps up to 100 Gbps", problems);
+        rate.refuse_value("is too low; expected 1 kbps up to 100 Gbps", problems);
     }
 }
 
@@ -51,7 +51,7 @@ fn check_from(interface: &Section, problems: &mut Problems) {
         return;
     };
     if forms::words(&from.value).any(|word| word == name.value) {
-        let fault = "has `interface.name` among them; allowed are other interfaces";
+        let fault = "has `interface.name` among them; expected other interfaces";
         from.refuse_value(fault, problems);
     }
 }
@@ -61,7 +61,7 @@ fn check_sharing(sharing: &Section, problems: &mut Problems) {
     if let Some(by) = sharing.said(SharingSetting::by)
         && by.value.is_some()
     {
-        let fault = "is for simulations; needed are tables [interface.queue.vbs.class.NAME], each with a share";
+        let fault = "is for simulations; expected tables [interface.queue.vbs.class.NAME], each with a share";
         by.refuse_value(fault, problems);
     }
     for (_, class) in sharing.tables(SharingSetting::class) {
@@ -88,10 +88,7 @@ fn check_members(interface: &Section, problems: &mut Problems) {
         && classes.len() > MOST_CLASSES
     {
         let path = interface.path(InterfaceTable::class.name());
-        let message = format!(
-            "{} tables; allowed are at most {MOST_CLASSES}",
-            classes.len()
-        );
+        let message = format!("{} tables; expected at most {MOST_CLASSES}", classes.len());
         problems.add(last.origin, &path, message);
     }
     let mut owners: HashMap<String, &str> = HashMap::new();
@@ -104,7 +101,7 @@ fn check_members(interface: &Section, problems: &mut Problems) {
             || class.lacks(MembersTable::mac)
             || class.lacks(MembersTable::mark);
         if address.is_none() && mac.is_none() && mark.is_none() && !refused {
-            let message = "has no member; needed is one of address, mac, mark";
+            let message = "has no member; expected one of address, mac, mark";
             class.refuse(message, problems);
         }
         let mut own: Vec<(String, String)> = Vec::new();
@@ -125,7 +122,7 @@ fn check_members(interface: &Section, problems: &mut Problems) {
         for ((same, word), (origin, path)) in own.into_iter().zip(origins) {
             if let Some(other) = owners.insert(same, name) {
                 let message = format!(
-                    "`{word}` is of `interface.class.{}` too; allowed is one class for each",
+                    "`{word}` is of `interface.class.{}` too; expected one class for each",
                     one_line(other, 80)
                 );
                 problems.add(origin, &path, message);
@@ -134,10 +131,7 @@ fn check_members(interface: &Section, problems: &mut Problems) {
     }
     if owners.len() > MOST_MEMBERS {
         let path = interface.path(InterfaceTable::class.name());
-        let message = format!(
-            "{} members; allowed are at most {MOST_MEMBERS}",
-            owners.len()
-        );
+        let message = format!("{} members; expected at most {MOST_MEMBERS}", owners.len());
         problems.add(interface.origin, &path, message);
     }
 }

@@ -116,15 +116,15 @@ fn what_is_wrong_is_told_in_a_line() {
     let said = [
         (
             LEAST.replace("eth0", "a/b"),
-            "up.toml:2: `interface.name`: \"a/b\" is no interface name; allowed is the name of a network interface, 1 to 15 characters without blanks, `/` and `:`",
+            "up.toml:2: `interface.name`: \"a/b\" is no interface name; expected the name of a network interface, 1 to 15 characters without blanks, `/` and `:`",
         ),
         (
             LEAST.replace("rate = \"18 Mbps\"\n", ""),
-            "up.toml:1: `interface`: has no rate; needed is a rate such as \"18 Mbps\"",
+            "up.toml:1: `interface`: has no rate; expected a rate such as \"18 Mbps\"",
         ),
         (
             LEAST.replace("queue.threshold = 15\n", ""),
-            "up.toml:1: `interface`: has no queue; needed is a queue such as `queue.threshold = 15`",
+            "up.toml:1: `interface`: has no queue; expected a queue such as `queue.threshold = 15`",
         ),
         (
             format!("{LEAST}link = \"a\"\n"),
@@ -132,11 +132,11 @@ fn what_is_wrong_is_told_in_a_line() {
         ),
         (
             format!("{LEAST}from = \"br0, eth0\"\n"),
-            "up.toml:5: `interface.from`: \"br0, eth0\" has `interface.name` among them; allowed are other interfaces",
+            "up.toml:5: `interface.from`: \"br0, eth0\" has `interface.name` among them; expected other interfaces",
         ),
         (
             LEAST.replace("18 Mbps", "1 bps"),
-            "up.toml:3: `interface.rate`: \"1 bps\" is too low; allowed is 1 kbps up to 100 Gbps",
+            "up.toml:3: `interface.rate`: \"1 bps\" is too low; expected 1 kbps up to 100 Gbps",
         ),
         (
             format!("{LEAST}class.a.mark = 1\n"),
@@ -144,31 +144,31 @@ fn what_is_wrong_is_told_in_a_line() {
         ),
         (
             format!("{DUMBBELL}[interface]\nname = \"eth0\"\nlink = \"botleneck\"\n"),
-            "up.toml:6: `interface.link`: \"botleneck\" is no link of the scenario; allowed are bottleneck, bottleneck/back\nhint: did you mean `bottleneck`?",
+            "up.toml:6: `interface.link`: \"botleneck\" is no link of the scenario; expected one of bottleneck, bottleneck/back\nhint: did you mean `bottleneck`?",
         ),
         (
             CLASSES.replace("far = ", "fare = "),
-            "up.toml:10: `interface.class.fare`: is no class of the queue; allowed are near, far\nhint: did you mean `far`?",
+            "up.toml:10: `interface.class.fare`: is no class of the queue; expected one of near, far\nhint: did you mean `far`?",
         ),
         (
             CLASSES.replace("far = { mac = \"02:00:5E:10:00:01\" }\n", ""),
-            "up.toml:1: `interface`: does not say who is in class `far`; needed is a table [interface.class.far]",
+            "up.toml:1: `interface`: does not say who is in class `far`; expected a table [interface.class.far]",
         ),
         (
             CLASSES.replace("mac = \"02:00:5E:10:00:01\"", "mark = 7"),
-            "up.toml:10: `interface.class.far.mark`: `7` is of `interface.class.near` too; allowed is one class for each",
+            "up.toml:10: `interface.class.far.mark`: `7` is of `interface.class.near` too; expected one class for each",
         ),
         (
             CLASSES.replace("mac = \"02:00:5E:10:00:01\"", ""),
-            "up.toml:10: `interface.class.far`: has no member; needed is one of address, mac, mark",
+            "up.toml:10: `interface.class.far`: has no member; expected one of address, mac, mark",
         ),
         (
             CLASSES.replace("limit = 100", "limit = 5000"),
-            "up.toml:1: `interface`: a queue of 5000 packets is too long for classes to share on Linux; allowed are at most 4095",
+            "up.toml:1: `interface`: a queue of 5000 packets is too long for classes to share on Linux; expected at most 4095",
         ),
         (
             CLASSES.replace("limit = 100", "limit = 100\nvbs.share_of = \"service\""),
-            "up.toml:1: `interface`: shares of the service (`vbs.share_of`) are heard on the air, which an interface is not; needed is \"queue\"",
+            "up.toml:1: `interface`: shares of the service (`vbs.share_of`) are heard on the air, which an interface is not; expected \"queue\"",
         ),
         (
             CLASSES.replace(
@@ -179,7 +179,7 @@ fn what_is_wrong_is_told_in_a_line() {
         ),
         (
             "name = \"x\"\n".to_owned(),
-            "up.toml: `interface`: missing; needed is a table [interface] with at least name",
+            "up.toml: `interface`: missing; expected a table [interface] with at least name",
         ),
     ];
     for (text, expected) in said {

@@ -14,7 +14,7 @@ pub const UNLISTED: &str = "unlisted";
 
 /// Names of stations, separated by blanks or commas.
 static STATIONS: Form = Form {
-    allowed: "are names of stations, separated by commas",
+    expected: "names of stations, separated by commas",
     fault: |text| fault_of_each(text, |_| None),
     pattern: r"^\s*[0-9A-Za-z_-]+([\s,]+[0-9A-Za-z_-]+)*\s*$",
 };

@@ -159,7 +159,7 @@ impl Channel {
             check_ratio(change, problems);
             let mut keys = ERRORS.into_iter().chain([ErrorKeys::snr_db]);
             if !keys.any(|key| change.said(key).is_some() || change.lacks(key)) {
-                let message = "changes nothing; needed is `snr`, `error` or one of its kin";
+                let message = "changes nothing; expected `snr`, `error` or one of its kin";
                 problems.add(change.origin, &change.path, message.to_owned());
             }
             instants.check(change, ChangeTable::at, problems);
@@ -244,7 +244,7 @@ fn check_ratio(table: &Section, problems: &mut Problems) {
     let said = ERRORS.into_iter().filter_map(|key| table.said(key));
     for said in said.filter(|said| said.value != Some(0.0)) {
         let message = format!(
-            "{} beside `snr` = {}; allowed is one of the two",
+            "{} beside `snr` = {}; expected one of the two",
             said.shown, snr.shown
         );
         problems.add(said.origin, &said.path, message);

@@ -19,7 +19,7 @@ const FARTHEST: u64 = 100_000_000;
 /// A falling curve of marginal utilities.
 pub(crate) static MARGINAL_UTILITY: Curve = Curve {
     most: MOST_POINTS,
-    allowed: "are 2 to 1000 points [rate in packets/s, marginal utility] above 0, rates rising and \
+    expected: "2 to 1000 points [rate in packets/s, marginal utility] above 0, rates rising and \
               marginal utilities falling, such as [[10, 1], [100, 0.01]]",
     fault: |points| Marginals::new(points.to_vec()).err(),
 };

@@ -160,7 +160,7 @@ impl WceSettings {
             return;
         };
         if let Some(said) = keys.iter().find_map(|key| tables[0].given(key)) {
-            let message = format!("{} makes no sense here; allowed is {allowed}", said.shown);
+            let message = format!("{} makes no sense here; expected {allowed}", said.shown);
             problems.add(said.origin, &said.path, message);
         }
     }
@@ -199,7 +199,7 @@ fn refuse_steps_without_effect(tables: &[&Section], problems: &mut Problems) {
     for entry in steps.iter().filter_map(|key| tables[0].given(key)) {
         if !problems.concern(&entry.path) {
             let needed = format!(
-                "has no effect; needed is {} = \"{}\"",
+                "has no effect; expected {} = \"{}\"",
                 WceKeys::rule.name(),
                 WceRule::Paper.name()
             );
@@ -261,7 +261,7 @@ fn in_order<T: PartialOrd>(
             false => ("is not below", "below"),
         };
         let message = format!(
-            "{lower} {} {fault} {upper} {}; allowed is {lower} {order} {upper}",
+            "{lower} {} {fault} {upper} {}; expected {lower} {order} {upper}",
             low.shown, high.shown
         );
         let origin = if own(lower) && low.origin != tables[0].origin {

@@ -67,8 +67,7 @@ impl Loss {
         let names = "probability, every";
         match (own.said(LossTable::probability), every) {
             (Some(_), Some(every)) => {
-                let message =
-                    format!("a second rule, after probability; allowed is one of {names}");
+                let message = format!("a second rule, after probability; expected one of {names}");
                 problems.add(every.origin, &every.path, message);
             }
             (None, None) if !problems.concern(&own.path) && !problems.concern_inside(&own.path) => {

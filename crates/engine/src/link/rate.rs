@@ -100,7 +100,7 @@ impl LinkRate {
                 problems.add(own.origin, &own.path, message);
             }
             [(first, _), (_, second), ..] => {
-                let message = format!("a second rate, after {first}; allowed is one of {names}");
+                let message = format!("a second rate, after {first}; expected one of {names}");
                 problems.add(second.origin, &second.path, message);
             }
             [] | [_] => {}

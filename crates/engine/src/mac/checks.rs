@@ -3,7 +3,7 @@
 use super::ppdu_checks::{self, Own};
 use super::presets::Preset;
 use super::settings::{
-    AIFSN_ALLOWED, Access, ApTable, Category, Cell, ColliderWait, Contention, Phy, Usual,
+    AIFSN_EXPECTED, Access, ApTable, Category, Cell, ColliderWait, Contention, Phy, Usual,
 };
 use crate::notation::decode::Section;
 use crate::notation::layers::Layers;
@@ -20,7 +20,7 @@ impl Cell {
         check_windows(&[cell], false, problems);
         check_windows(&[ap, cell], true, problems);
         if let (Some(_), Some(long)) = (cell.inside(Cell::ap_queue), ap.inside(ApTable::queue)) {
-            let message = "repeats `cell.ap_queue`; allowed is one of the two".to_owned();
+            let message = "repeats `cell.ap_queue`; expected one of the two".to_owned();
             problems.add(long.origin, &long.path, message);
         }
         QueueSetting::check(cell, Cell::ap_queue, problems);
@@ -36,7 +36,7 @@ impl Cell {
             && timeout.value.is_some_and(|span| span <= sifs)
         {
             let message = format!(
-                "{} ends before an ACK begins; allowed is more than the SIFS of {}",
+                "{} ends before an ACK begins; expected more than the SIFS of {}",
                 timeout.shown,
                 units::show(sifs.0, TIME)
             );
@@ -48,7 +48,7 @@ impl Cell {
                 .said(Cell::ack_timeout)
                 .is_some_and(|timeout| timeout.value.is_none())
         {
-            let message = "\"eifs\" is without effect where all nodes wait for EIFS; allowed is \"aifs\", or an \
+            let message = "\"eifs\" is without effect where all nodes wait for EIFS; expected \"aifs\", or an \
                            ack_timeout";
             problems.add(wait.origin, &wait.path, message.to_owned());
         }
@@ -94,11 +94,11 @@ fn check_windows(node: &[&Section], at_ap: bool, problems: &mut Problems) {
             _ => format!(" in `{}`", node[0].path),
         };
         if let Some(entry) = nearest.said(Contention::cwmin) {
-            let allowed = format!("allowed is a whole number from 0 to {cwmax}");
+            let allowed = format!("expected a whole number from 0 to {cwmax}");
             let message = format!("{cwmin} is above cwmax{place}; {allowed}");
             problems.add(entry.origin, &entry.path, message);
         } else if let Some(entry) = nearest.said(Contention::cwmax) {
-            let allowed = format!("allowed is a whole number from {cwmin} to 32767");
+            let allowed = format!("expected a whole number from {cwmin} to 32767");
             let message = format!("{cwmax} is below cwmin{place}; {allowed}");
             problems.add(entry.origin, &entry.path, message);
         }
@@ -116,7 +116,7 @@ fn check_aifsns(station: &[&Section], problems: &mut Problems) {
             continue;
         }
         let message = format!(
-            "{} is too small for a station; allowed {AIFSN_ALLOWED}",
+            "{} is too small for a station; expected {AIFSN_EXPECTED}",
             entry.shown
         );
         let hint = "`cell.ap` has an `aifsn` of its own".to_owned();

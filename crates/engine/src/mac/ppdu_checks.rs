@@ -37,7 +37,7 @@ pub(super) fn check_cell(cell: &Section, problems: &mut Problems) {
     if let Some(control) = cell.said(Cell::rate_control)
         && control.value == RateControl::Arf
     {
-        let fault = "chooses among the rates of 802.11a, b and g; allowed is \"fixed\"";
+        let fault = "chooses among the rates of 802.11a, b and g; expected \"fixed\"";
         let hint = "a station with `snr` and without `mcs` has the best MCS for it".to_owned();
         let message = format!("{} {fault}", control.shown);
         problems.add_with_hint(control.origin, &control.path, message, Some(hint));
@@ -50,7 +50,7 @@ pub(super) fn check_cell(cell: &Section, problems: &mut Problems) {
         && let Some(order) = ap.said(ApTable::queue_order)
         && order.value == QueueOrder::Mixed
     {
-        let fault = "would tear aggregates apart; allowed is \"fifo\" in a cell that aggregates";
+        let fault = "would tear aggregates apart; expected \"fifo\" in a cell that aggregates";
         refuse(&order, fault, problems);
     }
 }
@@ -59,7 +59,7 @@ pub(super) fn check_cell(cell: &Section, problems: &mut Problems) {
 fn refuse_mac80211(queue: &Section, phy: PhyKind, problems: &mut Problems) {
     if let Some(own) = queue.inside(ApQueue::mac80211) {
         let message = format!(
-            "the queue of mac80211 stands above a device that aggregates, which {} does not; allowed \
+            "the queue of mac80211 stands above a device that aggregates, which {} does not; accepted \
              with phy \"802.11n\", \"802.11ac\" or \"802.11ax\"",
             phy.name()
         );
@@ -78,7 +78,7 @@ fn refuse_all(cell: &Section, problems: &mut Problems) {
         StreamKeys: mcs, streams
     );
     for entry in keys.into_iter().filter_map(|key| cell.given(key)) {
-        let fault = "is of cells that aggregate; allowed with phy \"802.11n\", \"802.11ac\" or \
+        let fault = "is of cells that aggregate; accepted with phy \"802.11n\", \"802.11ac\" or \
                      \"802.11ax\"";
         entry.refuse_value(fault, problems);
     }
@@ -101,7 +101,7 @@ fn aggregations(table: &Section) -> impl Iterator<Item = &Section> {
 
 fn refuse_aggregation(table: &Section, problems: &mut Problems) {
     for own in aggregations(table).filter(|own| own.given) {
-        let message = "there are no aggregates without MCS; allowed with phy \"802.11n\", \"802.11ac\" or \
+        let message = "there are no aggregates without MCS; accepted with phy \"802.11n\", \"802.11ac\" or \
                        \"802.11ax\"";
         own.refuse(message, problems);
     }
@@ -109,7 +109,7 @@ fn refuse_aggregation(table: &Section, problems: &mut Problems) {
 
 fn refuse_rate(entry: &crate::notation::decode::Entry, phy: PhyKind, problems: &mut Problems) {
     let message = format!(
-        "{} is a rate, which {} derives from mcs, streams and width; allowed at stations of \
+        "{} is a rate, which {} derives from mcs, streams and width; accepted at stations of \
          802.11a and g",
         entry.shown,
         phy.name()
@@ -129,10 +129,10 @@ fn check_channel(cell: &Section, generation: Generation, problems: &mut Problems
     let chosen = chosen.unwrap_or(Band::Ghz5);
     let allowed = match (generation, chosen) {
         (Generation::Vht, Band::Ghz2_4 | Band::Ghz6) => {
-            Some("is no band of 802.11ac; allowed is \"5 GHz\"")
+            Some("is no band of 802.11ac; expected \"5 GHz\"")
         }
         (Generation::Ht, Band::Ghz6) => {
-            Some("is no band of 802.11n; allowed are \"2.4 GHz\", \"5 GHz\"")
+            Some("is no band of 802.11n; expected one of \"2.4 GHz\", \"5 GHz\"")
         }
         _ => None,
     };
@@ -147,7 +147,7 @@ fn check_channel(cell: &Section, generation: Generation, problems: &mut Problems
         && (generation, coding.value, wide) == (Generation::He, Some(Coding::Bcc), true)
     {
         let fault =
-            "is the code of 802.11ax at 20 MHz alone; allowed is \"ldpc\", or `width` = \"20 MHz\"";
+            "is the code of 802.11ax at 20 MHz alone; expected \"ldpc\", or `width` = \"20 MHz\"";
         return refuse(&coding, fault, problems);
     }
     if let Some(width) = width
@@ -158,7 +158,7 @@ fn check_channel(cell: &Section, generation: Generation, problems: &mut Problems
             Generation::Ht => "in 802.11n",
             _ => "at 2.4 GHz",
         };
-        let fault = format!("is too wide {place}; allowed are \"20 MHz\", \"40 MHz\"");
+        let fault = format!("is too wide {place}; expected one of \"20 MHz\", \"40 MHz\"");
         refuse(&width, fault, problems);
     }
 }
@@ -176,8 +176,8 @@ fn check_symbols(cell: &Section, generation: Generation, problems: &mut Problems
         && guard.value.is_some_and(|span| !allowed.contains(&span.0))
     {
         let fault = match he {
-            true => "is no guard interval of 802.11ax; allowed are 0.8, 1.6 and 3.2 us",
-            false => "is no guard interval of 802.11n and ac; allowed are 0.4 and 0.8 us",
+            true => "is no guard interval of 802.11ax; expected one of 0.8, 1.6 and 3.2 us",
+            false => "is no guard interval of 802.11n and ac; expected 0.4 and 0.8 us",
         };
         return refuse(guard, fault, problems);
     }
@@ -185,7 +185,7 @@ fn check_symbols(cell: &Section, generation: Generation, problems: &mut Problems
     let padding = cell.said(PpduKeys::packet_padding);
     for said in [&ltf, &padding].into_iter().flatten() {
         if !he && said.value.is_some() {
-            refuse(said, "is of 802.11ax; allowed with that phy", problems);
+            refuse(said, "is of 802.11ax; accepted with that phy", problems);
             return;
         }
     }
@@ -196,7 +196,7 @@ fn check_symbols(cell: &Section, generation: Generation, problems: &mut Problems
     {
         refuse(
             &padding,
-            "is no packet padding; allowed are 0, 8 and 16 us",
+            "is no packet padding; expected one of 0, 8 and 16 us",
             problems,
         );
     }
@@ -210,7 +210,7 @@ fn check_symbols(cell: &Section, generation: Generation, problems: &mut Problems
     );
     if !fits {
         let fault = format!(
-            "does not go with a guard interval of {}; allowed are 3.2 us with 0.8 us, 6.4 us with \
+            "does not go with a guard interval of {}; expected 3.2 us with 0.8 us, 6.4 us with \
              0.8 or 1.6 us, 12.8 us with 0.8 or 3.2 us",
             units::show(gi.0, TIME)
         );
@@ -243,7 +243,7 @@ fn check_aggregation(table: &Section, generation: Generation, problems: &mut Pro
     for (own, (key, most, of, unit)) in all {
         let Some(said) = own.said(key) else { continue };
         if said.value.is_some_and(|value| value > most) {
-            let fault = format!("is too many for {of} of {phy}; allowed are at most {most}{unit}");
+            let fault = format!("is too many for {of} of {phy}; expected at most {most}{unit}");
             refuse(&said, fault, problems);
         }
     }
@@ -277,7 +277,7 @@ pub(super) fn check_station(station: &Section, cell: &Section, own: Own, problem
         && !allowed.contains(&format!("\"{}\"", phy.name()))
     {
         let fault = format!(
-            "is no station for {}; allowed are {allowed}",
+            "is no station for {}; expected one of {allowed}",
             cell_of(&ppdus)
         );
         return refuse(said, fault, problems);
@@ -289,7 +289,7 @@ pub(super) fn check_station(station: &Section, cell: &Section, own: Own, problem
             let rates = Preset::of(phy).rates;
             if said.value.is_some_and(|rate| !rates.contains(&rate)) {
                 let allowed = units::show_rates(rates);
-                let fault = format!("is no rate of {}; allowed are {allowed}", phy.name());
+                let fault = format!("is no rate of {}; expected one of {allowed}", phy.name());
                 refuse(&said, fault, problems);
             }
         }
@@ -320,7 +320,7 @@ fn refuse_at_station(station: &Section, of_cell: PhyKind, own: &Own, problems: &
         && said.value.is_some_and(|phy| phy != of_cell)
     {
         let fault = format!(
-            "is not that of the cell; allowed is \"{}\", and another in a cell of 802.11n, ac or ax",
+            "is not that of the cell; expected \"{}\", and another in a cell of 802.11n, ac or ax",
             of_cell.name()
         );
         refuse(said, fault, problems);
@@ -333,7 +333,7 @@ fn refuse_streams(station: &Section, phy: PhyKind, problems: &mut Problems) {
     let keys = keys!(StreamKeys: mcs, streams);
     for entry in keys.into_iter().filter_map(|key| station.given(key)) {
         let fault = format!(
-            "is of 802.11n, ac and ax; allowed in place of it is `rate` at a station of {}",
+            "is of 802.11n, ac and ax; expected `rate` instead at a station of {}",
             phy.name()
         );
         entry.refuse_value(fault, problems);
@@ -353,7 +353,7 @@ fn check_streams(tables: &[&Section], one: Modulation, phy: PhyKind, problems: &
     {
         if !problems.concern(&said.path) {
             let fault = format!(
-                "is more streams than {} has; allowed are 1 to {most}",
+                "is more streams than {} has; expected 1 to {most}",
                 phy.name()
             );
             refuse(said, fault, problems);
@@ -372,7 +372,7 @@ fn check_streams(tables: &[&Section], one: Modulation, phy: PhyKind, problems: &
         && of == Generation::He
     {
         if !problems.concern(&said.path) {
-            let fault = "is more streams than the code \"bcc\" has in 802.11ax; allowed are 1 to 4";
+            let fault = "is more streams than the code \"bcc\" has in 802.11ax; expected 1 to 4";
             refuse(said, fault, problems);
         }
         return;
@@ -386,18 +386,15 @@ fn check_streams(tables: &[&Section], one: Modulation, phy: PhyKind, problems: &
     let width = one.width_mhz;
     let message = if mcs > of.highest_mcs() {
         let highest = of.highest_mcs();
-        format!(
-            "{mcs} is no MCS of {}; allowed are 0 to {highest}",
-            phy.name()
-        )
+        format!("{mcs} is no MCS of {}; expected 0 to {highest}", phy.name())
     } else if one.coding == Coding::Bcc && of == Generation::He {
-        "needs the code \"ldpc\"; allowed with \"bcc\" are MCS 0 to 9 with up to 4 streams at \
+        "needs the code \"ldpc\"; accepted with \"bcc\" are MCS 0 to 9 with up to 4 streams at \
          20 MHz"
             .to_owned()
     } else {
         let streams = if count == 1 { "stream" } else { "streams" };
         format!(
-            "{mcs} with {count} {streams} at {width} MHz is no combination of {}; allowed is {highest}, \
+            "{mcs} with {count} {streams} at {width} MHz is no combination of {}; expected {highest}, \
              or another width",
             phy.name()
         )

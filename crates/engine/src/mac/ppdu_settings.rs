@@ -78,13 +78,13 @@ table! {
         width: Option<Width> = word_or_none().depends("\"20 MHz\" in 802.11n and at 2.4 GHz, else \"80 MHz\"");
         /// Guard interval of data symbols: 0.4 or 0.8 us in 802.11n and ac; 0.8, 1.6 or 3.2 us in 802.11ax.
         guard_interval: Option<Span> = duration(400..=3_200)
-            .but("are 0.4 and 0.8 us in 802.11n and ac; 0.8, 1.6 and 3.2 us in 802.11ax").depends("0.8 us");
+            .but("0.4 and 0.8 us in 802.11n and ac; 0.8, 1.6 and 3.2 us in 802.11ax").depends("0.8 us");
         /// Duration of the HE long training field without its guard interval. A duration of 3.2 us requires a guard interval of 0.8 us. A duration of 6.4 us requires 0.8 or 1.6 us, and 12.8 us requires 0.8 or 3.2 us.
         ltf: Option<Span> = duration(3_200..=12_800)
-            .but("are 3.2, 6.4 and 12.8 us").depends("6.4 us; 12.8 us with a guard interval of 3.2 us");
+            .but("3.2, 6.4 and 12.8 us").depends("6.4 us; 12.8 us with a guard interval of 3.2 us");
         /// Nominal packet padding of 802.11ax, which receivers request as time to decode: 0, 8 or 16 us. The packet extension at the end of a PPDU is never longer.
         packet_padding: Option<Span> = duration(0..=16_000)
-            .but("are 0, 8 and 16 us").depends("16 us");
+            .but("0, 8 and 16 us").depends("16 us");
         /// Error-correcting code of the data. 802.11ax supports only LDPC above 20 MHz, with MCS 10 and 11, and with more than 4 streams.
         coding: Option<Coding> = word_or_none().depends("\"bcc\" in 802.11n and ac, \"ldpc\" in 802.11ax");
         /// Rules for durations. "standard": rules of IEEE 802.11. "ns-3": simplified rules of ns-3 3.44.

@@ -298,8 +298,8 @@ impl From<Category> for crate::notation::table::Default {
 
 /// 2 is DIFS, the least at a station, and 15 the greatest that 802.11e can announce; one below is
 /// PIFS, for the access point.
-pub(crate) const AIFSN_ALLOWED: &str =
-    "is a whole number from 2 to 15, and 1, which is PIFS, for the access point alone";
+pub(crate) const AIFSN_EXPECTED: &str =
+    "a whole number from 2 to 15, and 1, which is PIFS, for the access point alone";
 
 /// The contention keys, with what holds if one is absent: the kinds, ranges and documentation of all
 /// four categories are the same.
@@ -314,7 +314,7 @@ macro_rules! contention {
             $(#[doc = $doc])+
             pub struct $name: Copy in $table {
                 /// Arbitration interframe space number (AIFSN). 2 is DIFS. 1 is PIFS, which only the access point may use.
-                aifsn: Option<u32> = count(1..=15).but(AIFSN_ALLOWED).$aifsn($($aifsn_is)*);
+                aifsn: Option<u32> = count(1..=15).but(AIFSN_EXPECTED).$aifsn($($aifsn_is)*);
                 /// Smallest contention window in slots. The backoff is uniform on [0, CW].
                 cwmin: Option<u32> = count(0..=32_767).$cwmin($($cwmin_is)*);
                 /// Largest contention window in slots.

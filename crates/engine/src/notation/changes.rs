@@ -26,7 +26,7 @@ impl<'a> Instants<'a> {
         };
         if let Some(duration) = self.duration.filter(|&duration| at.value >= duration) {
             let message = format!(
-                "{} is not before the end; allowed is less than the duration of {}",
+                "{} is not before the end; expected less than the duration of {}",
                 at.shown,
                 units::show(duration.0, TIME)
             );
@@ -34,7 +34,7 @@ impl<'a> Instants<'a> {
         }
         if let Some((_, other)) = self.seen.iter().find(|(other, _)| *other == at.value) {
             let message = format!(
-                "{} is the time of `{other}` too; allowed are different times",
+                "{} is the time of `{other}` too; expected different times",
                 at.shown
             );
             problems.add(at.origin, &at.path, message);

@@ -3,13 +3,13 @@
 use std::fmt::Display;
 
 use super::elsewhere::stands_in;
-use super::problem::{Origin, Problems, Refused, did_you_mean, nearest, one_line};
+use super::problem::{Origin, Problems, Refused, did_you_mean, nearest, one_line, one_of};
 use super::setting::{KeyOf, Setting};
 use super::table::{Added, Brought, Default, Grammar, Key, Kind, NOTHING_ADDED, Table};
 use super::times::{self, Files, NO_FILES};
 use super::tree::{Data, Item, join};
 use super::units;
-use super::value::{NAMES, Refusal, Value, allowed, check, fault_of_name};
+use super::value::{NAMES, Refusal, Value, check, expected, fault_of_name};
 
 /// A table of the file, decoded. What was refused is absent.
 pub struct Section {
@@ -141,7 +141,7 @@ impl Decoder<'_, '_> {
             (Kind::Named(table) | Kind::ByPlace(table, _), Data::Table(entries)) => {
                 let table = table();
                 if entries.is_empty() {
-                    let message = format!("empty; needed {}", allowed(key, self.preset));
+                    let message = format!("empty; expected {}", expected(key, self.preset));
                     self.problems.add(node.origin, &path, message);
                     section.lacking.push(key.name);
                 }
@@ -156,7 +156,7 @@ impl Decoder<'_, '_> {
                         named.push((name.clone(), inner));
                     } else {
                         let message = format!(
-                            "{} is not a table; allowed is a table with the keys of a {}",
+                            "{} is not a table; expected a table with the keys of a {}",
                             node.show(),
                             table.name
                         );
@@ -185,11 +185,11 @@ impl Decoder<'_, '_> {
             )),
             Err(refusal) => {
                 section.lacking.push(key.name);
-                let mut allowed = allowed(key, self.preset);
+                let mut expected = expected(key, self.preset);
                 for added in self.added.words(key.name) {
-                    allowed += &format!(", \"{}\"", added.word);
+                    expected += &format!(", \"{}\"", added.word);
                 }
-                let message = format!("{} {}; allowed {allowed}", node.show(), refusal.fault);
+                let message = format!("{} {}; expected {expected}", node.show(), refusal.fault);
                 let known = match (&node.data, key.meant) {
                     (Data::Text(text), Some(meant)) => meant(text),
                     _ => None,
@@ -243,7 +243,7 @@ impl Decoder<'_, '_> {
         let (value, shown) = match &key.default {
             Default::Required if section.lacking.contains(&key.name) => return,
             Default::Required => {
-                let message = format!("missing; needed {}", allowed(key, self.preset));
+                let message = format!("missing; expected {}", expected(key, self.preset));
                 let path = join(&section.path, key.name);
                 self.problems.add(section.origin, &path, message);
                 section.lacking.push(key.name);
@@ -350,7 +350,7 @@ pub(crate) fn unknown_key(
         return (message, Some((*hint).to_owned()));
     }
     let names = added.names(table);
-    let message = format!("unknown key; allowed are {}", names.join(", "));
+    let message = format!("unknown key; expected {}", one_of(&names));
     let hint = match (did_you_mean(name, names), stands_in(root, added, name)) {
         (Some(near), Some(elsewhere)) => Some(format!("{near} {elsewhere}")),
         (near, elsewhere) => near.or(elsewhere),
@@ -417,7 +417,7 @@ impl Section {
         for entry in keys.iter().filter_map(|key| self.given(key)) {
             // a value that is refused anyway is not refused again
             if (!overruled || entry.is_set()) && !problems.concern(&entry.path) {
-                entry.refuse_value(format!("has no effect; needed is {needed}"), problems);
+                entry.refuse_value(format!("has no effect; expected {needed}"), problems);
             }
         }
     }
@@ -501,7 +501,7 @@ impl Section {
     pub fn check_name(&self, name: &str, problems: &mut Problems) {
         if let Some(fault) = fault_of_name(name) {
             let name = one_line(name, 40);
-            self.refuse(format!("\"{name}\" {fault}; allowed {NAMES}"), problems);
+            self.refuse(format!("\"{name}\" {fault}; expected {NAMES}"), problems);
         }
     }
 

@@ -4,8 +4,8 @@ use super::problem::one_line;
 
 /// A form of text.
 pub struct Form {
-    /// What may stand there, as a text that follows the word `allowed`.
-    pub allowed: &'static str,
+    /// The values it accepts, as a noun phrase that follows the word `expected`.
+    pub expected: &'static str,
     /// What is wrong with a text, as a phrase that follows it.
     pub fault: fn(&str) -> Option<String>,
     /// What of the form a regular expression can say, for the schema.

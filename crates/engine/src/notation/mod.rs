@@ -90,14 +90,13 @@ pub(crate) fn files_named(
 fn text(bytes: &[u8]) -> Result<&str, (Origin, String)> {
     let length = bytes.len();
     if length > LARGEST_FILE {
-        let message = format!(
-            "{length} bytes are too many for a scenario; allowed are at most {LARGEST_FILE}"
-        );
+        let message =
+            format!("{length} bytes are too many for a scenario; expected at most {LARGEST_FILE}");
         return Err((Origin::File, message));
     }
     let breaks = |offset: usize| bytes[..offset].iter().filter(|b| **b == b'\n').count();
     let no_text = |offset: usize, what: &str| {
-        let message = format!("not text {what}; allowed is a scenario in TOML or JSON");
+        let message = format!("not text {what}; expected a scenario in TOML or JSON");
         (Origin::Line(1 + breaks(offset)), message)
     };
     if let Some(offset) = bytes.iter().position(|b| *b == 0) {

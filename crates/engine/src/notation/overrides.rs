@@ -8,7 +8,7 @@
 //! written-out table changes the key that the bare value stands for and leaves the others.
 
 use super::decode::unknown_key;
-use super::problem::{Origin, Problems, did_you_mean, one_line};
+use super::problem::{Origin, Problems, did_you_mean, one_line, one_of};
 use super::read_toml;
 use super::table::{Added, Grammar, Kind, Table};
 use super::tree::{Data, Item, join};
@@ -24,7 +24,7 @@ pub(crate) fn apply(
         let origin = Origin::Setting(index);
         let keys: Vec<&str> = path.split('.').map(str::trim).collect();
         if keys.iter().any(|key| key.is_empty()) {
-            let message = "not a path; allowed are names joined by dots, such as `cell.ap.cwmin`";
+            let message = "not a path; expected names joined by dots, such as `cell.ap.cwmin`";
             let shown = if path.is_empty() { "--set" } else { path };
             problems.add(origin, shown, message.to_owned());
             continue;
@@ -67,7 +67,7 @@ impl Setting<'_, '_, '_> {
             let value = self.node(&key.kind);
             if self.is_broken_table(&key.kind, &value) {
                 let message = format!(
-                    "\"{}\" cannot be read as a table; allowed is `{{ key = value, ... }}`",
+                    "\"{}\" cannot be read as a table; expected `{{ key = value, ... }}`",
                     one_line(self.value, 80)
                 );
                 self.problems.add(self.origin, &path, message);
@@ -83,7 +83,7 @@ impl Setting<'_, '_, '_> {
             | Kind::ByPlace(inner, _) => inner(),
             _ => {
                 let message = format!(
-                    "`{}` is a single value, not a table; allowed is `{}=VALUE`",
+                    "`{}` is a single value, not a table; expected `{}=VALUE`",
                     one_line(name, 40),
                     one_line(&path, 80)
                 );
@@ -139,12 +139,12 @@ impl Setting<'_, '_, '_> {
             }
             (None, _) => {
                 let names: Vec<&str> = entries.iter().map(|(key, _)| key.as_str()).collect();
-                let names_shown = one_line(&names.join(", "), 200);
+                let names_shown = one_line(&one_of(&names), 200);
                 let (message, hint) = match group_of(name, entries) {
                     Some((group, count)) => (
                         format!(
                             "is a member of the group `{group}` (count {count}), whose members \
-                             are alike; allowed are {names_shown}"
+                             are alike; expected {names_shown}"
                         ),
                         Some(format!(
                             "{} sets all of them; give a station that differs a table of its own",
@@ -159,7 +159,7 @@ impl Setting<'_, '_, '_> {
                         Some(format!("`{path}={{ ... }}`")),
                     ),
                     None => (
-                        format!("no such {}; allowed are {names_shown}", table.name),
+                        format!("no such {}; expected {names_shown}", table.name),
                         did_you_mean(name, names.iter().copied()),
                     ),
                 };

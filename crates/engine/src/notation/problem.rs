@@ -203,6 +203,15 @@ impl<'a> Problems<'a> {
     }
 }
 
+/// Returns words as a list to choose from, a noun phrase that follows `expected`.
+pub fn one_of<S: AsRef<str>>(words: &[S]) -> String {
+    let words: Vec<&str> = words.iter().map(AsRef::as_ref).collect();
+    match words[..] {
+        [word] => word.to_owned(),
+        _ => format!("one of {}", words.join(", ")),
+    }
+}
+
 /// `text` on one line of at most `limit` characters: control characters escaped, the rest cut.
 pub fn one_line(text: &str, limit: usize) -> String {
     let mut line = String::new();

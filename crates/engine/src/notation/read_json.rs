@@ -21,7 +21,7 @@ pub(crate) fn read(text: &str, problems: &mut Problems) -> Option<Item> {
         Ok(raw) => raw,
         Err(error) => {
             if let Some(comma) = trailing_comma(text, &reader.lines, &error) {
-                let message = "not valid JSON: nothing follows this comma; allowed are commas \
+                let message = "not valid JSON: nothing follows this comma; expected commas \
                                between entries, not after the last";
                 let line = Origin::Line(reader.lines.line(comma));
                 reader.problems.add(line, WHOLE_FILE, message.to_owned());
@@ -110,7 +110,7 @@ impl<'a> Reader<'a, '_, '_> {
             let origin = Origin::Line(self.line(raw));
             let path = join(path, &key);
             if !seen.insert(key.clone()) {
-                let message = "defined twice; allowed is one definition of each name".to_owned();
+                let message = "defined twice; expected one definition of each name".to_owned();
                 self.problems.add(origin, &path, message);
                 continue;
             }

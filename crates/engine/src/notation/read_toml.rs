@@ -114,7 +114,7 @@ fn report(text: &str, lines: &Lines, errors: &[Error], problems: &mut Problems) 
         if duplicate {
             let key = error.span().and_then(|span| text.get(span));
             let path = path_at_line(text, line, key.unwrap_or_default());
-            let message = "defined twice; allowed is one definition of each name".to_owned();
+            let message = "defined twice; expected one definition of each name".to_owned();
             problems.add(Origin::Line(line), &path, message);
         } else {
             let message = format!("not valid TOML: {}", one_line(error.message(), 200));

@@ -5,7 +5,7 @@ use serde_json::{Map, Value, json};
 use super::table::{Added, Default, Grammar, Key, Kind, Table};
 use super::times::MOST_TIMES;
 use super::units::{self, Unit};
-use super::value::allowed;
+use super::value::expected;
 
 /// A plain name.
 const NAME: &str = "^[A-Za-z0-9][A-Za-z0-9_-]{0,63}$";
@@ -69,7 +69,7 @@ impl Writer<'_> {
         }
         let mut description = key.doc.to_owned();
         if let Some(range) = range(key) {
-            description += &format!(" Allowed {range}.");
+            description += &format!(" Must be {range}.");
         }
         let mut default = None;
         match (&key.default, inherits) {
@@ -207,10 +207,10 @@ fn quantity(units: &[Unit], word: Option<&str>) -> Value {
 fn range(key: &Key) -> Option<String> {
     let of = |(preset, rates): (&str, &[u64])| format!("{preset} {}", units::show_rates(rates));
     match &key.kind {
-        Kind::Formed(form) => Some(form.allowed.to_owned()),
+        Kind::Formed(form) => Some(form.expected.to_owned()),
         Kind::Listed(listed) => {
             let lists: Vec<String> = (listed.rates)().into_iter().map(of).collect();
-            Some(format!("are {}", lists.join("; ")))
+            Some(format!("one of {}", lists.join("; ")))
         }
         Kind::Duration(_)
         | Kind::Length(_)
@@ -219,7 +219,7 @@ fn range(key: &Key) -> Option<String> {
         | Kind::Rate
         | Kind::Times
         | Kind::TimesFile
-        | Kind::Size(_) => Some(allowed(key, None)),
+        | Kind::Size(_) => Some(expected(key, None)),
         _ => None,
     }
 }

@@ -81,7 +81,7 @@ impl<T> Spec<T> {
         Spec { word, ..self }
     }
 
-    /// What is allowed instead of the range, as a text that follows the word `allowed`.
+    /// Replaces the range in messages by `it`, a noun phrase that follows the word `expected`.
     pub fn but(self, it: &'static str) -> Spec<T> {
         let told = Some(it);
         Spec { told, ..self }

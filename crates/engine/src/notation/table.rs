@@ -61,7 +61,7 @@ pub struct Key {
     pub kind: Kind,
     /// A word that may stand in the place of a value.
     pub word: Option<&'static str>,
-    /// What is allowed where that is less than the whole range, as a text that follows the word `allowed`.
+    /// The accepted values, if they are fewer than the range has: a noun phrase that follows `expected`.
     pub told: Option<&'static str>,
     /// What holds if it is absent.
     pub default: Default,
@@ -179,8 +179,8 @@ pub struct Listed {
 pub struct Curve {
     /// Most points.
     pub most: usize,
-    /// What is allowed, as a text that follows the word `allowed`.
-    pub allowed: &'static str,
+    /// The points it accepts, as a noun phrase that follows the word `expected`.
+    pub expected: &'static str,
     /// What is wrong with the points, as a text that follows the value.
     pub fault: fn(&[(f64, f64)]) -> Option<String>,
 }

@@ -18,13 +18,13 @@ pub const LARGEST_TIMES: usize = 16 << 20;
 /// The latest of them. [ms]
 const LATEST_MS: u64 = 1_000_000_000;
 
-/// What a list may be, as a text that follows the word `allowed`.
-pub(super) const LIST: &str = "is a list of up to 1000000 times in whole ms, none before the one in \
-                               front, the last from 1 to 1000000000";
+/// The form of a list, as a noun phrase that follows the word `expected`.
+pub(super) const LIST: &str = "a list of up to 1000000 times in whole ms, in ascending order, \
+                               the last from 1 to 1000000000";
 
-/// The same of a file.
-pub(super) const FILE: &str = "is a file of up to 1000000 times in whole ms, one a line, none before \
-                               the one in front, the last from 1 to 1000000000";
+/// The form of a file, as a noun phrase that follows the word `expected`.
+pub(super) const FILE: &str = "a file of up to 1000000 times in whole ms, one per line, in ascending \
+                               order, the last from 1 to 1000000000";
 
 /// Files that a scenario names, by these names: what is in each, or why it cannot be read.
 pub type Files = BTreeMap<String, Result<Vec<u8>, String>>;

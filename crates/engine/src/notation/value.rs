@@ -3,7 +3,7 @@
 use std::ops::RangeInclusive;
 use std::sync::Arc;
 
-use super::problem::{nearest, one_line};
+use super::problem::{nearest, one_line, one_of};
 use super::table::{Brought, Curve, Key, Kind, LARGEST_RATE, Listed};
 use super::times;
 use super::tree::{Data, Item, Number};
@@ -152,8 +152,8 @@ fn of_kind(node: &Item, kind: &Kind, preset: Option<&str>) -> Result<Value, Refu
     }
 }
 
-/// What a key allows, as a text that follows the words `; allowed`.
-pub(crate) fn allowed(key: &Key, preset: Option<&str>) -> String {
+/// Returns the values that a key accepts, as a noun phrase that follows the word `expected`.
+pub(crate) fn expected(key: &Key, preset: Option<&str>) -> String {
     if let Some(told) = key.told {
         return told.to_owned();
     }
@@ -164,67 +164,59 @@ pub(crate) fn allowed(key: &Key, preset: Option<&str>) -> String {
             units::show(*range.start(), units),
             units::show(*range.end(), units),
         );
-        format!("is {word}a {what} from {least} to {most}")
+        format!("{word}a {what} from {least} to {most}")
     };
     match &key.kind {
         Kind::Name => NAMES.to_owned(),
-        Kind::Formed(form) => form.allowed.to_owned(),
-        Kind::Title => "is one line of 1 to 200 characters".to_owned(),
-        Kind::Flag => "are true, false".to_owned(),
+        Kind::Formed(form) => form.expected.to_owned(),
+        Kind::Title => "one line of 1 to 200 characters".to_owned(),
+        Kind::Flag => "true or false".to_owned(),
         Kind::Count(range) => {
             format!(
-                "is {word}a whole number from {} to {}",
+                "{word}a whole number from {} to {}",
                 range.start(),
                 range.end()
             )
         }
-        Kind::Probability => "is a number from 0 to below 1".to_owned(),
+        Kind::Probability => "a number from 0 to below 1".to_owned(),
         Kind::Number(range) => {
-            format!(
-                "is {word}a number from {} to {}",
-                range.start(),
-                range.end()
-            )
+            format!("{word}a number from {} to {}", range.start(), range.end())
         }
-        Kind::Level(range) => format!("is a level from {} to {} dB", range.start(), range.end()),
+        Kind::Level(range) => format!("a level from {} to {} dB", range.start(), range.end()),
         Kind::Duration(range) => between("duration", range, units::TIME),
-        Kind::Size(range) => format!(
-            "is {word}a size from {} to {} B",
-            range.start(),
-            range.end()
-        ),
+        Kind::Size(range) => format!("{word}a size from {} to {} B", range.start(), range.end()),
         Kind::Rate => {
             let most = units::show(LARGEST_RATE, units::RATE);
-            format!("is {word}a rate above 0 and up to {most}")
+            format!("{word}a rate above 0 and up to {most}")
         }
         Kind::Listed(listed) => match preset.and_then(|preset| listed.of(preset)) {
-            Some(rates) => format!("are {}", units::show_rates(rates)),
-            None => "is a rate of the PHY".to_owned(),
+            Some(rates) => format!("one of {}", units::show_rates(rates)),
+            None => "a rate of the PHY".to_owned(),
         },
         Kind::Length(range) => between("length", range, units::LENGTH),
-        Kind::Names => "is a list of names in quotes, such as [\"a\", \"b\"]".to_owned(),
+        Kind::Names => "a list of names in quotes, such as [\"a\", \"b\"]".to_owned(),
         Kind::Times => times::LIST.to_owned(),
         Kind::TimesFile => times::FILE.to_owned(),
-        Kind::Commands => "is a command of the shell in quotes, or a list of them".to_owned(),
-        Kind::Points(curve) => curve.allowed.to_owned(),
+        Kind::Commands => "a command of the shell in quotes, or a list of them".to_owned(),
+        Kind::Points(curve) => curve.expected.to_owned(),
         Kind::Choice(words) => {
             let quoted: Vec<String> = words.iter().map(|word| format!("\"{word}\"")).collect();
-            format!("are {}", quoted.join(", "))
+            one_of(&quoted)
         }
         Kind::Table(table) => {
             let required: Vec<&str> = table().required().collect();
             if required.is_empty() {
                 let names: Vec<&str> = table().names().collect();
-                format!("is a table with some of the keys {}", names.join(", "))
+                format!("a table with some of the keys {}", names.join(", "))
             } else {
-                format!("is a table with at least the key {}", required.join(", "))
+                format!("a table with at least the key {}", required.join(", "))
             }
         }
-        Kind::Named(table) => format!("are tables [{}.NAME]", table().name),
-        Kind::ByPlace(table, _) => format!("are tables [{}.PLACE]", table().name),
+        Kind::Named(table) => format!("tables [{}.NAME]", table().name),
+        Kind::ByPlace(table, _) => format!("tables [{}.PLACE]", table().name),
         Kind::Shorthand(table, main) => match table().key(main) {
-            Some(main) => format!("{}, or a table", allowed(main, preset)),
-            None => "is a table".to_owned(),
+            Some(main) => format!("{}, or a table", expected(main, preset)),
+            None => "a table".to_owned(),
         },
     }
 }
@@ -254,9 +246,9 @@ fn fault_of_title(title: &str) -> Option<&'static str> {
     }
 }
 
-/// What a name may be, as a text that follows the word `allowed`.
+/// The form of a name, as a text that follows the word `expected`.
 pub(crate) const NAMES: &str =
-    "are up to 64 ASCII letters, digits, `-` and `_`, the first a letter or digit";
+    "a name of up to 64 ASCII letters, digits, `-` and `_`, the first a letter or digit";
 
 /// What is wrong with `name` as that of a station, link, flow or node.
 pub(crate) fn fault_of_name(name: &str) -> Option<&'static str> {

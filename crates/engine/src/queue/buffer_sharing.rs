@@ -131,7 +131,7 @@ fn check_sum(classes: &[(String, Section)], problems: &mut Problems) {
     {
         let rest = sum - last.value;
         let fault = format!(
-            "makes the shares of all classes sum to {}; allowed is a sum of at most 1, here at \
+            "makes the shares of all classes sum to {}; expected a sum of at most 1, here at \
              most {}",
             rounded(sum),
             rounded((1.0 - rest).max(0.0))
@@ -151,7 +151,7 @@ impl SharingSetting {
         if let Some(occupancy) = sharing.said(SharingSetting::occupancy)
             && (occupancy.value <= 0.0 || occupancy.value >= 1.0)
         {
-            let fault = "is no part of the queue's limit; allowed is a number above 0 and below 1";
+            let fault = "is no part of the queue's limit; expected a number above 0 and below 1";
             occupancy.refuse_value(fault, problems);
         }
         if let Some(law) = sharing.said(SharingSetting::algorithm)
@@ -175,12 +175,11 @@ impl SharingSetting {
         let classes = sharing.tables(SharingSetting::class);
         match sharing.said(SharingSetting::by) {
             None if classes.is_empty() && !lacks_classes(sharing) => {
-                let message =
-                    "no classes; needed is `by`, or tables [class.NAME] each with a share";
+                let message = "no classes; expected `by`, or tables [class.NAME] each with a share";
                 sharing.refuse(message, problems);
             }
             Some(by) if !classes.is_empty() => {
-                by.refuse_value("beside `class`; allowed is one of the two", problems);
+                by.refuse_value("beside `class`; expected one of the two", problems);
             }
             _ => {}
         }
@@ -189,7 +188,7 @@ impl SharingSetting {
             if let Some(share) = class.said(SharingClassTable::share)
                 && share.value == 0.0
             {
-                let fault = "is no share; allowed is a number above 0 and at most 1";
+                let fault = "is no share; expected a number above 0 and at most 1";
                 share.refuse_value(fault, problems);
             }
         }

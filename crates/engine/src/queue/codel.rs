@@ -67,12 +67,12 @@ impl OfDiscipline for CoDelSetting {
             match target.given {
                 true => {
                     let most = &interval.shown;
-                    let fault = format!("is not below interval; allowed is less than {most}");
+                    let fault = format!("is not below interval; expected less than {most}");
                     target.refuse_value(fault, problems)
                 }
                 false => {
                     let least = &target.shown;
-                    let fault = format!("is not above target; allowed is more than {least}");
+                    let fault = format!("is not above target; expected more than {least}");
                     interval.refuse_value(fault, problems)
                 }
             };

@@ -64,7 +64,7 @@ impl OfDiscipline for PiSetting {
         {
             let blamed = if b.given { &b } else { &a };
             let message = format!(
-                "a = {} is not above b = {}; allowed is a above b",
+                "a = {} is not above b = {}; expected a above b",
                 a.shown, b.shown
             );
             problems.add(blamed.origin, &blamed.path, message);

@@ -128,7 +128,7 @@ impl OfDiscipline for RedSetting {
             && min_th.value >= max_th.value
         {
             let message = format!(
-                "{} is not below max_th; allowed is less than {}",
+                "{} is not below max_th; expected less than {}",
                 min_th.shown, max_th.shown
             );
             problems.add(min_th.origin, &min_th.path, message);

@@ -418,7 +418,7 @@ fn check_disciplines(queue: &Section, problems: &mut Problems) {
     inside.extend(set);
     if let [(first, _), (second, origin), ..] = inside[..] {
         let message = format!(
-            "a second discipline, after {first}; allowed is one of {}",
+            "a second discipline, after {first}; expected one of {}",
             known(queue)
         );
         problems.add_with_hint(origin, &queue.path(second), message, hint);
@@ -459,7 +459,7 @@ fn check_threshold(queue: &Section, problems: &mut Problems) {
     let over_the_file = is_set(threshold.origin) && !is_set(limit.origin);
     if limit.value < threshold.value || limit.value > threshold.value && !over_the_file {
         let message = format!(
-            "{} beside a threshold of {}, which is the limit of its queue; allowed is one of the \
+            "{} beside a threshold of {}, which is the limit of its queue; expected one of the \
              two",
             limit.shown, threshold.shown
         );
@@ -494,7 +494,7 @@ pub(crate) fn check_start<T: Copy + Into<f64>>(
     match given {
         Some(given) => {
             let message = format!(
-                "{} keeps the queue from {key}; allowed is more than {}",
+                "{} keeps the queue from {key}; expected more than {}",
                 given.shown,
                 least.floor()
             );
@@ -502,7 +502,7 @@ pub(crate) fn check_start<T: Copy + Into<f64>>(
         }
         None => {
             let message = format!(
-                "{} is never reached by a queue of {USUAL_LIMIT}; allowed is less",
+                "{} is never reached by a queue of {USUAL_LIMIT}; expected less",
                 start.shown
             );
             let hint = format!("`{}.limit` sets what it holds", queue.path);

@@ -52,7 +52,7 @@ pub(super) fn check(root: &Section, problems: &mut Problems) {
     sharing::check(root, problems);
     let stations = root.tables(RootKeys::station);
     if !root.lacks(RootKeys::station) && stations.is_empty() {
-        let message = "no station is in it; needed are tables [station.NAME]";
+        let message = "no station is in it; expected tables [station.NAME]";
         cell.refuse(message, problems);
     }
     let duration = root.value(Root::duration);
@@ -87,7 +87,7 @@ fn check_bottleneck(root: &Section, problems: &mut Problems) {
     };
     match root.inside(RootKeys::cell) {
         None => {
-            let message = "it stands in front of an access point; needed is a cell with stations";
+            let message = "it stands in front of an access point; expected a cell with stations";
             bottleneck.refuse(message, problems);
         }
         Some(cell) => {
@@ -104,15 +104,15 @@ fn check_cell_is_not_needed(root: &Section, problems: &mut Problems) {
         return;
     }
     if let Some(station) = root.each(RootKeys::station).next() {
-        let message = "missing; needed with stations is a table with at least the key phy";
+        let message = "missing; stations need a table with at least the key phy";
         problems.add(station.origin, RootKeys::cell.name(), message.to_owned());
         return;
     }
     if let Some(wire) = root.inside(RootKeys::wire)
         && wire.given
     {
-        let message = "is between an access point and its servers, and there is no cell; allowed \
-                       beside a `cell`";
+        let message = "is between an access point and its servers, and there is no cell; accepted \
+                       with a `cell`";
         let hint = "the links of a wired network are tables [link.NAME]".to_owned();
         problems.add_with_hint(wire.origin, &wire.path, message.to_owned(), Some(hint));
     }
@@ -143,7 +143,7 @@ fn check_wired_flows(root: &Section, problems: &mut Problems) {
         let of_tcp = TcpSettings::table().names();
         let of_tcp = of_tcp.chain(keys!(FlowTable: segments));
         for entry in of_tcp.filter_map(|key| flow.entry(key)) {
-            entry.refuse_value("is of TCP; allowed is a flow without udp", problems);
+            entry.refuse_value("is of TCP; expected a flow without udp", problems);
         }
     }
 }
@@ -151,7 +151,7 @@ fn check_wired_flows(root: &Section, problems: &mut Problems) {
 /// Complains if a key is missing that a table needs once it is there.
 fn missing<T>(table: &Section, key: KeyOf<T>, needed: &str, problems: &mut Problems) {
     if table.entry(key.name()).is_none() && !table.lacks(key) {
-        let message = format!("missing; needed is {needed}");
+        let message = format!("missing; expected {needed}");
         problems.add(table.origin, &table.path(key.name()), message);
     }
 }
@@ -164,11 +164,11 @@ fn check_web(flow: &Section, problems: &mut Problems) {
     let needed = "a number of connections a second";
     missing(web, WebSettings::connections_per_s, needed, problems);
     if let Some(source) = flow.inside(FlowTable::udp) {
-        source.refuse("beside `web`; allowed is one of the two", problems);
+        source.refuse("beside `web`; expected one of the two", problems);
     }
     let of_bulk = keys!(FlowTable: count, segments; Hosts: access_spread, rtt_spread);
     for entry in of_bulk.iter().filter_map(|key| flow.entry(key)) {
-        entry.refuse_value("is of bulk TCP; allowed is a flow without web", problems);
+        entry.refuse_value("is of bulk TCP; expected a flow without web", problems);
     }
 }
 
@@ -193,7 +193,7 @@ fn check_times(root: &Section, problems: &mut Problems) {
         && warmup.value.is_some_and(|span| span >= duration)
     {
         let fault =
-            format!("leaves nothing to measure; allowed is less than the duration of {shown}");
+            format!("leaves nothing to measure; expected less than the duration of {shown}");
         warmup.refuse_value(fault, problems);
     }
     let Some(record) = root.inside(RootKeys::record) else {
@@ -201,8 +201,7 @@ fn check_times(root: &Section, problems: &mut Problems) {
     };
     let from = record.said(Record::from);
     if let Some(from) = from.as_ref().filter(|from| from.value >= duration) {
-        let fault =
-            format!("leaves nothing to record; allowed is less than the duration of {shown}");
+        let fault = format!("leaves nothing to record; expected less than the duration of {shown}");
         from.refuse_value(fault, problems);
         return;
     }
@@ -216,11 +215,10 @@ fn check_times(root: &Section, problems: &mut Problems) {
     };
     let samples = asked.samples(duration);
     if samples == 0 {
-        let fault = format!("leaves no sample; allowed is at most the duration of {shown}");
+        let fault = format!("leaves no sample; expected at most the duration of {shown}");
         interval.refuse_value(fault, problems);
     } else if samples > MOST_SAMPLES {
-        let fault =
-            format!("makes {samples} samples of {shown}; allowed are at most {MOST_SAMPLES}");
+        let fault = format!("makes {samples} samples of {shown}; expected at most {MOST_SAMPLES}");
         interval.refuse_value(fault, problems);
     }
 }
@@ -240,7 +238,7 @@ fn check_lifetime_of(
         && stop.value.is_some_and(|stop| stop <= start.value)
     {
         let start = units::show(start.value.0, TIME);
-        let fault = format!("is not after the start; allowed is more than {start}");
+        let fault = format!("is not after the start; expected more than {start}");
         stop.refuse_value(fault, problems);
     }
 }
@@ -284,7 +282,7 @@ fn check_msdu(
     }
     let fault = format!(
         "with headers of {header_bytes} B and {llc_bytes} B is more than an 802.11 frame carries \
-         ({LARGEST_MSDU} B) in `{}`; allowed are at most {room} B",
+         ({LARGEST_MSDU} B) in `{}`; expected at most {room} B",
         flow.path
     );
     payload.refuse_value(fault, problems);
@@ -310,7 +308,7 @@ fn check_source(root: &Section, cell: &Section, source: &Section, problems: &mut
             if (rate.value == Some(SourceRate::Greedy)) != is_greedy(arrivals.value) =>
         {
             let fault = format!(
-                "contradicts the rate of {}; allowed is \"greedy\" for a greedy source, \
+                "contradicts the rate of {}; expected \"greedy\" for a greedy source, \
                  \"constant\" or \"poisson\" for one with a rate",
                 rate.shown
             );
@@ -349,7 +347,7 @@ fn check_report(
     {
         let duration = units::show(duration.value.0, TIME);
         let fault =
-            format!("leaves no report to measure; allowed is less than the duration of {duration}");
+            format!("leaves no report to measure; expected less than the duration of {duration}");
         deadline.refuse_value(fault, problems);
     }
 }
@@ -366,7 +364,7 @@ fn check_datagram_rate(
         && bps > MOST_DATAGRAMS * bits
     {
         let fault = format!(
-            "in datagrams of {} B is {} a second; allowed are at most {MOST_DATAGRAMS}",
+            "in datagrams of {} B is {} a second; expected at most {MOST_DATAGRAMS}",
             payload.value,
             bps / bits
         );

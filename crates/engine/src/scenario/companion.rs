@@ -43,7 +43,7 @@ pub struct Beside<'a> {
     pub scenario: Option<&'a Scenario>,
 }
 
-/// A table that a file must have, and what is said without it: a text that follows "needed is".
+/// A table that a file must have, and what is said without it: a text that follows "expected".
 #[derive(Clone, Copy, Debug)]
 pub struct Needed {
     /// Its key.
@@ -131,7 +131,7 @@ impl<T> Companion<T> {
                     if problems.concern(needed.key) {
                         return Err(Refused::already());
                     }
-                    let message = format!("missing; needed is {}", needed.what);
+                    let message = format!("missing; expected {}", needed.what);
                     return Err(problems.add(Origin::File, needed.key, message));
                 }
                 problems.so_far()?;

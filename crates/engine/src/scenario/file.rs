@@ -13,7 +13,8 @@ use crate::notation::tree::{Data, Item};
 use crate::notation::{Format, read};
 
 /// What is said of a file with nothing in it.
-const NEEDED: &str = "allowed is a scenario with at least a duration and flows: stations with a cell, or wired links";
+const NEEDED: &str =
+    "expected a scenario with at least a duration and flows: stations with a cell, or wired links";
 
 /// Title of the schema.
 pub(super) const TITLE: &str = "lasthop scenario";

@@ -210,8 +210,7 @@ pub(super) fn staggered(
     let late = own.filter(|_| flow.start >= end).unwrap_or(stagger);
     let [start, end] = [start, end].map(|time| units::show(time.0, TIME));
     let name = &flow.name;
-    let message =
-        format!("flow `{name}` would start at {start}; allowed is before its end at {end}");
+    let message = format!("flow `{name}` would start at {start}; expected before its end at {end}");
     Err(late.refuse(message, problems))
 }
 
@@ -252,7 +251,7 @@ pub(super) fn check_order(root: &Section, scenario: &Scenario, problems: &mut Pr
         && let Some(table) = table.and_then(|cell| cell.inside(Cell::ap))
         && let Some(order) = table.said(ApTable::queue_order)
     {
-        let fault = "contradicts the queue's discipline, which chooses the next packet; allowed is \
+        let fault = "contradicts the queue's discipline, which chooses the next packet; expected \
                      \"fifo\"";
         order.refuse_value(fault, problems);
     }

@@ -45,7 +45,7 @@ fn check_bin(root: &Section, scenario: &Scenario, problems: &mut Problems) {
     }
     let [from, to, less] = [from, to, (to - from) / 2].map(|time| units::show(time, TIME));
     let fault = format!(
-        "leaves no whole bin between the warm-up of {from} and the end at {to}; allowed is less, \
+        "leaves no whole bin between the warm-up of {from} and the end at {to}; expected less, \
          such as {less}"
     );
     entry.refuse_value(fault, problems);
@@ -55,7 +55,7 @@ fn check_bin(root: &Section, scenario: &Scenario, problems: &mut Problems) {
 fn check_queues(root: &Section, problems: &mut Problems) {
     let has_shape = shapes(root).next().is_some();
     if let Some(queue) = root.inside(RootKeys::queue).filter(|_| !has_shape) {
-        let message = "is that of bottlenecks, of which there are none; allowed with `dumbbell` or \
+        let message = "is that of bottlenecks, of which there are none; accepted with `dumbbell` or \
                        `parking_lot`";
         let hint = "`cell.ap_queue`, and `queue` of a link, are the queues elsewhere".to_owned();
         problems.add_with_hint(queue.origin, &queue.path, message.to_owned(), Some(hint));
@@ -73,7 +73,7 @@ fn check_queues(root: &Section, problems: &mut Problems) {
     let wire = wire.filter(|wire| !has_rate(wire, &[there]) && !has_rate(wire, &[back]));
     let of_wire = wire.map(|wire| wire.inside(Wire::queue));
     for queue in of_links.chain(of_wire).flatten() {
-        let message = "a link without a rate never lets a packet wait; allowed with a rate";
+        let message = "a link without a rate never lets a packet wait; accepted with a rate";
         queue.refuse(message, problems);
     }
 }
@@ -96,7 +96,7 @@ fn check_starts(root: &Section, scenario: &Scenario, problems: &mut Problems) {
             && spread.value > room
         {
             let room = units::show(room.0, TIME);
-            let fault = format!("lets flows start after the end; allowed is at most {room}");
+            let fault = format!("lets flows start after the end; expected at most {room}");
             spread.refuse_value(fault, problems);
         }
     }
@@ -120,7 +120,7 @@ fn check_access_spread(root: &Section, problems: &mut Problems) {
     let spreading = of_shape.into_iter().chain(own);
     for entry in spreading.filter_map(|table| table.said(Hosts::access_spread)) {
         let fault =
-            "spreads no rate, since hosts have no `access`; needed is that, or allowed is 0";
+            "spreads no rate, since hosts have no `access`; expected hosts with `access`, or 0";
         entry.refuse_value(fault, problems);
     }
 }
@@ -156,7 +156,7 @@ fn check_beacons(root: &Section, scenario: &Scenario, problems: &mut Problems) {
     };
     let keys = keys!(PowerSave: beacon_interval, power_save_queue_packets);
     for entry in keys.into_iter().filter_map(|key| cell.given(key)) {
-        let fault = "is of stations that sleep, and none does; allowed beside `power_save` of a \
+        let fault = "is of stations that sleep, and none does; accepted with `power_save` of a \
                      station";
         entry.refuse_value(fault, problems);
     }
@@ -168,7 +168,7 @@ fn check_pings(root: &Section, scenario: &Scenario, problems: &mut Problems) {
     if bottleneck.is_some_and(|vsb| vsb.rate_bps.is_none()) {
         return;
     }
-    let why = "nobody pings the station; allowed beside a `vsb` that estimates its rate";
+    let why = "nobody pings the station; accepted with a `vsb` that estimates its rate";
     for station in root.each(RootKeys::station) {
         let keys = keys!(EchoKeys: ping_delay, ping_loss);
         for entry in keys.into_iter().filter_map(|key| station.given(key)) {
@@ -206,7 +206,7 @@ fn check_congestion(root: &Section, problems: &mut Problems) {
         let is_set = |own: &Section| matches!(own.origin, Origin::Setting(_));
         for own in given.filter(|own| own.given && (!overruled || is_set(own))) {
             let needed = format!("{} = \"{name}\"", key.name());
-            own.refuse(format!("has no effect; needed is {needed}"), problems);
+            own.refuse(format!("has no effect; expected {needed}"), problems);
         }
     }
 }

@@ -91,7 +91,7 @@ pub(super) fn unique(
         return Ok(());
     }
     let name = one_line(name, 80);
-    let message = format!("flow name `{name}` is made twice; allowed are unique names");
+    let message = format!("flow name `{name}` is made twice; expected unique names");
     Err(table.refuse(message, problems))
 }
 
@@ -128,7 +128,7 @@ fn shape<'a>(root: &'a Section, problems: &mut Problems) -> Result<Option<Shape<
             }))
         }
         (Some(_), Some(second)) => {
-            let message = "a second shape beside `dumbbell`; allowed is one of the two";
+            let message = "a second shape beside `dumbbell`; expected one of the two";
             Err(second.refuse(message, problems))
         }
     }
@@ -172,7 +172,7 @@ fn unique_links(
     for (name, section) in root.tables(RootKeys::link) {
         let same = scenario.links.iter().filter(|link| link.name == *name);
         if same.count() > 1 {
-            let message = "is the name of a bottleneck too; allowed are unique names";
+            let message = "is the name of a bottleneck too; expected unique names";
             fine = Err(section.refuse(message, problems));
         }
         let from = section.said(LinkSettings::from);
@@ -180,11 +180,11 @@ fn unique_links(
             continue; // there has been a complaint
         };
         if from.value == to.value {
-            fine = Err(to.refuse_value("is its other end too; allowed is another node", problems));
+            fine = Err(to.refuse_value("is its other end too; expected another node", problems));
         }
         for end in [from, to] {
             if end.value == "ap" {
-                let message = "\"ap\" is no wired node; allowed is the node of the cell's wire";
+                let message = "\"ap\" is no wired node; expected the node of the cell's wire";
                 let hint = "`cell.node` says on which node a cell hangs".to_owned();
                 let message = message.to_owned();
                 fine = Err(problems.add_with_hint(end.origin, &end.path, message, Some(hint)));
@@ -310,7 +310,7 @@ fn flows(
     if let Some(spread) = class.own.and_then(|own| own.said(Hosts::rtt_spread))
         && class.count.unwrap_or(1) < 2
     {
-        let fault = "is of several flows; needed is a count of at least 2";
+        let fault = "is of several flows; expected a count of at least 2";
         return Err(spread.refuse_value(fault, problems));
     }
     let timeless =
@@ -318,7 +318,7 @@ fn flows(
     if timeless && !matches!(transport, Transport::Udp(_)) {
         let (origin, path) = class.place(FlowTable::to);
         let message = format!(
-            "packets from {from} to {to} and back take no time; needed is a rate or a delay on the \
+            "packets from {from} to {to} and back take no time; expected a rate or a delay on the \
              way, or an rtt"
         );
         return Err(problems.add(origin, path, message));
@@ -389,7 +389,7 @@ pub(super) fn beyond_the_wire(
         return Ok((out.links, home.links));
     }
     let message = format!(
-        "no links lead from the cell to {}; allowed is a node that they lead to",
+        "no links lead from the cell to {}; expected a node that they lead to",
         server.shown
     );
     let hint = "`cell.node` says on which node the cell hangs";
@@ -401,8 +401,8 @@ pub(super) fn beyond_the_wire(
 /// what is needed.
 fn no_such_node(node: &str, shown: &str, known: &[&str], needed: &str) -> (String, Option<String>) {
     let instead = match known.len() {
-        0 => format!("needed are {needed}"),
-        _ => format!("allowed are {}", known.join(", ")),
+        0 => format!("expected {needed}"),
+        _ => format!("expected {}", known.join(", ")),
     };
     let hint = did_you_mean(node, known.iter().copied());
     (format!("no link has a node {shown}; {instead}"), hint)
@@ -433,7 +433,7 @@ fn way(
     }
     let (origin, path) = class.place(end);
     let message = if from == to {
-        format!("the flow would end at {to}, where it begins; allowed is another node")
+        format!("the flow would end at {to}, where it begins; expected another node")
     } else {
         format!(
             "no links lead from {from} to {to}, at least none over {LONGEST_ROUTE} links or fewer"
@@ -451,7 +451,7 @@ fn quarter(class: &Class, route: Span, problems: &mut Problems) -> Result<Span, 
     if rtt.value < route {
         let (from, to, least) = (&class.from, &class.to, units::show(route.0, TIME));
         let fault = format!(
-            "is less than the links from {from} to {to} and back take; allowed is at least {least}"
+            "is less than the links from {from} to {to} and back take; expected at least {least}"
         );
         return Err(rtt.refuse_value(fault, problems));
     }
@@ -483,7 +483,7 @@ fn jitter(
     let rates = rates.filter_map(|&link| scenario.links[link as usize].rate.bps());
     let Some(rate_bps) = rates.min() else {
         let message = format!(
-            "no link from {} to {} has a rate; needed is one, or a duration",
+            "no link from {} to {} has a rate; expected one, or a duration",
             class.from, class.to
         );
         return Err(jitter.refuse(message, problems));

@@ -32,7 +32,7 @@ pub(super) fn check(root: &Section, scenario: &Scenario, problems: &mut Problems
     for (entry, needed, flow) in found.into_values() {
         let needed = units::show(needed.0, TIME);
         let fault = format!(
-            "is shorter than the exchange of one frame of flow `{flow}`; allowed is \"none\" or at \
+            "is shorter than the exchange of one frame of flow `{flow}`; expected \"none\" or at \
              least {needed}"
         );
         entry.refuse_value(fault, problems);

@@ -3,7 +3,7 @@
 use super::model::{Ends, Program, Scenario};
 use super::root::RootKeys;
 use crate::notation::decode::Section;
-use crate::notation::problem::{Problems, did_you_mean, one_line};
+use crate::notation::problem::{Problems, did_you_mean, one_line, one_of};
 use crate::notation::setting::commands;
 use crate::table;
 
@@ -34,11 +34,11 @@ pub(super) fn assemble(root: &Section, scenario: &mut Scenario, problems: &mut P
                 more => format!(" and {more} more"),
             };
             let message = match places.is_empty() {
-                true => "there are no places; allowed with stations, or flows between wired nodes"
+                true => "there are no places; accepted with stations, or flows between wired nodes"
                     .to_owned(),
                 false => format!(
-                    "there is no such place; allowed are {}{more}",
-                    one_line(&shown.join(", "), 200)
+                    "there is no such place; expected {}{more}",
+                    one_line(&one_of(&shown), 200)
                 ),
             };
             let hint = did_you_mean(place, known);
@@ -52,7 +52,7 @@ pub(super) fn assemble(root: &Section, scenario: &mut Scenario, problems: &mut P
             None if section.lacks(ProgramTable::run) => {}
             None => {
                 let message =
-                    "missing; needed is a command of the shell in quotes, or a list of them";
+                    "missing; expected a command of the shell in quotes, or a list of them";
                 let path = section.path(ProgramTable::run.name());
                 problems.add(section.origin, &path, message.to_owned());
             }

@@ -44,7 +44,7 @@ pub(super) fn check(root: &Section, scenario: &Scenario, problems: &mut Problems
     };
     let most = horizon.since(Time::ZERO).seconds() as u64; // rounds down
     let message = format!(
-        "{} is more than can be simulated with this many flows; allowed are at most {most} s",
+        "{} is more than can be simulated with this many flows; expected at most {most} s",
         duration.shown
     );
     let hint = "fewer flows can be simulated for longer".to_owned();

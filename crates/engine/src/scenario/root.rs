@@ -74,7 +74,7 @@ table! {
         key flow: FlowTable = tables().absent("no such flows");
         /// Programs at places of an emulation. Other runs ignore them. A place is `server`, the name of a station, or one end of a flow between wired nodes, in quotes: "FLOW/source" or "FLOW/sink". A command may be a list of commands.
         key programs: ProgramTable = by_place(ProgramTable::run)
-            .but("are commands by place, such as { server = \"iperf3 -s\" }")
+            .but("commands by place, such as { server = \"iperf3 -s\" }")
             .absent("no programs");
         /// Data to record in addition to means.
         key record: Record = inner().depends("means only");

@@ -59,7 +59,7 @@ fn check_categories(sharing: &Section, scenario: &Scenario, problems: &mut Probl
     let names: Vec<&str> = used.iter().map(|category| category.name()).collect();
     let message = format!(
         "its classes have flows of several access categories ({}), each with a queue of its own at \
-         the access point; allowed are classes of one category",
+         the access point; expected classes of one category",
         names.join(", ")
     );
     sharing.refuse(message, problems);
@@ -112,7 +112,7 @@ fn named(sharing: &Section, scenario: &Scenario, problems: &mut Problems) -> Vec
             }
         }
         if flows.is_empty() {
-            let message = "no station with a flow is in it; allowed is a class of at least one \
+            let message = "no station with a flow is in it; expected a class of at least one \
                            flow that no class before it takes";
             class.refuse(message, problems);
         }
@@ -141,7 +141,7 @@ fn knows_its_station(class: &Section, scenario: &Scenario, problems: &mut Proble
     let mut groups: Vec<&str> = scenario.stations.iter().map(|s| s.group.as_str()).collect();
     groups.dedup();
     let message = format!(
-        "{} is no station; allowed are {}, or one of their stations",
+        "{} is no station; expected {}, or one of their stations",
         entry.shown,
         one_line(&groups.join(", "), 200)
     );

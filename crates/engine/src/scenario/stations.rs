@@ -90,7 +90,7 @@ pub(super) fn check(root: &Section, problems: &mut Problems) {
     let count = |station: &Section| station.value(StationTable::count).flatten().unwrap_or(1);
     let stations: u64 = root.each(RootKeys::station).map(count).sum();
     if stations > MOST_STATIONS {
-        let message = format!("{stations} stations in all; allowed are at most {MOST_STATIONS}");
+        let message = format!("{stations} stations in all; expected at most {MOST_STATIONS}");
         problems.add(last_origin(root), RootKeys::station.name(), message);
         return;
     }
@@ -107,7 +107,7 @@ pub(super) fn check(root: &Section, problems: &mut Problems) {
             problems.add(origin, &path, message.to_owned());
         }
         Some(flows) if flows > MOST_FLOWS => {
-            let message = format!("{flows} flows in all; allowed are at most {MOST_FLOWS}");
+            let message = format!("{flows} flows in all; expected at most {MOST_FLOWS}");
             let (origin, path) = most_flows(root);
             problems.add(origin, &path, message);
         }
@@ -134,30 +134,30 @@ fn nothing_flows(root: &Section) -> (Origin, String, &'static str) {
         _ if !root.tables(RootKeys::station).is_empty() => (
             last_origin(root),
             RootKeys::station.name().to_owned(),
-            "no station has a flow; needed is at least one upload, download, udp_up, udp_down, \
+            "no station has a flow; expected at least one upload, download, udp_up, udp_down, \
              sensor_up or sensor_down, or [programs] for an emulation",
         ),
         Some(shape) => match shape.given(Dumbbell::flows.name()) {
             Some(flows) => (
                 flows.origin,
                 flows.path.clone(),
-                "0 makes no flow; allowed is a number from 1 to 100000, or 0 beside tables [flow.NAME]",
+                "0 makes no flow; expected a number from 1 to 100000, or 0 beside tables [flow.NAME]",
             ),
             None => (
                 shape.origin,
                 shape.path(Dumbbell::flows.name()),
-                "missing; needed is a number of flows, or tables [flow.NAME]",
+                "missing; expected a number of flows, or tables [flow.NAME]",
             ),
         },
         None if root.lacks(RootKeys::link) || !root.tables(RootKeys::link).is_empty() => (
             root.origin,
             RootKeys::flow.name().to_owned(),
-            "missing; needed are tables [flow.NAME], each with a node `from` and a node `to`",
+            "missing; expected tables [flow.NAME], each with a node `from` and a node `to`",
         ),
         None => (
             root.origin,
             RootKeys::station.name().to_owned(),
-            "missing; needed are tables [station.NAME] with flows, or flows over wired links",
+            "missing; expected tables [station.NAME] with flows, or flows over wired links",
         ),
     }
 }
@@ -171,7 +171,7 @@ fn last_origin(root: &Section) -> Origin {
 fn check_name(name: &str, section: &Section, problems: &mut Problems) {
     section.check_name(name, problems);
     if name == AP_NAME {
-        let message = format!("\"{name}\" is the access point's name; allowed {NAMES}");
+        let message = format!("\"{name}\" is the access point's name; expected {NAMES}");
         section.refuse(message, problems);
     }
 }
@@ -184,7 +184,7 @@ fn check_unique(root: &Section, problems: &mut Problems) {
                 continue;
             };
             let message = format!(
-                "station name `{}` is made twice, by `station.{}` too; allowed are unique names",
+                "station name `{}` is made twice, by `station.{}` too; expected unique names",
                 one_line(&name, 80),
                 one_line(other, 80)
             );

@@ -114,7 +114,7 @@ impl TcpSettings {
             && !problems.concern(&ecn.path)
         {
             let message = format!(
-                "false contradicts the congestion control \"{}\", which answers to marks; allowed is true",
+                "false contradicts the congestion control \"{}\", which answers to marks; expected true",
                 control.name()
             );
             problems.add(ecn.origin, &ecn.path, message);
@@ -134,21 +134,21 @@ impl TcpSettings {
             TcpSettings::sack,
             congestion == Some(CongestionControl::Tahoe),
             "true contradicts the congestion control \"tahoe\", which sends everything again after a loss; \
-             allowed is false",
+             expected false",
         );
         refuse(
             TcpSettings::hystart,
             congestion == Some(CongestionControl::CubicLinux),
-            "true adds HyStart++ to the congestion control \"cubic_linux\", which has HyStart; allowed is false",
+            "true adds HyStart++ to the congestion control \"cubic_linux\", which has HyStart; expected false",
         );
         for key in [TcpSettings::rack, TcpSettings::prr] {
-            let message = "true needs selective acknowledgements; allowed is false, or sack = true";
+            let message = "true needs selective acknowledgements; expected false, or sack = true";
             refuse(key, lacks_sack, message);
         }
         refuse(
             TcpSettings::undo,
             lacks_rack,
-            "true needs losses found by time; allowed is false, or rack = true",
+            "true needs losses found by time; expected false, or rack = true",
         );
     }
 }

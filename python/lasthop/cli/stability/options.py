@@ -116,7 +116,7 @@ def picture_path(
         )
     if out is not None and is_picture(out):
         if plot:
-            raise UserError(f"--out {out}: --plot {plot} names another picture; needed is either")
+            raise UserError(f"--out {out}: --plot {plot} names another picture; expected either")
         out, plot = None, str(out)
     elif out is None and plot is None:
         return None

@@ -43,7 +43,7 @@ fn a_scenario_may_have_a_gateway_and_need_not() {
     assert!(refused.contains("`duration`: missing"), "{refused}");
     assert_eq!(
         complaints(gateway(SMALL)),
-        "cafe.toml: `gateway`: missing; needed is a table [gateway] with at least wan and lan"
+        "cafe.toml: `gateway`: missing; expected a table [gateway] with at least wan and lan"
     );
 }
 
@@ -147,43 +147,43 @@ fn what_is_wrong_is_said_with_its_line() {
     let cases = [
         (
             "metrics = \"0.0.0.0:9464\"",
-            "cafe.toml:4: `gateway.metrics`: \"0.0.0.0:9464\" is not a loopback address; allowed is \
+            "cafe.toml:4: `gateway.metrics`: \"0.0.0.0:9464\" is not a loopback address; expected \
              \"off\" or a port of this machine alone, such as \"127.0.0.1:9464\"",
         ),
         (
             "fairnes = \"flow\"",
-            "cafe.toml:4: `gateway.fairnes`: unknown key; allowed are wan, lan, queue, discipline, \
+            "cafe.toml:4: `gateway.fairnes`: unknown key; expected one of wan, lan, queue, discipline, \
              flow_leaves, udp_uplink, metrics, wce, discover, ap, station, group, fairness, udp, rate\n\
              hint: did you mean `fairness`?",
         ),
         (
             "ap.a.interface = \"eth0\"",
-            "cafe.toml:4: `gateway.ap.a.interface`: \"eth0\" is `gateway.wan` too; allowed is another \
+            "cafe.toml:4: `gateway.ap.a.interface`: \"eth0\" is `gateway.wan` too; expected another \
              interface",
         ),
         (
             "ap.lobby = {}\nstation.a = { address = \"10.0.0.1\", ap = \"loby\" }",
             "cafe.toml:5: `gateway.station.a.ap`: \"loby\" is no access point of this gateway; \
-             allowed are lobby\nhint: did you mean `lobby`?",
+             expected one of lobby\nhint: did you mean `lobby`?",
         ),
         (
             "station.a = {}",
-            "cafe.toml:4: `gateway.station.a`: has neither address nor mac; needed is one of them",
+            "cafe.toml:4: `gateway.station.a`: has neither address nor mac; expected one of them",
         ),
         (
             "station.a.address = \"10.0.0.1, ::5\"\nstation.b.address = \"0::5\"",
-            "cafe.toml:5: `gateway.station.b.address`: `0::5` is of `gateway.station.a` too; allowed \
-             is one station for each",
+            "cafe.toml:5: `gateway.station.b.address`: `0::5` is of `gateway.station.a` too; expected \
+             one station for each",
         ),
         (
             "station.a.address = \"2001:db8::/32\"\nstation.b.address = \"10.0.0.1, 2001:db8:7::1\"",
             "cafe.toml:5: `gateway.station.b.address`: `2001:db8:7::1` is of `gateway.station.a` too; \
-             allowed is one station for each",
+             expected one station for each",
         ),
         (
             "station.a.address = \"10.0.0.1\"\nstation.b.address = \"10.0.0.0/30\"",
             "cafe.toml:5: `gateway.station.b.address`: `10.0.0.0/30` is of `gateway.station.a` too; \
-             allowed is one station for each",
+             expected one station for each",
         ),
         (
             "station.a.address = \"10.0.0.1, ::/0\"",
@@ -192,83 +192,83 @@ fn what_is_wrong_is_said_with_its_line() {
         ),
         (
             "station.a.address = \"10.0.0.1/30\"",
-            "cafe.toml:4: `gateway.station.a.address`: \"10.0.0.1/30\" has bits behind its prefix, write 10.0.0.0/30; allowed are IP addresses and subnets such as 192.168.4.0/24, \
+            "cafe.toml:4: `gateway.station.a.address`: \"10.0.0.1/30\" has bits behind its prefix, write 10.0.0.0/30; expected IP addresses and subnets such as 192.168.4.0/24, \
              separated by commas",
         ),
         (
             "wce.max = \"1 Mbps\"\nwce.min = \"2 Mbps\"",
-            "cafe.toml:5: `gateway.wce`: min \"2 Mbps\" is above max \"1 Mbps\"; allowed is min up to max",
+            "cafe.toml:5: `gateway.wce`: min \"2 Mbps\" is above max \"1 Mbps\"; expected min up to max",
         ),
         (
             "wce.low = \"50 ms\"",
-            "cafe.toml:4: `gateway.wce`: low \"50 ms\" is not below threshold \"40 ms\"; allowed is low below threshold",
+            "cafe.toml:4: `gateway.wce`: low \"50 ms\" is not below threshold \"40 ms\"; expected low below threshold",
         ),
         (
             "ap.a.subnets = \"10.0.0.0/8\"\nap.b = {}",
-            "cafe.toml:5: `gateway.ap.b`: nothing tells which stations are at `b`; needed is \
+            "cafe.toml:5: `gateway.ap.b`: nothing tells which stations are at `b`; expected \
              an interface of its own, subnets or snmp, or ap in each of the stations",
         ),
         (
             "ap.a.interface = \"lan\"\nap.b = { interface = \"lan\", subnets = \"10.0.0.0/8\" }",
-            "cafe.toml:4: `gateway.ap.a`: nothing tells which stations are at `a`; needed is \
+            "cafe.toml:4: `gateway.ap.a`: nothing tells which stations are at `a`; expected \
              an interface of its own, subnets or snmp, or ap in each of the stations",
         ),
         (
             "rate = \"7 bps\"",
-            "cafe.toml:4: `gateway.rate`: \"7 bps\" is too low; allowed is 1 kbps up to 100 Gbps",
+            "cafe.toml:4: `gateway.rate`: \"7 bps\" is too low; expected 1 kbps up to 100 Gbps",
         ),
         (
             "ap.a.wce.min = \"999 bps\"",
-            "cafe.toml:4: `gateway.ap.a.wce.min`: \"999 bps\" is too low; allowed is 1 kbps up to \
+            "cafe.toml:4: `gateway.ap.a.wce.min`: \"999 bps\" is too low; expected 1 kbps up to \
              100 Gbps",
         ),
         (
             "discover.quarantine = \"2 h\"",
-            "cafe.toml:4: `gateway.discover.quarantine`: \"2 h\" is too large; allowed is a duration \
+            "cafe.toml:4: `gateway.discover.quarantine`: \"2 h\" is too large; expected a duration \
              from 0 ns to 3600 s",
         ),
         (
             "discover.new_per_minute = 0",
-            "cafe.toml:4: `gateway.discover.new_per_minute`: 0 is too small; allowed is a whole \
+            "cafe.toml:4: `gateway.discover.new_per_minute`: 0 is too small; expected a whole \
              number from 1 to 10000",
         ),
         (
             "discover.neighbours = false",
-            "cafe.toml:4: `gateway.discover.neighbours`: false leaves no way to any station; needed is \
+            "cafe.toml:4: `gateway.discover.neighbours`: false leaves no way to any station; expected \
              true, discover.leases, ap.NAME.snmp or a listed station",
         ),
         (
             "ap.a.subnets = \"10.0.0.0/8\"\nap.b.subnets = \"192.168.0.0/16, 10.2.0.0/16\"",
             "cafe.toml:5: `gateway.ap.b.subnets`: 10.2.0.0/16 and 10.0.0.0/8 of `gateway.ap.a` \
-             overlap; allowed are subnets of one access point each",
+             overlap; expected subnets of one access point each",
         ),
         (
             "ap.a.subnets = \"::/0\"\nap.b.subnets = \"0.0.0.0/0, fd00::/8\"",
             "cafe.toml:5: `gateway.ap.b.subnets`: fd00::/8 and ::/0 of `gateway.ap.a` overlap; \
-             allowed are subnets of one access point each",
+             expected subnets of one access point each",
         ),
         (
             "ap.a = { fairness = \"rate\", station_rates = \"iw:wlan0, ubus:wlan0\" }",
             "cafe.toml:4: `gateway.ap.a.station_rates`: \"iw:wlan0, ubus:wlan0\" has `ubus:wlan0`, \
-             which is no source of rates; allowed are sources such as \"iw:wlan0\" and \
+             which is no source of rates; expected sources such as \"iw:wlan0\" and \
              \"hostapd:/var/run/hostapd/wlan0\", separated by commas",
         ),
         (
             "ap.a = { fairness = \"rate\", station_rates = \"iw:wlan0, iw:wlan0\" }",
             "cafe.toml:4: `gateway.ap.a.station_rates`: \"iw:wlan0, iw:wlan0\" has `iw:wlan0` twice; \
-             allowed are sources such as \"iw:wlan0\" and \"hostapd:/var/run/hostapd/wlan0\", \
+             expected sources such as \"iw:wlan0\" and \"hostapd:/var/run/hostapd/wlan0\", \
              separated by commas",
         ),
         (
             "ap.a = { fairness = \"rate\", station_rates = \"iw:--help\" }",
             "cafe.toml:4: `gateway.ap.a.station_rates`: \"iw:--help\" is no interface name; \
-             allowed are sources such as \"iw:wlan0\" and \"hostapd:/var/run/hostapd/wlan0\", \
+             expected sources such as \"iw:wlan0\" and \"hostapd:/var/run/hostapd/wlan0\", \
              separated by commas",
         ),
         (
             "ap.a = { fairness = \"rate\", station_rates = \"hostapd:wlan0\" }",
             "cafe.toml:4: `gateway.ap.a.station_rates`: \"hostapd:wlan0\" is no absolute path; \
-             allowed are sources such as \"iw:wlan0\" and \"hostapd:/var/run/hostapd/wlan0\", \
+             expected sources such as \"iw:wlan0\" and \"hostapd:/var/run/hostapd/wlan0\", \
              separated by commas",
         ),
         (
@@ -279,7 +279,7 @@ fn what_is_wrong_is_said_with_its_line() {
         ),
         (
             "wce.maximum = \"1 Mbps\"",
-            "cafe.toml:4: `gateway.wce.maximum`: unknown key; allowed are max, rule, min, interval, low, \
+            "cafe.toml:4: `gateway.wce.maximum`: unknown key; expected one of max, rule, min, interval, low, \
              threshold, high, increase, decrease, speed_up, back_off, timeout\n\
              hint: did you mean `max`?",
         ),
@@ -295,63 +295,63 @@ fn a_setting_without_effect_is_refused() {
     let cases = [
         (
             "rate = \"5 Mbps\"\nwce.max = \"9 Mbps\"",
-            "cafe.toml:5: `gateway.wce.max`: \"9 Mbps\" has no effect; needed is gateway.rate = \"estimated\"",
+            "cafe.toml:5: `gateway.wce.max`: \"9 Mbps\" has no effect; expected gateway.rate = \"estimated\"",
         ),
         (
             "rate = \"5 Mbps\"\nudp_uplink = \"1 Mbps\"",
-            "cafe.toml:5: `gateway.udp_uplink`: \"1 Mbps\" has no effect; needed is gateway.rate = \"estimated\"",
+            "cafe.toml:5: `gateway.udp_uplink`: \"1 Mbps\" has no effect; expected gateway.rate = \"estimated\"",
         ),
         (
             "ap.a = { rate = \"5 Mbps\", wce.low = \"6 ms\" }",
-            "cafe.toml:4: `gateway.ap.a.wce.low`: \"6 ms\" has no effect; needed is \
+            "cafe.toml:4: `gateway.ap.a.wce.low`: \"6 ms\" has no effect; expected \
              gateway.ap.a.rate = \"estimated\"",
         ),
         (
             "flow_leaves = 300",
-            "cafe.toml:4: `gateway.flow_leaves`: 300 has no effect; needed is gateway.fairness = \"flow\"",
+            "cafe.toml:4: `gateway.flow_leaves`: 300 has no effect; expected gateway.fairness = \"flow\"",
         ),
         (
             "fairness = \"flow\"\ndiscipline = \"sfq\"\nflow_leaves = 300",
-            "cafe.toml:6: `gateway.flow_leaves`: 300 has no effect; needed is gateway.discipline = \"best\"",
+            "cafe.toml:6: `gateway.flow_leaves`: 300 has no effect; expected gateway.discipline = \"best\"",
         ),
         (
             "udp_uplink = \"1 Mbps\"",
-            "cafe.toml:4: `gateway.udp_uplink`: \"1 Mbps\" has no effect; needed is gateway.udp = \"down\"",
+            "cafe.toml:4: `gateway.udp_uplink`: \"1 Mbps\" has no effect; expected gateway.udp = \"down\"",
         ),
         (
             "station.a = { address = \"10.0.0.1\", rate = \"2 Mbps\" }",
-            "cafe.toml:4: `gateway.station.a.rate`: \"2 Mbps\" has no effect; needed is \
+            "cafe.toml:4: `gateway.station.a.rate`: \"2 Mbps\" has no effect; expected \
              gateway.fairness = \"rate\"",
         ),
         (
             "ap.a.station_rates = \"iw:wlan0\"",
-            "cafe.toml:4: `gateway.ap.a.station_rates`: \"iw:wlan0\" has no effect; needed is \
+            "cafe.toml:4: `gateway.ap.a.station_rates`: \"iw:wlan0\" has no effect; expected \
              gateway.ap.a.fairness = \"rate\"",
         ),
         (
             "fairness = \"rate\"\nap.a.fairness = \"flow\"\n\
              ap.a.snmp = { agent = \"10.0.0.2\", rates = \"1.3.6\" }",
-            "cafe.toml:6: `gateway.ap.a.snmp.rates`: \"1.3.6\" has no effect; needed is \
+            "cafe.toml:6: `gateway.ap.a.snmp.rates`: \"1.3.6\" has no effect; expected \
              gateway.ap.a.fairness = \"rate\"",
         ),
         (
             "ap.a.snmp = { agent = \"10.0.0.2\", rates_unit = \"1 kbps\" }",
-            "cafe.toml:4: `gateway.ap.a.snmp.rates_unit`: \"1 kbps\" has no effect; needed is \
+            "cafe.toml:4: `gateway.ap.a.snmp.rates_unit`: \"1 kbps\" has no effect; expected \
              gateway.ap.a.snmp.rates",
         ),
         (
             "station.a.address = \"10.0.0.1\"\ndiscover.quarantine = \"2 s\"",
-            "cafe.toml:5: `gateway.discover.quarantine`: \"2 s\" has no effect; needed is \
+            "cafe.toml:5: `gateway.discover.quarantine`: \"2 s\" has no effect; expected \
              discover.neighbours = true, discover.leases or ap.NAME.snmp",
         ),
         (
             "ap.a.subnets = \"10.0.0.0/8\"",
-            "cafe.toml:4: `gateway.ap.a.subnets`: \"10.0.0.0/8\" has no effect; needed is a second \
+            "cafe.toml:4: `gateway.ap.a.subnets`: \"10.0.0.0/8\" has no effect; expected a second \
              access point",
         ),
         (
             &format!("{here}ap.y.subnets = \"10.0.0.0/8\""),
-            "cafe.toml:6: `gateway.ap.y.subnets`: \"10.0.0.0/8\" has no effect; needed is stations \
+            "cafe.toml:6: `gateway.ap.y.subnets`: \"10.0.0.0/8\" has no effect; expected stations \
              that are found, or one without ap",
         ),
     ];
@@ -399,7 +399,7 @@ fn what_another_access_point_or_a_setting_makes_of_it_is_well() {
     assert_eq!(set(&file, "gateway.discipline", "sfq"), "");
     assert_eq!(
         set(LEAST, "gateway.flow_leaves", "9"),
-        "--set gateway.flow_leaves=9: `gateway.flow_leaves`: 9 has no effect; needed is \
+        "--set gateway.flow_leaves=9: `gateway.flow_leaves`: 9 has no effect; expected \
          gateway.fairness = \"flow\""
     );
 }
@@ -437,7 +437,7 @@ fn an_access_point_is_judged_by_what_it_changes() {
     let said = said_of("ap.a.wce = { high = \"30 ms\" }");
     assert_eq!(
         said,
-        "cafe.toml:4: `gateway.ap.a.wce`: threshold \"40 ms\" is not below high \"30 ms\"; allowed is threshold below high"
+        "cafe.toml:4: `gateway.ap.a.wce`: threshold \"40 ms\" is not below high \"30 ms\"; expected threshold below high"
     );
     assert_eq!(said_of("wce.low = \"50 ms\"\nap.a = {}").lines().count(), 1);
 }
@@ -504,7 +504,7 @@ fn what_is_wrong_with_groups_is_said() {
         ),
         (
             "group.a.stations = \"02:00:00:00:0:01\"",
-            "`gateway.group.a.stations`: \"02:00:00:00:0:01\" is no MAC address; allowed are MAC addresses, IP addresses, subnets and names of listed stations, separated by commas",
+            "`gateway.group.a.stations`: \"02:00:00:00:0:01\" is no MAC address; expected MAC addresses, IP addresses, subnets and names of listed stations, separated by commas",
         ),
         (
             "group = { a = { stations = \"10.0.0.1\" }, b = { stations = \"10.0.0.0/24\" } }",
@@ -521,17 +521,17 @@ fn what_is_wrong_with_groups_is_said() {
         ),
         (
             "group.a.stations = \"10.0.0.300\"",
-            "`gateway.group.a.stations`: \"10.0.0.300\" is no IP address; allowed are MAC addresses, IP addresses, subnets and names of listed stations, separated by commas",
+            "`gateway.group.a.stations`: \"10.0.0.300\" is no IP address; expected MAC addresses, IP addresses, subnets and names of listed stations, separated by commas",
         ),
         (
             "group.unlisted = { share = 0, stations = \"10.0.0.1\" }",
-            "`gateway.group.unlisted.share`: 0 is too small; allowed is a number from 0.01 to 100\n\
+            "`gateway.group.unlisted.share`: 0 is too small; expected a number from 0.01 to 100\n\
              `gateway.group.unlisted.stations`: \"10.0.0.1\" has no effect, since `unlisted` has all stations that the file does not name: expected a group with another name",
         ),
         (
             "fairness = \"flow\"\ngroup.unlisted.max = \"10 bps\"",
             "`gateway.fairness`: \"flow\" does not support groups: must be \"station\" with `gateway.group`\n\
-             `gateway.group.unlisted.max`: \"10 bps\" is too low; allowed is 1 kbps up to 100 Gbps",
+             `gateway.group.unlisted.max`: \"10 bps\" is too low; expected 1 kbps up to 100 Gbps",
         ),
     ] {
         let said = said_of(more);

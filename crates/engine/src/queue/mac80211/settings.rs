@@ -94,11 +94,11 @@ impl Mac80211Setting {
             // a default that nobody wrote is not blamed
             match low.given {
                 true => {
-                    let fault = format!("is above aql_high; allowed is at most {}", high.shown);
+                    let fault = format!("is above aql_high; expected at most {}", high.shown);
                     low.refuse_value(fault, problems)
                 }
                 false => {
-                    let fault = format!("is below aql_low; allowed is at least {}", low.shown);
+                    let fault = format!("is below aql_low; expected at least {}", low.shown);
                     high.refuse_value(fault, problems)
                 }
             };

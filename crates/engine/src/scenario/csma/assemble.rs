@@ -33,7 +33,7 @@ pub(in super::super) fn assemble(
     let network = settings(csma)?;
     for (name, section) in csma.tables(CsmaTable::link) {
         if scenario.links.iter().any(|wired| wired.name == *name) {
-            let message = "is the name of a wired link too; allowed are unique names";
+            let message = "is the name of a wired link too; expected unique names";
             return Err(section.refuse(message, problems));
         }
     }
@@ -114,7 +114,7 @@ fn check_overhead(csma: &Section, network: &Csma, problems: &mut Problems) -> Re
         return Ok(());
     };
     let fault = format!(
-        "is not less than a packet takes at this service_rate; allowed is less than {}",
+        "is not less than a packet takes at this service_rate; expected less than {}",
         units::show(whole.0, TIME)
     );
     Err(overhead.refuse_value(fault, problems))
@@ -245,8 +245,8 @@ fn connected(csma: &Section, links: &[CsmaLink], problems: &mut Problems) -> Res
         return Ok(());
     };
     let message = format!(
-        "the conflict graph is not connected: no conflicts lead from link {} to link {}; allowed \
-         is false",
+        "the conflict graph is not connected: no conflicts lead from link {} to link {}; expected \
+         false",
         links[0].name, links[apart].name
     );
     Err(connected.refuse(message, problems))

@@ -43,9 +43,9 @@ pub(in super::super) fn leave_alone(root: &mut Item, problems: &mut Problems) {
     if let Some(((first, item), more)) = others.split_first() {
         let more: String = more.iter().map(|(name, _)| format!(", `{name}`")).collect();
         let message = match more.is_empty() {
-            true => "beside `csma`; allowed are only wired links and flows with a route".to_owned(),
+            true => "beside `csma`; expected only wired links and flows with a route".to_owned(),
             false => format!(
-                "beside `csma`, and so is{}; allowed are only wired links and flows with a route",
+                "beside `csma`, and so is{}; expected only wired links and flows with a route",
                 &more[1..]
             ),
         };
@@ -61,11 +61,11 @@ pub(in super::super) fn check(root: &Section, problems: &mut Problems) {
         }
         for (_, flow) in root.tables(RootKeys::flow) {
             for entry in OF_ROUTES.iter().filter_map(|key| flow.entry(key)) {
-                let message = "without `csma`; needed are wireless links [csma.link.NAME]";
+                let message = "without `csma`; expected wireless links [csma.link.NAME]";
                 entry.refuse(message, problems);
             }
             if let Some(rate) = greedy(flow) {
-                rate.refuse_value("beside no route; allowed is a rate", problems);
+                rate.refuse_value("beside no route; expected a rate", problems);
             }
         }
         return;
@@ -75,7 +75,7 @@ pub(in super::super) fn check(root: &Section, problems: &mut Problems) {
         check_flow(csma, flow, problems);
     }
     if root.tables(RootKeys::flow).is_empty() && !root.lacks(RootKeys::flow) {
-        let message = "missing; needed are tables [flow.NAME] with a route".to_owned();
+        let message = "missing; expected tables [flow.NAME] with a route".to_owned();
         problems.add(csma.origin, RootKeys::flow.name(), message);
     }
     let has_tcp = (root.each(RootKeys::flow)).any(|flow| flow.inside(FlowTable::udp).is_none());
@@ -93,7 +93,7 @@ pub(in super::super) fn check(root: &Section, problems: &mut Problems) {
 fn check_links(csma: &Section, problems: &mut Problems) {
     let links = csma.tables(CsmaTable::link);
     if links.len() > MOST_LINKS {
-        let message = format!("{} links; allowed are at most {MOST_LINKS}", links.len());
+        let message = format!("{} links; expected at most {MOST_LINKS}", links.len());
         problems.add(csma.origin, "csma.link", message);
     }
     for (name, section) in links.iter().chain(csma.tables(CsmaTable::node)) {
@@ -104,7 +104,7 @@ fn check_links(csma: &Section, problems: &mut Problems) {
         let given = ends.iter().flatten().count();
         let keys = [CsmaLinkTable::from, CsmaLinkTable::to];
         if given == 1 && !keys.iter().any(|end| link.lacks(*end)) {
-            let message = "has one end; needed are `from` and `to`, or neither";
+            let message = "has one end; expected `from` and `to`, or neither";
             link.refuse(message, problems);
         }
         check_others(name, link, links, given > 0, problems);
@@ -132,12 +132,12 @@ fn check_others(
             continue;
         };
         if placed {
-            let message = format!("beside nodes; allowed are {key}, or the nodes at the ends");
+            let message = format!("beside nodes; expected {key}, or the nodes at the ends");
             entry.refuse(message, problems);
         }
         for other in &names(link, listing) {
             if other == name {
-                let message = format!("\"{name}\" is the link itself; allowed are other links");
+                let message = format!("\"{name}\" is the link itself; expected other links");
                 entry.refuse(message, problems);
             } else {
                 known(&entry, other, links, "wireless link", problems);
@@ -154,7 +154,7 @@ fn check_others(
         && let Some(heard) = entry.value.iter().flatten().find(hears)
     {
         let message =
-            format!("\"{heard}\" is in conflict with it, so that it waits; allowed are others");
+            format!("\"{heard}\" is in conflict with it, so that it waits; expected others");
         entry.refuse(message, problems);
     }
 }
@@ -169,13 +169,13 @@ fn check_mixture(csma: &Section, problems: &mut Problems) {
         links.iter().any(|(_, link)| placed(link)),
         links.iter().find(|(_, link)| !placed(link)),
     ) {
-        let message = "has no nodes, but another link has; needed are nodes for all or for none";
+        let message = "has no nodes, but another link has; expected nodes for all or for none";
         link.refuse(message, problems);
     }
     if !links.iter().any(|(_, link)| placed(link))
         && let Some((_, node)) = csma.tables(CsmaTable::node).first()
     {
-        let message = "no link begins or ends at a node; needed are `from` and `to` of links";
+        let message = "no link begins or ends at a node; expected `from` and `to` of links";
         node.refuse(message, problems);
     }
 }
@@ -191,8 +191,8 @@ fn known(
     let names: Vec<&str> = tables.iter().map(|(name, _)| name.as_str()).collect();
     if !names.contains(&name) {
         let instead = match names.len() {
-            0 => format!("needed are tables [csma.{what}.NAME]"),
-            _ => format!("allowed are {}", one_line(&names.join(", "), 200)),
+            0 => format!("expected tables [csma.{what}.NAME]"),
+            _ => format!("expected {}", one_line(&names.join(", "), 200)),
         };
         let message = format!("there is no {what} \"{name}\"; {instead}");
         let hint = did_you_mean(name, names);
@@ -205,7 +205,7 @@ fn check_length(csma: &Section, link: &Section, problems: &mut Problems) {
     if let (Some(from), Some(to)) = (from, to)
         && from.value == to.value
     {
-        to.refuse_value("is its other end too; allowed is another node", problems);
+        to.refuse_value("is its other end too; expected another node", problems);
         return;
     }
     if let Some(Millimetres(range)) = csma.value(CsmaTable::transmission_range)
@@ -216,7 +216,7 @@ fn check_length(csma: &Section, link: &Section, problems: &mut Problems) {
     {
         let (long, range) = (long / 1000.0, units::show(range, LENGTH));
         let message =
-            format!("is {long:.0} m long; allowed is at most the transmission range of {range}");
+            format!("is {long:.0} m long; expected at most the transmission range of {range}");
         link.refuse(message, problems);
     }
 }
@@ -224,7 +224,7 @@ fn check_length(csma: &Section, link: &Section, problems: &mut Problems) {
 fn check_flow(csma: &Section, flow: &Section, problems: &mut Problems) {
     if flow.said(FlowTable::route).is_none() {
         if !flow.lacks(FlowTable::route) {
-            let message = "without a route; needed beside `csma` is a list of its links";
+            let message = "missing key `route`; with `csma` a flow needs the list of its links, such as route = [\"a\"]";
             flow.refuse(message, problems);
         }
         return;
@@ -233,7 +233,7 @@ fn check_flow(csma: &Section, flow: &Section, problems: &mut Problems) {
         entry.refuse_value("is of flows between wired nodes, not on a route", problems);
     }
     if let Some(table) = flow.inside(FlowTable::web) {
-        table.refuse("beside `route`; allowed is bulk TCP, or udp", problems);
+        table.refuse("beside `route`; expected bulk TCP, or udp", problems);
     }
     if let Some(entry) = flow.said(FlowTable::segments) {
         let fault = "is of flows that end; a flow on a route has no end, but `stop`";
@@ -259,12 +259,12 @@ fn check_greedy(csma: &Section, flow: &Section, problems: &mut Problems) {
     let on_air = |name: &String| csma.one(CsmaTable::link, name).is_some();
     let adapts = csma.value(CsmaTable::access) == Some(AccessWord::Adaptive);
     let message = if arrivals == Some(Gaps::Poisson) {
-        "\"greedy\" contradicts arrivals = \"poisson\"; allowed is one of the two"
+        "\"greedy\" contradicts arrivals = \"poisson\"; expected one of the two"
     } else if !route.first().is_some_and(on_air) {
-        "greedy, but the route does not begin with a wireless link; allowed is a rate"
+        "greedy, but the route does not begin with a wireless link; expected a rate"
     } else if adapts && csma.value(CsmaPrice::aqm) == Some(true) {
         "greedy, so that it fills its queue to the limit, which csma.aqm would not let it; \
-         allowed is a rate, or aqm = false"
+         expected a rate, or aqm = false"
     } else {
         return;
     };
@@ -276,7 +276,7 @@ fn check_rules(csma: &Section, has_tcp: bool, problems: &mut Problems) {
         && most.value < least.value
     {
         let (least, cwmax) = (least.value, most.value);
-        let message = format!("{cwmax} is less than cwmin; allowed is at least {least}");
+        let message = format!("{cwmax} is less than cwmin; expected at least {least}");
         most.refuse(message, problems);
     }
     let difs = csma.value(CsmaTable::difs);
@@ -285,16 +285,16 @@ fn check_rules(csma: &Section, has_tcp: bool, problems: &mut Problems) {
         && eifs.value < difs
     {
         let difs = units::show(difs.0, TIME);
-        let fault = format!("is less than difs; allowed is at least {difs}");
+        let fault = format!("is less than difs; expected at least {difs}");
         eifs.refuse_value(fault, problems);
     }
     if let Some(fairness) = csma.said(CsmaTable::fairness) {
         if fairness.value <= 0.0 {
-            let fault = "makes a utility that is not strictly concave; allowed is a number above 0";
+            let fault = "makes a utility that is not strictly concave; expected a number above 0";
             fairness.refuse_value(fault, problems);
         }
         if csma.said(CsmaTable::marginal_utility).is_some() {
-            let fault = "beside marginal_utility, which says what rates are worth; allowed is one \
+            let fault = "beside marginal_utility, which says what rates are worth; expected one \
                          of the two";
             fairness.refuse_value(fault, problems);
         }
@@ -306,7 +306,7 @@ fn check_rules(csma: &Section, has_tcp: bool, problems: &mut Problems) {
         && csma.value(CsmaPrice::r_max) == Some(None)
         && let Some(aqm) = csma.said(CsmaPrice::aqm).filter(|aqm| !aqm.value)
     {
-        let message = "without it and with one connection r grows without bound; needed is r_max";
+        let message = "without it and with one connection r grows without bound; expected r_max";
         aqm.refuse(message, problems);
     }
 }
@@ -329,7 +329,7 @@ fn check_ranges(csma: &Section, problems: &mut Problems) {
     let bound = format!("{bound} {}", units::show(metres, LENGTH));
     let fault = format!(
         "makes sensing_range less than transmission_range, but a frame that can be received is \
-         sensed; allowed is {bound}"
+         sensed; expected {bound}"
     );
     entry.refuse_value(fault, problems);
 }

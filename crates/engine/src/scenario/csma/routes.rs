@@ -4,7 +4,7 @@ use super::super::model::{LinkRate, LinkSettings, Scenario};
 use super::{CsmaLink, Hop};
 use crate::kernel::time::Span;
 use crate::notation::decode::Said;
-use crate::notation::problem::{Problems, Refused, did_you_mean, one_line};
+use crate::notation::problem::{Problems, Refused, did_you_mean, one_line, one_of};
 
 /// A round trip takes time: over a wireless link, or over a wire with a rate or a delay.
 pub(super) fn check_time(
@@ -23,7 +23,7 @@ pub(super) fn check_time(
     if route.iter().any(takes_time) {
         return Ok(());
     }
-    let message = "packets take no time on it; needed is a wireless link, or a rate or a delay";
+    let message = "packets take no time on it; expected a wireless link, or a rate or a delay";
     Err(names.refuse(message, problems))
 }
 
@@ -41,8 +41,8 @@ pub(super) fn route(
         let wireless = wireless.map(Hop::Wireless);
         let Some(hop) = wireless.or_else(|| wire().map(Hop::Wired)) else {
             let known: Vec<&str> = every(links, wired).map(|(name, _)| name).collect();
-            let all = one_line(&known.join(", "), 200);
-            let message = format!("there is no link \"{name}\"; allowed are {all}");
+            let all = one_line(&one_of(&known), 200);
+            let message = format!("there is no link \"{name}\"; expected {all}");
             let hint = did_you_mean(name, known);
             return Err(problems.add_with_hint(names.origin, &names.path, message, hint));
         };

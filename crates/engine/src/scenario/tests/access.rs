@@ -83,7 +83,7 @@ fn flows_name_their_category() {
     }
     assert_eq!(
         said_of("udp_up = { rate = \"1 Mbps\", category = \"vocie\" }"),
-        "x.toml:5: `station.a.udp_up.category`: \"vocie\" is unknown; allowed are \
+        "x.toml:5: `station.a.udp_up.category`: \"vocie\" is unknown; expected one of \
          \"best-effort\", \"background\", \"video\", \"voice\"\nhint: did you mean \"voice\"?"
     );
 }
@@ -92,7 +92,7 @@ fn flows_name_their_category() {
 fn pifs_is_for_the_access_point() {
     let (_, ap) = nodes("", &[("cell.ap.aifsn", "1"), ("cell.ap.voice.aifsn", "1")]);
     assert_eq!((ap.best_effort.aifsn, ap.voice.aifsn), (1, 1));
-    let range = "allowed is a whole number from 2 to 15, and 1, which is PIFS, for the access point \
+    let range = "expected a whole number from 2 to 15, and 1, which is PIFS, for the access point \
                  alone";
     let allowed =
         format!("1 is too small for a station; {range}\nhint: `cell.ap` has an `aifsn` of its own");
@@ -128,12 +128,12 @@ fn windows_of_each_category_are_in_order() {
     assert_eq!(
         said_of("voice.cwmin = 31"),
         "x.toml:5: `station.a.voice.cwmin`: 31 is above cwmax; \
-         allowed is a whole number from 0 to 15"
+         expected a whole number from 0 to 15"
     );
     assert_eq!(
         said_of("video = { cwmax = 7 }"),
         "x.toml:5: `station.a.video.cwmax`: 7 is below cwmin; \
-         allowed is a whole number from 15 to 32767"
+         expected a whole number from 15 to 32767"
     );
     // the cell's own voice is in order, the station's follows its wider best effort
     let text = SMALL.replace("802.11b\"", "802.11b\", voice.cwmax = 10");
@@ -141,7 +141,7 @@ fn windows_of_each_category_are_in_order() {
     assert_eq!(
         complaints(toml(&text, &[("station.a.cwmin", "63")])),
         "x.toml:2: `cell.voice.cwmax`: 10 is below cwmin in `station.a`; \
-         allowed is a whole number from 15 to 32767"
+         expected a whole number from 15 to 32767"
     );
 }
 
@@ -151,7 +151,7 @@ fn a_transmission_opportunity_holds_any_frame_of_its_flows() {
     assert_eq!(
         said_of("txop_limit = \"1.5 ms\""),
         "x.toml:5: `station.a.txop_limit`: \"1.5 ms\" is shorter than the exchange of one frame of \
-         flow `a/up/1`; allowed is \"none\" or at least 1567.091 us"
+         flow `a/up/1`; expected \"none\" or at least 1567.091 us"
     );
     let (station, _) = nodes("txop_limit = \"1567091 ns\"", &[]);
     assert_eq!(station.best_effort.txop_limit, Some(Span(1_567_091)));
@@ -166,7 +166,7 @@ fn a_transmission_opportunity_holds_any_frame_of_its_flows() {
     assert_eq!(
         complaints(toml(SMALL, &[("cell.txop_limit", "500 us")])),
         "--set cell.txop_limit=500 us: `cell.txop_limit`: \"500 us\" is shorter than the exchange of \
-         one frame of flow `a/up/1`; allowed is \"none\" or at least 1567.091 us"
+         one frame of flow `a/up/1`; expected \"none\" or at least 1567.091 us"
     );
     // RTS 272 us, CTS 248 us and two SIFS more
     let protected = [
@@ -176,7 +176,7 @@ fn a_transmission_opportunity_holds_any_frame_of_its_flows() {
     assert_eq!(
         complaints(toml(SMALL, &protected)),
         "--set cell.txop_limit=2 ms: `cell.txop_limit`: \"2 ms\" is shorter than the exchange of \
-         one frame of flow `a/up/1`; allowed is \"none\" or at least 2107.091 us"
+         one frame of flow `a/up/1`; expected \"none\" or at least 2107.091 us"
     );
 }
 

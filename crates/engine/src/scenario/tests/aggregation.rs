@@ -71,12 +71,12 @@ fn a_category_s_aggregates_are_checked_as_those_of_the_node() {
     assert_eq!(
         said("802.11ac", "cell.ap.video.aggregation.mpdus", "65"),
         "--set cell.ap.video.aggregation.mpdus=65: `cell.ap.video.aggregation.mpdus`: 65 is too many \
-         for MPDUs of 802.11ac; allowed are at most 64"
+         for MPDUs of 802.11ac; expected at most 64"
     );
     assert_eq!(
         said("802.11g", "cell.voice.aggregation.mpdus", "8"),
         "--set cell.voice.aggregation.mpdus=8: `cell.voice.aggregation`: there are no aggregates \
-         without MCS; allowed with phy \"802.11n\", \"802.11ac\" or \"802.11ax\""
+         without MCS; accepted with phy \"802.11n\", \"802.11ac\" or \"802.11ax\""
     );
     assert!(said_of("voice = { aggregation = { mpdus = 2 } }").contains("without MCS"));
 }

@@ -45,51 +45,51 @@ fn values_that_do_not_fit_together_are_refused() {
     for (table, expected) in [
         (
             "fairness = \"fair\"",
-            "fairness`: \"fair\" is unknown; allowed are \"station\", \"airtime\", \"rate\", \"flow\", \"direction\"",
+            "fairness`: \"fair\" is unknown; expected one of \"station\", \"airtime\", \"rate\", \"flow\", \"direction\"",
         ),
         (
             "udp = \"up\"",
-            "udp`: \"up\" is unknown; allowed are \"down\", \"both\"",
+            "udp`: \"up\" is unknown; expected one of \"down\", \"both\"",
         ),
         (
             "wce.threshold = \"4 ms\"",
-            "wce`: low \"5 ms\" is not below threshold \"4 ms\"; allowed is low below threshold",
+            "wce`: low \"5 ms\" is not below threshold \"4 ms\"; expected low below threshold",
         ),
         (
             "wce.min = \"7 Mbps\"",
-            "wce.min`: \"7 Mbps\" makes no sense here; allowed is min up to max",
+            "wce.min`: \"7 Mbps\" makes no sense here; expected min up to max",
         ),
         (
             "wce.timeout = \"90 ms\"",
-            "wce.timeout`: \"90 ms\" makes no sense here; allowed is high below timeout",
+            "wce.timeout`: \"90 ms\" makes no sense here; expected high below timeout",
         ),
         (
             "wce = { rule = \"paper\", timeout = \"150 ms\" }",
-            "wce.timeout`: \"150 ms\" makes no sense here; allowed is high below timeout",
+            "wce.timeout`: \"150 ms\" makes no sense here; expected high below timeout",
         ),
         (
             "wce = { high = \"160 ms\", timeout = \"150 ms\" }",
-            "wce`: high \"160 ms\" is not below timeout \"150 ms\"; allowed is high below timeout",
+            "wce`: high \"160 ms\" is not below timeout \"150 ms\"; expected high below timeout",
         ),
         (
             "wce.threshold = \"110 ms\"",
-            "wce.threshold`: \"110 ms\" makes no sense here; allowed is threshold below high",
+            "wce.threshold`: \"110 ms\" makes no sense here; expected threshold below high",
         ),
         (
             "wce.high = \"30 ms\"",
-            "wce`: threshold \"40 ms\" is not below high \"30 ms\"; allowed is threshold below high",
+            "wce`: threshold \"40 ms\" is not below high \"30 ms\"; expected threshold below high",
         ),
         (
             "wce.speed_up = 1.1",
-            "wce.speed_up`: 1.1 has no effect; needed is rule = \"paper\"",
+            "wce.speed_up`: 1.1 has no effect; expected rule = \"paper\"",
         ),
         (
             "wce = { rule = \"paper\", decrease = \"1 kbps\" }",
-            "wce.decrease`: \"1 kbps\" makes no sense here; allowed is increase up to decrease",
+            "wce.decrease`: \"1 kbps\" makes no sense here; expected increase up to decrease",
         ),
         (
             "wce.back_off = 1",
-            "wce.back_off`: 1 is too large; allowed is a number from 0.01 to 0.99",
+            "wce.back_off`: 1 is too large; expected a number from 0.01 to 0.99",
         ),
     ] {
         let said = said_of_vsb(table);
@@ -103,7 +103,7 @@ fn it_needs_a_cell() {
     let text = "duration = \"1 s\"\ndumbbell = { bottleneck = \"1 Mbps\", flows = 3 }\n[vsb]";
     assert_eq!(
         complaints(toml(text, &[])),
-        "x.toml:3: `vsb`: it stands in front of an access point; needed is a cell with stations"
+        "x.toml:3: `vsb`: it stands in front of an access point; expected a cell with stations"
     );
 }
 
@@ -136,7 +136,7 @@ fn a_group_has_stations_and_a_station_one_group() {
         ),
         (
             "group.a = { stations = \"own\", share = 0 }",
-            "vsb.group.a.share`: 0 is too small; allowed is a number from 0.01 to 100",
+            "vsb.group.a.share`: 0 is too small; expected a number from 0.01 to 100",
         ),
         (
             "fairness = \"flow\"\ngroup.unlisted.share = 2",

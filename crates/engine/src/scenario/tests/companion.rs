@@ -90,11 +90,11 @@ fn a_companion_needs_no_scenario_but_its_table() {
     assert_eq!((room.title.as_str(), room.stations), ("hall", 0));
     assert_eq!(
         complaints(alone(SMALL)),
-        "x.toml: `lamps`: missing; needed is a table [lamps]"
+        "x.toml: `lamps`: missing; expected a table [lamps]"
     );
     assert_eq!(
         complaints(beside("lamps.number = 1\n")).lines().next(),
-        Some("x.toml: `duration`: missing; needed is a duration from 1 ms to 1000000 s")
+        Some("x.toml: `duration`: missing; expected a duration from 1 ms to 1000000 s")
     );
 }
 
@@ -108,7 +108,7 @@ fn all_that_is_wrong_with_either_is_told_at_once() {
             [
                 "hint: `window` is a key of `tcp`, `flow.NAME`, `station.NAME.tcp` and `station.NAME.upload`",
                 "x.toml:8: `lamps.lit`: 4 lamps are not there",
-                "x.toml:9: `lamps.litt`: unknown key; allowed are number, lit",
+                "x.toml:9: `lamps.litt`: unknown key; expected one of number, lit",
                 "hint: did you mean `lit`?"
             ]
         );

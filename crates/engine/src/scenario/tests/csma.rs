@@ -98,7 +98,7 @@ fn positions_give_conflicts_within_sensing_range_and_at_shared_nodes() {
 fn a_route_over_a_link_that_there_is_not_is_refused() {
     assert_eq!(
         listed("[\"2\", \"wire\"]", "[\"2\", \"wier\"]"),
-        "x.toml:15: `flow.middle.route`: there is no link \"wier\"; allowed are 1, 2, 3, 4, wire\n\
+        "x.toml:15: `flow.middle.route`: there is no link \"wier\"; expected one of 1, 2, 3, 4, wire\n\
          hint: did you mean `wire`?"
     );
 }
@@ -108,7 +108,7 @@ fn a_graph_in_two_parts_is_refused_where_it_is_stated_to_be_connected() {
     assert_eq!(
         listed("[\"1\", \"3\", \"4\"]", "[\"1\"]"),
         "x.toml:4: `csma.connected`: the conflict graph is not connected: no conflicts lead from \
-         link 1 to link 3; allowed is false"
+         link 1 to link 3; expected false"
     );
     assert_eq!(
         listed("connected = true\n[csma.link]", "[csma.link]\n5 = {}"),
@@ -124,7 +124,7 @@ fn a_utility_that_is_not_concave_is_refused() {
             listed("connected = true", &rules),
             format!(
                 "x.toml:6: `csma.fairness`: {value} makes a utility that is not strictly concave; \
-                 allowed is a number above 0"
+                 expected a number above 0"
             )
         );
     }
@@ -146,7 +146,7 @@ fn marginal_utilities_that_do_not_fall_are_refused() {
         let rules = format!("connections = \"utility\"\nmarginal_utility = {points}");
         listed("connected = true", &rules)
     };
-    let allowed = "allowed are 2 to 1000 points [rate in packets/s, marginal utility] above 0, rates \
+    let allowed = "expected 2 to 1000 points [rate in packets/s, marginal utility] above 0, rates \
                    rising and marginal utilities falling, such as [[10, 1], [100, 0.01]]";
     let cases = [
         (
@@ -171,11 +171,11 @@ fn marginal_utilities_that_do_not_fall_are_refused() {
     assert_eq!(
         said("[[1, 2], [2, 1]]\nfairness = 2"),
         "x.toml:6: `csma.fairness`: 2 beside marginal_utility, which says what rates are worth; \
-         allowed is one of the two"
+         expected one of the two"
     );
     assert_eq!(
         listed("connected = true", "marginal_utility = [[1, 2], [2, 1]]"),
-        "x.toml:4: `csma.marginal_utility`: a list has no effect; needed is csma.connections = \
+        "x.toml:4: `csma.marginal_utility`: a list has no effect; expected csma.connections = \
          \"utility\""
     );
 }
@@ -186,55 +186,55 @@ fn links_and_nodes_that_make_no_sense_are_refused() {
     let cases = [
         (
             listed("[\"4\"]", "[\"5\"]"),
-            "`csma.link.3.conflicts`: there is no wireless link \"5\"; allowed are 1, 2, 3, 4",
+            "`csma.link.3.conflicts`: there is no wireless link \"5\"; expected one of 1, 2, 3, 4",
         ),
         (
             listed("[\"4\"]", "[\"3\"]"),
-            "`csma.link.3.conflicts`: \"3\" is the link itself; allowed are other links",
+            "`csma.link.3.conflicts`: \"3\" is the link itself; expected other links",
         ),
         (
             listed("[\"4\"]", "[\"4\", \"4\"]"),
-            "`csma.link.3.conflicts`: a list has \"4\" twice; allowed is a list of names",
+            "`csma.link.3.conflicts`: a list has \"4\" twice; expected a list of names",
         ),
         (
             listed("[\"4\"]", "[4]"),
-            "`csma.link.3.conflicts`: a list has 4, which is not a name in quotes; allowed is a list",
+            "`csma.link.3.conflicts`: a list has 4, which is not a name in quotes; expected a list",
         ),
         (
             listed("[\"4\"]", "\"4\""),
-            "`csma.link.3.conflicts`: \"4\" is not a list of names; allowed is a list of names",
+            "`csma.link.3.conflicts`: \"4\" is not a list of names; expected a list of names",
         ),
         (
             listed("[\"4\"]", "[]"),
-            "`csma.link.3.conflicts`: a list is empty; allowed is a list of names",
+            "`csma.link.3.conflicts`: a list is empty; expected a list of names",
         ),
         (
             listed("[link.wire]", "[link.1]"),
-            "is the name of a wired link too; allowed are unique names",
+            "is the name of a wired link too; expected unique names",
         ),
         (
             placed("b = { x = \"200 m\" }", "b = { x = \"251 m\" }"),
-            "`csma.link.near`: is 251 m long; allowed is at most the transmission range of 250 m",
+            "`csma.link.near`: is 251 m long; expected at most the transmission range of 250 m",
         ),
         (
             placed("to = \"b\"", "to = \"g\""),
-            "`csma.link.near.to`: there is no node \"g\"; allowed are a, b, c, d, e, f",
+            "`csma.link.near.to`: there is no node \"g\"; expected a, b, c, d, e, f",
         ),
         (
             placed("to = \"b\"", "to = \"a\""),
-            "`csma.link.near.to`: \"a\" is its other end too; allowed is another node",
+            "`csma.link.near.to`: \"a\" is its other end too; expected another node",
         ),
         (
             placed(", to = \"b\"", ""),
-            "`csma.link.near`: has one end; needed are `from` and `to`, or neither",
+            "`csma.link.near`: has one end; expected `from` and `to`, or neither",
         ),
         (
             placed("{ from = \"a\", to = \"b\" }", "{}"),
-            "`csma.link.near`: has no nodes, but another link has; needed are nodes for all or for none",
+            "`csma.link.near`: has no nodes, but another link has; expected nodes for all or for none",
         ),
         (
             placed("x = \"200 m\"", "x = 200"),
-            "`csma.node.b.x`: 200 has no unit, write \"200 m\" or \"200 km\"; allowed is a length",
+            "`csma.node.b.x`: 200 has no unit, write \"200 m\" or \"200 km\"; expected a length",
         ),
     ];
     for (said, expected) in cases {
@@ -248,7 +248,7 @@ fn only_flows_on_routes_are_beside_a_conflict_graph() {
     let cases = [
         (
             with("[flow.y]\nfrom = \"a\"\nto = \"b\""),
-            "`flow.y`: without a route; needed beside `csma` is a list of its links",
+            "`flow.y`: missing key `route`; with `csma` a flow needs the list of its links, such as route = [\"a\"]",
         ),
         (
             with("[flow.y]\nroute = [\"far\"]\njitter = \"packet\""),
@@ -260,25 +260,25 @@ fn only_flows_on_routes_are_beside_a_conflict_graph() {
         ),
         (
             with("[flow.y]\nroute = [\"far\"]\nweight = 2"),
-            "`flow.y.weight`: 2 has no effect; needed is csma.connections = \"utility\"",
+            "`flow.y.weight`: 2 has no effect; expected csma.connections = \"utility\"",
         ),
         (
             with("[flow.y]\nroute = [\"far\"]\nweb = 3"),
-            "`flow.y.web`: beside `route`; allowed is bulk TCP, or udp",
+            "`flow.y.web`: beside `route`; expected bulk TCP, or udp",
         ),
         (
             complaints(toml(
                 "duration = \"1 s\"\nflow.a.route = [\"b\"]\ndumbbell.bottleneck = \"1 Mbps\"",
                 &[],
             )),
-            "`flow.a.route`: without `csma`; needed are wireless links [csma.link.NAME]",
+            "`flow.a.route`: without `csma`; expected wireless links [csma.link.NAME]",
         ),
         (
             complaints(toml(
                 "duration = \"1 s\"\n[csma]\naqm = false\nconnections = \"one\"\nlink = { a = {} }\n[flow.x]\nroute = [\"a\"]",
                 &[],
             )),
-            "`csma.aqm`: without it and with one connection r grows without bound; needed is r_max",
+            "`csma.aqm`: without it and with one connection r grows without bound; expected r_max",
         ),
     ];
     for (said, expected) in cases {
@@ -312,15 +312,15 @@ fn settings_that_contradict_each_other_are_refused() {
     let cases = [
         (
             ruled("overhead = \"2 ms\""),
-            "`csma.overhead`: \"2 ms\" is not less than a packet takes at this service_rate; allowed is less than 1666.667 us",
+            "`csma.overhead`: \"2 ms\" is not less than a packet takes at this service_rate; expected less than 1666.667 us",
         ),
         (
             ruled("access = \"dcf\"\ncwmin = 63\ncwmax = 31"),
-            "`csma.cwmax`: 31 is less than cwmin; allowed is at least 63",
+            "`csma.cwmax`: 31 is less than cwmin; expected at least 63",
         ),
         (
             ruled("access = \"dcf\"\neifs = \"40 us\""),
-            "`csma.eifs`: \"40 us\" is less than difs; allowed is at least 50 us",
+            "`csma.eifs`: \"40 us\" is less than difs; expected at least 50 us",
         ),
         (
             listed("1 = {}", "1 = { disturbs = [\"2\"] }"),
@@ -328,23 +328,23 @@ fn settings_that_contradict_each_other_are_refused() {
         ),
         (
             listed("1 = {}", "1 = { disturbs = [\"5\"] }"),
-            "`csma.link.1.disturbs`: there is no wireless link \"5\"; allowed are 1, 2, 3, 4",
+            "`csma.link.1.disturbs`: there is no wireless link \"5\"; expected one of 1, 2, 3, 4",
         ),
         (
             complaints(toml(
                 "duration = \"1 s\"\ncsma = { access = \"dcf\", link.a.r = 0.1 }\nflow.x.route = [\"a\"]",
                 &[],
             )),
-            "`csma.link.a.r`: 0.1 has no effect; needed is csma.access = \"adaptive\"",
+            "`csma.link.a.r`: 0.1 has no effect; expected csma.access = \"adaptive\"",
         ),
         (
             of("route = [\"1\"]\nudp = \"greedy\"", ""),
             "`flow.y.udp`: greedy, so that it fills its queue to the limit, which csma.aqm would not \
-             let it; allowed is a rate, or aqm = false",
+             let it; expected a rate, or aqm = false",
         ),
         (
             of("route = [\"wire\", \"1\"]\nudp = \"greedy\"", "aqm = false"),
-            "`flow.y.udp`: greedy, but the route does not begin with a wireless link; allowed is a rate",
+            "`flow.y.udp`: greedy, but the route does not begin with a wireless link; expected a rate",
         ),
         (
             of("route = [\"1\"]\nsegments = 9", ""),
@@ -352,7 +352,7 @@ fn settings_that_contradict_each_other_are_refused() {
         ),
         (
             of("route = [\"1\"]\nstart = \"10 s\"", ""),
-            "`flow.y.start`: flow `y` would start at 10 s; allowed is before its end at 10 s",
+            "`flow.y.start`: flow `y` would start at 10 s; expected before its end at 10 s",
         ),
         (
             of("route = [\"1\"]\n[record]\nframes = 10", ""),
@@ -364,7 +364,7 @@ fn settings_that_contradict_each_other_are_refused() {
                  csma.link.a = {}\nflow.x.route = [\"w\"]",
                 &[],
             )),
-            "`flow.x.route`: packets take no time on it; needed is a wireless link, or a rate or a delay",
+            "`flow.x.route`: packets take no time on it; expected a wireless link, or a rate or a delay",
         ),
     ];
     for (said, expected) in cases {
@@ -433,12 +433,12 @@ fn a_frame_that_can_be_received_is_sensed() {
     assert_eq!(
         ranges("sensing_range = \"240 m\""),
         "x.toml:5: `csma.sensing_range`: \"240 m\" makes sensing_range less than transmission_range, \
-         but a frame that can be received is sensed; allowed is at least 250 m"
+         but a frame that can be received is sensed; expected at least 250 m"
     );
     assert_eq!(
         ranges("transmission_range = \"1 km\""),
         "x.toml:5: `csma.transmission_range`: \"1 km\" makes sensing_range less than \
-         transmission_range, but a frame that can be received is sensed; allowed is at most 800 m"
+         transmission_range, but a frame that can be received is sensed; expected at most 800 m"
     );
     assert_eq!(ranges("sensing_range = \"250 m\""), "");
 }
@@ -447,7 +447,7 @@ fn a_frame_that_can_be_received_is_sensed() {
 fn settings_without_effect_are_refused() {
     let said = |rules: &str| listed("connected = true", rules);
     let idle = |line: usize, key: &str, shown: &str, needed: &str| {
-        format!("x.toml:{line}: `csma.{key}`: {shown} has no effect; needed is {needed}")
+        format!("x.toml:{line}: `csma.{key}`: {shown} has no effect; expected {needed}")
     };
     let adaptive = "csma.access = \"adaptive\"";
     let several = "csma.connections = \"rtt\" or \"utility\"";
@@ -537,7 +537,7 @@ fn a_file_keeps_what_a_setting_leaves_without_effect() {
     assert_eq!(with(&[("csma.connections", "one")]), "");
     assert_eq!(
         with(&[("csma.access", "dcf"), ("csma.k", "4")]),
-        "--set csma.k=4: `csma.k`: 4 has no effect; needed is csma.access = \"adaptive\""
+        "--set csma.k=4: `csma.k`: 4 has no effect; expected csma.access = \"adaptive\""
     );
 }
 
@@ -546,27 +546,27 @@ fn one_mistake_is_one_line() {
     let with = |more: &str| complaints(toml(&format!("{PLACED}{more}"), &[]));
     assert_eq!(
         with("[dumbbell]\nflows = 3"),
-        "x.toml:15: `dumbbell`: beside `csma`; allowed are only wired links and flows with a route"
+        "x.toml:15: `dumbbell`: beside `csma`; expected only wired links and flows with a route"
     );
     assert_eq!(
         with("[cell]\nphy = \"802.11b\""),
-        "x.toml:15: `cell`: beside `csma`; allowed are only wired links and flows with a route"
+        "x.toml:15: `cell`: beside `csma`; expected only wired links and flows with a route"
     );
     assert_eq!(
         with("[cell]\nrate = \"3 Mbps\"\n[station.a]\nupload = 0"),
-        "x.toml:15: `cell`: beside `csma`, and so is `station`; allowed are only wired links and \
+        "x.toml:15: `cell`: beside `csma`, and so is `station`; expected only wired links and \
          flows with a route"
     );
     assert_eq!(
         with("[wire]\ndelay = \"1 ms\""),
-        "x.toml:15: `wire`: beside `csma`; allowed are only wired links and flows with a route"
+        "x.toml:15: `wire`: beside `csma`; expected only wired links and flows with a route"
     );
     assert_eq!(
         complaints(toml(
             "duration = \"1 s\"\ncsma = true\nflow.a.route = [\"b\"]\nflow.b.route = [\"c\"]",
             &[]
         )),
-        "x.toml:2: `csma`: true is not a table; allowed is a table with at least the key link"
+        "x.toml:2: `csma`: true is not a table; expected a table with at least the key link"
     );
 }
 

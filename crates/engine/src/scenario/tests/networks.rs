@@ -188,7 +188,7 @@ fn a_cell_hangs_on_a_node_there_is() {
     let at = |setting: (&str, &str)| complaints(toml(CELL_ON_A_NETWORK, &[setting]));
     assert_eq!(
         at(("cell.node", "hoem")),
-        "--set cell.node=hoem: `cell.node`: no link has a node \"hoem\"; allowed are home, exchange, \
+        "--set cell.node=hoem: `cell.node`: no link has a node \"hoem\"; expected home, exchange, \
          far\nhint: did you mean `home`?"
     );
     assert_eq!(
@@ -196,13 +196,13 @@ fn a_cell_hangs_on_a_node_there_is() {
             &CELL_ON_A_NETWORK.replace(", node = \"home\"", ""),
             &[]
         )),
-        "x.toml:13: `station.a.upload.server`: no links lead from the cell to \"far\"; allowed is a \
+        "x.toml:13: `station.a.upload.server`: no links lead from the cell to \"far\"; expected a \
          node that they lead to\nhint: `cell.node` says on which node the cell hangs"
     );
     assert_eq!(
         at(("station.a.upload.server", "moon")),
         "--set station.a.upload.server=moon: `station.a.upload.server`: no link has a node \"moon\"; \
-         allowed are home, exchange, far"
+         expected home, exchange, far"
     );
 }
 
@@ -212,43 +212,43 @@ fn what_a_network_lacks_is_named() {
     assert_eq!(
         refused(&format!("{dumbbell}[flow.a]\nrtt = \"9 ms\"")),
         "x.toml:4: `flow.a.rtt`: \"9 ms\" is less than the links from left to right and back take; \
-         allowed is at least 10 ms"
+         expected at least 10 ms"
     );
     assert_eq!(
         refused(&format!("{dumbbell}[flow.a]\nfrom = \"lfet\"")),
-        "x.toml:4: `flow.a.from`: no link has a node lfet; allowed are left, right\n\
+        "x.toml:4: `flow.a.from`: no link has a node lfet; expected left, right\n\
          hint: did you mean `left`?"
     );
     assert_eq!(
         refused(&format!("{dumbbell}[flow.a]\nto = \"left\"")),
-        "x.toml:4: `flow.a.to`: the flow would end at left, where it begins; allowed is another node"
+        "x.toml:4: `flow.a.to`: the flow would end at left, where it begins; expected another node"
     );
     assert_eq!(
         refused(&format!("{dumbbell}[flow.a]\nudp = \"1 Mbps\"\nwindow = 3")),
-        "x.toml:5: `flow.a.window`: 3 is of TCP; allowed is a flow without udp"
+        "x.toml:5: `flow.a.window`: 3 is of TCP; expected a flow without udp"
     );
     assert_eq!(
         refused(&format!(
             "{dumbbell}[flow.a]\nudp = {{ packet = \"100 B\" }}"
         )),
-        "x.toml:4: `flow.a.udp.rate`: missing; needed is a rate such as \"2 Mbps\""
+        "x.toml:4: `flow.a.udp.rate`: missing; expected a rate such as \"2 Mbps\""
     );
     assert_eq!(
         refused(
             &format!("{dumbbell}[flow.a]\n[flow.a-1]\n[flow.a-2]\n")
                 .replace("[flow.a]", "[flow.a]\ncount = 2")
         ),
-        "x.toml:5: `flow.a-1`: flow name `a-1` is made twice; allowed are unique names"
+        "x.toml:5: `flow.a-1`: flow name `a-1` is made twice; expected unique names"
     );
     assert_eq!(
         refused("flow.a = { from = \"x\", to = \"y\" }"),
-        "x.toml:2: `flow.a.from`: no link has a node x; needed are links or a dumbbell"
+        "x.toml:2: `flow.a.from`: no link has a node x; expected links or a dumbbell"
     );
     let twice = "sack = true\ncongestion = \"tahoe\"";
     assert_eq!(
         refused(&format!("{dumbbell}[flow.a]\n{twice}")),
         "x.toml:4: `flow.a.sack`: true contradicts the congestion control \"tahoe\", which sends \
-         everything again after a loss; allowed is false"
+         everything again after a loss; expected false"
     );
     assert_eq!(
         refused("flow.a = {}"),
@@ -256,26 +256,26 @@ fn what_a_network_lacks_is_named() {
     );
     assert_eq!(
         refused("[link.l]\nfrom = \"x\"\nto = \"x\"\n[flow.a]\nfrom = \"x\"\nto = \"x\""),
-        "x.toml:4: `link.l.to`: \"x\" is its other end too; allowed is another node"
+        "x.toml:4: `link.l.to`: \"x\" is its other end too; expected another node"
     );
     assert_eq!(
         refused("[link.l]\nfrom = \"x\"\nto = \"y\"\n[flow.a]\nfrom = \"x\"\nto = \"y\""),
-        "x.toml:7: `flow.a.to`: packets from x to y and back take no time; needed is a rate or a \
+        "x.toml:7: `flow.a.to`: packets from x to y and back take no time; expected a rate or a \
          delay on the way, or an rtt"
     );
     assert_eq!(
         refused(&format!(
             "{dumbbell}parking_lot = {{ bottleneck = \"1 Mbps\" }}\n[flow.a]"
         )),
-        "x.toml:3: `parking_lot`: a second shape beside `dumbbell`; allowed is one of the two"
+        "x.toml:3: `parking_lot`: a second shape beside `dumbbell`; expected one of the two"
     );
     assert_eq!(
         refused("cell.phy = \"802.11b\"\ndumbbell = { bottleneck = \"1 Mbps\", flows = 1 }"),
-        "x.toml:2: `cell`: no station is in it; needed are tables [station.NAME]"
+        "x.toml:2: `cell`: no station is in it; expected tables [station.NAME]"
     );
     assert_eq!(
         refused("station.a.upload = 1"),
-        "x.toml:2: `cell`: missing; needed with stations is a table with at least the key phy"
+        "x.toml:2: `cell`: missing; stations need a table with at least the key phy"
     );
 }
 
@@ -322,31 +322,31 @@ fn what_web_traffic_cannot_be_is_refused() {
     };
     assert_eq!(
         of("web = 0"),
-        "x.toml:4: `flow.a.web`: 0 is too small; allowed is a number from 0.1 to 10000"
+        "x.toml:4: `flow.a.web`: 0 is too small; expected a number from 0.1 to 10000"
     );
     assert_eq!(
         of("web = -1"),
-        "x.toml:4: `flow.a.web`: -1 is negative; allowed is a number from 0.1 to 10000"
+        "x.toml:4: `flow.a.web`: -1 is negative; expected a number from 0.1 to 10000"
     );
     assert_eq!(
         of("web = { response = \"5 kB\" }"),
-        "x.toml:4: `flow.a.web.connections`: missing; needed is a number of connections a second"
+        "x.toml:4: `flow.a.web.connections`: missing; expected a number of connections a second"
     );
     assert_eq!(
         of("web = 5\nudp = \"1 Mbps\""),
-        "x.toml:5: `flow.a.udp`: beside `web`; allowed is one of the two"
+        "x.toml:5: `flow.a.udp`: beside `web`; expected one of the two"
     );
     assert_eq!(
         of("web = 5\ncount = 2"),
-        "x.toml:5: `flow.a.count`: 2 is of bulk TCP; allowed is a flow without web"
+        "x.toml:5: `flow.a.count`: 2 is of bulk TCP; expected a flow without web"
     );
     assert_eq!(
         of("web = 5\nsegments = 9"),
-        "x.toml:5: `flow.a.segments`: 9 is of bulk TCP; allowed is a flow without web"
+        "x.toml:5: `flow.a.segments`: 9 is of bulk TCP; expected a flow without web"
     );
     assert_eq!(
         of("web = { connections = 5, response = \"0 B\" }"),
-        "x.toml:4: `flow.a.web.response`: \"0 B\" is too small; allowed is \"packmime\" or a size \
+        "x.toml:4: `flow.a.web.response`: \"0 B\" is too small; expected \"packmime\" or a size \
          from 1 to 1000000000 B"
     );
     assert!(of("web = 5\ncongestion = \"tahoe\"\nsack = true").contains("`flow.a.sack`"));
@@ -358,42 +358,42 @@ fn what_would_do_nothing_is_refused() {
     assert_eq!(
         refused(&format!("{dumbbell}, access_spread = 0.1 }}")),
         "x.toml:2: `dumbbell.access_spread`: 0.1 spreads no rate, since hosts have no `access`; \
-         needed is that, or allowed is 0"
+         expected hosts with `access`, or 0"
     );
     assert_eq!(
         refused(&format!("{dumbbell} }}\n[flow.a]\naccess_spread = 0.1")),
         "x.toml:4: `flow.a.access_spread`: 0.1 spreads no rate, since hosts have no `access`; \
-         needed is that, or allowed is 0"
+         expected hosts with `access`, or 0"
     );
     assert_eq!(
         refused(&format!(
             "record.utilisation_bin = \"9.5 s\"\n{dumbbell} }}"
         )),
         "x.toml:2: `record.utilisation_bin`: \"9.5 s\" leaves no whole bin between the warm-up of \
-         1 s and the end at 10 s; allowed is less, such as 4500 ms"
+         1 s and the end at 10 s; expected less, such as 4500 ms"
     );
     assert_eq!(
         refused(&format!("{dumbbell}, start_spread = \"11 s\" }}")),
-        "x.toml:2: `dumbbell.start_spread`: \"11 s\" lets flows start after the end; allowed is at \
+        "x.toml:2: `dumbbell.start_spread`: \"11 s\" lets flows start after the end; expected at \
          most 10 s"
     );
     assert_eq!(
         refused(&format!(
             "{dumbbell} }}\n[flow.a]\nstart = \"4 s\"\nstart_spread = \"7 s\""
         )),
-        "x.toml:5: `flow.a.start_spread`: \"7 s\" lets flows start after the end; allowed is at \
+        "x.toml:5: `flow.a.start_spread`: \"7 s\" lets flows start after the end; expected at \
          most 6 s"
     );
     let link = "link.a = { from = \"x\", to = \"y\", delay = \"1 ms\"";
     let flow = "flow.f = { from = \"x\", to = \"y\" }";
     assert_eq!(
         refused(&format!("{link}, back_queue = 9 }}\n{flow}")),
-        "x.toml:2: `link.a.back_queue`: a link without a rate never lets a packet wait; allowed \
+        "x.toml:2: `link.a.back_queue`: a link without a rate never lets a packet wait; accepted \
          with a rate"
     );
     assert_eq!(
         refused(&format!("queue = 9\n{link} }}\n{flow}")),
-        "x.toml:2: `queue`: is that of bottlenecks, of which there are none; allowed with \
+        "x.toml:2: `queue`: is that of bottlenecks, of which there are none; accepted with \
          `dumbbell` or `parking_lot`\n\
          hint: `cell.ap_queue`, and `queue` of a link, are the queues elsewhere"
     );
@@ -406,7 +406,7 @@ fn a_wire_is_that_of_a_cell() {
     assert_eq!(
         refused(&format!("wire.rate = \"9 Mbps\"\n{network}")),
         "x.toml:2: `wire`: is between an access point and its servers, and there is no cell; \
-         allowed beside a `cell`\n\
+         accepted with a `cell`\n\
          hint: the links of a wired network are tables [link.NAME]"
     );
     assert!(refused(&format!("wire.queue.codel = {{}}\n{network}")).contains("there is no cell"));
@@ -414,7 +414,7 @@ fn a_wire_is_that_of_a_cell() {
     let red = "queue.red = { min_th = 5, max_th = 15 }";
     assert_eq!(
         refused(&format!("{cell}[wire]\n{red}")),
-        "x.toml:5: `wire.queue`: a link without a rate never lets a packet wait; allowed with a rate"
+        "x.toml:5: `wire.queue`: a link without a rate never lets a packet wait; accepted with a rate"
     );
     assert_eq!(
         refused(&format!("{cell}[wire]\nrate = \"9 Mbps\"\n{red}")),
@@ -425,11 +425,11 @@ fn a_wire_is_that_of_a_cell() {
 #[test]
 fn links_without_flows_are_told_that_these_are_missing() {
     let link = "link.a = { from = \"x\", to = \"y\", rate = \"9 Mbps\" }\n";
-    let needed = "missing; needed are tables [flow.NAME], each with a node `from` and a node `to`";
+    let needed = "missing; expected tables [flow.NAME], each with a node `from` and a node `to`";
     assert_eq!(refused(link), format!("x.toml: `flow`: {needed}"));
     assert_eq!(
         refused("[link]"),
-        format!("x.toml:2: `link`: empty; needed are tables [link.NAME]\nx.toml: `flow`: {needed}")
+        format!("x.toml:2: `link`: empty; expected tables [link.NAME]\nx.toml: `flow`: {needed}")
     );
 }
 
@@ -439,11 +439,11 @@ fn too_many_flows_are_those_of_the_table_that_makes_them() {
         |more: &str| format!("parking_lot = {{ hops = 64, bottleneck = \"9 Mbps\", {more} }}");
     assert_eq!(
         refused(&lot("cross = 2000")),
-        "x.toml:2: `parking_lot`: 128000 flows in all; allowed are at most 100000"
+        "x.toml:2: `parking_lot`: 128000 flows in all; expected at most 100000"
     );
     assert_eq!(
         refused(&format!("{}\nflow.x.count = 50_000", lot("cross = 1000"))),
-        "x.toml:3: `flow.x`: 114000 flows in all; allowed are at most 100000"
+        "x.toml:3: `flow.x`: 114000 flows in all; expected at most 100000"
     );
 }
 
@@ -502,7 +502,7 @@ fn a_packet_without_a_rate_takes_no_time() {
                 flow.x = { from = \"a\", to = \"b\", jitter = \"packet\" }";
     assert_eq!(
         refused(text),
-        "x.toml:3: `flow.x.jitter`: no link from a to b has a rate; needed is one, or a duration"
+        "x.toml:3: `flow.x.jitter`: no link from a to b has a rate; expected one, or a duration"
     );
 }
 
@@ -540,12 +540,12 @@ fn round_trips_of_a_class_are_spread_evenly() {
     let shape = "dumbbell = { bottleneck = \"9 Mbps\", rtt = \"5 ms\" }\n";
     assert_eq!(
         refused(&format!("{shape}flow.x = {{ rtt_spread = \"9 ms\" }}")),
-        "x.toml:3: `flow.x.rtt_spread`: \"9 ms\" is of several flows; needed is a count of at least 2"
+        "x.toml:3: `flow.x.rtt_spread`: \"9 ms\" is of several flows; expected a count of at least 2"
     );
     assert_eq!(
         refused(&format!(
             "{shape}flow.x = {{ web = 5, rtt_spread = \"9 ms\" }}"
         )),
-        "x.toml:3: `flow.x.rtt_spread`: \"9 ms\" is of bulk TCP; allowed is a flow without web"
+        "x.toml:3: `flow.x.rtt_spread`: \"9 ms\" is of bulk TCP; expected a flow without web"
     );
 }

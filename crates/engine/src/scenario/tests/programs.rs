@@ -61,35 +61,35 @@ fn what_cannot_run_is_refused_at_its_line() {
     let cases = [
         (
             "b = 'ls'",
-            "`programs.b`: there is no such place; allowed are server, a, mine/source, mine/sink",
+            "`programs.b`: there is no such place; expected one of server, a, mine/source, mine/sink",
         ),
         (
             "\"mine/end\" = 'ls'",
-            "`programs.\"mine/end\"`: there is no such place; allowed are server, a, mine/source, mine/sink",
+            "`programs.\"mine/end\"`: there is no such place; expected one of server, a, mine/source, mine/sink",
         ),
         (
             "\"mine/sink\" = 3",
-            "`programs.\"mine/sink\"`: 3 is not a command in quotes; allowed is a command of the shell in quotes, or a list of them",
+            "`programs.\"mine/sink\"`: 3 is not a command in quotes; expected a command of the shell in quotes, or a list of them",
         ),
         (
             "\"mine/sink\" = ''",
-            "`programs.\"mine/sink\"`: \"\" is empty; allowed is a command of the shell in quotes, or a list of them",
+            "`programs.\"mine/sink\"`: \"\" is empty; expected a command of the shell in quotes, or a list of them",
         ),
         (
             "\"mine/sink\" = []",
-            "`programs.\"mine/sink\"`: a list is empty; allowed is a command of the shell in quotes, or a list of them",
+            "`programs.\"mine/sink\"`: a list is empty; expected a command of the shell in quotes, or a list of them",
         ),
         (
             "\"mine/sink\" = ['ls', 1]",
-            "`programs.\"mine/sink\"`: a list has 1, which is not a command in quotes; allowed is a command of the shell in quotes, or a list of them",
+            "`programs.\"mine/sink\"`: a list has 1, which is not a command in quotes; expected a command of the shell in quotes, or a list of them",
         ),
         (
             "\"mine/sink\" = {}",
-            "`programs.\"mine/sink\".run`: missing; needed is a command of the shell in quotes, or a list of them",
+            "`programs.\"mine/sink\".run`: missing; expected a command of the shell in quotes, or a list of them",
         ),
         (
             "\"mine/sink\" = { command = 'ls' }",
-            "`programs.\"mine/sink\".command`: unknown key; allowed are run",
+            "`programs.\"mine/sink\".command`: unknown key; expected one of run",
         ),
     ];
     for (line, said) in cases {
@@ -108,7 +108,7 @@ fn what_cannot_run_is_refused_at_its_line() {
 fn without_places_there_are_no_programs() {
     let text = "duration = '9 s'\ncsma.link.a = {}\nflow.a.route = ['a']\nprograms.a = 'ls'\n";
     let problems = parse(text, Format::Toml, "x.toml", &[]).unwrap_err();
-    let said = "x.toml:4: `programs.a`: there are no places; allowed with stations, or flows between wired nodes";
+    let said = "x.toml:4: `programs.a`: there are no places; accepted with stations, or flows between wired nodes";
     assert_eq!(problems[0].to_string(), said);
 }
 
@@ -116,7 +116,7 @@ fn without_places_there_are_no_programs() {
 fn a_table_of_programs_is_not_empty() {
     let text = "duration = '9 s'\ncell.phy = '802.11b'\nstation.a.upload = 1\nprograms = {}\n";
     let problems = parse(text, Format::Toml, "x.toml", &[]).unwrap_err();
-    let said = "x.toml:4: `programs`: empty; needed are commands by place, such as { server = \"iperf3 -s\" }";
+    let said = "x.toml:4: `programs`: empty; expected commands by place, such as { server = \"iperf3 -s\" }";
     assert_eq!(problems[0].to_string(), said);
 }
 

@@ -155,41 +155,41 @@ fn a_queue_has_one_discipline_and_sound_thresholds() {
     let red = |table: &str| refusal(&[("cell.ap.queue.red", table)]);
     assert_eq!(
         red("{ min_th = 50, max_th = 50 }"),
-        "`cell.ap.queue.red.min_th`: 50 is not below max_th; allowed is less than 50"
+        "`cell.ap.queue.red.min_th`: 50 is not below max_th; expected less than 50"
     );
     assert_eq!(
         red("{ min_th = 50 }"),
-        "`cell.ap.queue.red.max_th`: missing; needed is a number from 0 to 1000000"
+        "`cell.ap.queue.red.max_th`: missing; expected a number from 0 to 1000000"
     );
     for max_p in ["0", "1.5", "-1"] {
         let said = red(&format!("{{ min_th = 5, max_th = 15, max_p = {max_p} }}"));
-        let allowed = "allowed is a number from 0.000001 to 1";
+        let allowed = "expected a number from 0.000001 to 1";
         assert!(said.ends_with(allowed), "{said}");
     }
     assert_eq!(
         red("{ min_th = 5, max_th = 15, weight = \"atuo\" }"),
-        "`cell.ap.queue.red.weight`: \"atuo\" is not a number; allowed is \"auto\" or a number \
+        "`cell.ap.queue.red.weight`: \"atuo\" is not a number; expected \"auto\" or a number \
          from 0 to 1\nhint: did you mean \"auto\"?"
     );
     let disciplines = "threshold, red, proportional, codel, pi, pie, fq_codel, dualpi2";
     assert_eq!(
         refusal(&[("cell.ap.queue.piee", "{}")]),
         format!(
-            "`cell.ap.queue.piee`: unknown key; allowed are limit, {disciplines}, vbs, mac80211\n\
+            "`cell.ap.queue.piee`: unknown key; expected one of limit, {disciplines}, vbs, mac80211\n\
              hint: did you mean `pie`?"
         )
     );
     assert_eq!(
         refusal(&[("cell.ap.queue", "{ pie = {}, codel = {} }")]),
         format!(
-            "`cell.ap.queue.pie`: a second discipline, after codel; allowed is one of \
+            "`cell.ap.queue.pie`: a second discipline, after codel; expected one of \
              {disciplines}, vbs, mac80211"
         )
     );
     assert_eq!(
         refusal(&[("cell.ap.queue.pie", "{}"), ("cell.ap.queue.codel", "{}")]),
         format!(
-            "`cell.ap.queue.pie`: a second discipline, after codel; allowed is one of \
+            "`cell.ap.queue.pie`: a second discipline, after codel; expected one of \
              {disciplines}, vbs, mac80211"
         )
     );
@@ -200,13 +200,13 @@ fn a_queue_has_one_discipline_and_sound_thresholds() {
         )),
         format!(
             "--set station.a.queue.threshold=9: `station.a.queue.threshold`: a second discipline, \
-             after red; allowed is one of {disciplines}\n\
+             after red; expected one of {disciplines}\n\
              hint: `station.a.queue={{ threshold = ... }}` replaces the whole queue"
         )
     );
     assert_eq!(
         refusal(&[("station.a.queue", "{ red = { min_th = 5")]),
-        "`station.a.queue`: \"{ red = { min_th = 5\" cannot be read as a table; allowed is \
+        "`station.a.queue`: \"{ red = { min_th = 5\" cannot be read as a table; expected \
          `{ key = value, ... }`"
     );
     assert_eq!(
@@ -215,18 +215,18 @@ fn a_queue_has_one_discipline_and_sound_thresholds() {
     );
     assert_eq!(
         refusal(&[("station.a.queue", "15.5")]),
-        "`station.a.queue`: 15.5 is not a whole number; allowed is a whole number from 1 to 1000000"
+        "`station.a.queue`: 15.5 is not a whole number; expected a whole number from 1 to 1000000"
     );
     assert_eq!(
         refusal(&[("cell.ap.queue.codel", "{ target = \"0.1 s\" }")]),
-        "`cell.ap.queue.codel.target`: \"0.1 s\" is not below interval; allowed is less than \
+        "`cell.ap.queue.codel.target`: \"0.1 s\" is not below interval; expected less than \
          \"100 ms\""
     );
 }
 
 #[test]
 fn a_word_that_is_a_discipline_leads_to_its_table() {
-    let limit = "allowed is a whole number from 1 to 1000000";
+    let limit = "expected a whole number from 1 to 1000000";
     assert_eq!(
         refusal(&[("station.a.queue", "fq_codel")]),
         format!(
@@ -265,7 +265,7 @@ fn a_value_that_nobody_wrote_is_not_blamed() {
     let queue = |table: &str| refusal(&[("cell.ap.queue", table)]);
     assert_eq!(
         queue("{ codel = { interval = \"5 ms\" } }"),
-        "`cell.ap.queue.codel.interval`: \"5 ms\" is not above target; allowed is more than \"5 ms\""
+        "`cell.ap.queue.codel.interval`: \"5 ms\" is not above target; expected more than \"5 ms\""
     );
     let linux = |keys: &str| {
         let table = format!("{{ mac80211 = {{ {keys} }} }}");
@@ -277,9 +277,9 @@ fn a_value_that_nobody_wrote_is_not_blamed() {
     let said = |what: &str| Some(what.to_owned());
     assert_eq!(
         linux("aql_high = \"3 ms\""),
-        said("aql_high`: \"3 ms\" is below aql_low; allowed is at least \"5 ms\"")
+        said("aql_high`: \"3 ms\" is below aql_low; expected at least \"5 ms\"")
     );
-    let low = said("aql_low`: \"20 ms\" is above aql_high; allowed is at most \"12 ms\"");
+    let low = said("aql_low`: \"20 ms\" is above aql_high; expected at most \"12 ms\"");
     assert_eq!(linux("aql_low = \"20 ms\""), low);
     assert_eq!(linux("aql_low = \"20 ms\", aql_high = \"12 ms\""), low);
     assert_eq!(linux("aql_high = \"5 ms\""), None);
@@ -347,7 +347,7 @@ fn settings_of_a_discipline_without_effect_are_refused() {
         let discipline = table.split(' ').next().unwrap();
         let said = complaints(toml(&format!("{cell}cell.ap_queue = {{ {table} }}"), &[]));
         let path = format!("`cell.ap_queue.{discipline}.{key}`");
-        let line = format!("x.toml:4: {path}: {shown} has no effect; needed is {needed}");
+        let line = format!("x.toml:4: {path}: {shown} has no effect; expected {needed}");
         assert_eq!(said, line, "{table}");
     }
     // what the file says for the other position of a switch stays
@@ -374,7 +374,7 @@ fn mac80211_above_a_device_that_does_not_aggregate_leads_to_fq_codel() {
     assert_eq!(
         refusal(&[("cell.ap.queue", "{ mac80211 = {} }")]),
         "`cell.ap.queue.mac80211`: the queue of mac80211 stands above a device that aggregates, which \
-         802.11b does not; allowed with phy \"802.11n\", \"802.11ac\" or \"802.11ax\"\n\
+         802.11b does not; accepted with phy \"802.11n\", \"802.11ac\" or \"802.11ax\"\n\
          hint: `cell.ap.queue = { fq_codel = {} }` has its flow queues and CoDel"
     );
 }
@@ -385,22 +385,22 @@ fn a_discipline_that_begins_beyond_the_limit_is_refused() {
     let red = "red = { min_th = 50, max_th = 100 }";
     assert_eq!(
         queue(&format!("{{ limit = 50, {red} }}")),
-        "`cell.ap.queue.limit`: 50 keeps the queue from red.min_th; allowed is more than 50"
+        "`cell.ap.queue.limit`: 50 keeps the queue from red.min_th; expected more than 50"
     );
     assert_eq!(queue(&format!("{{ limit = 51, {red} }}")), "");
     assert_eq!(
         queue("{ limit = 200, pi = {} }"),
-        "`cell.ap.queue.limit`: 200 keeps the queue from pi.target; allowed is more than 200"
+        "`cell.ap.queue.limit`: 200 keeps the queue from pi.target; expected more than 200"
     );
     assert_eq!(
         queue("{ red = { min_th = 1000, max_th = 2000 } }"),
-        "`cell.ap.queue.red.min_th`: 1000 is never reached by a queue of 1000; allowed is less\n\
+        "`cell.ap.queue.red.min_th`: 1000 is never reached by a queue of 1000; expected less\n\
          hint: `cell.ap.queue.limit` sets what it holds"
     );
     assert_eq!(
         queue("{ limit = 10, threshold = 11 }"),
         "`cell.ap.queue.limit`: 10 beside a threshold of 11, which is the limit of its queue; \
-         allowed is one of the two"
+         expected one of the two"
     );
     assert!(queue("{ limit = 20, threshold = 11 }").contains("20 beside a threshold of 11"));
     let over_the_file =
@@ -413,7 +413,7 @@ fn a_discipline_that_begins_beyond_the_limit_is_refused() {
     assert_eq!(
         complaints(toml(&over_the_file, &[("queue.threshold", "20")])),
         "x.toml:2: `queue.limit`: 15 beside a threshold of 20, which is the limit of its queue; \
-         allowed is one of the two\n\
+         expected one of the two\n\
          hint: `queue={ threshold = 20 }` replaces the whole queue"
     );
     assert_eq!(queue("{ limit = 11, threshold = 11 }"), "");
@@ -452,13 +452,13 @@ fn a_shared_queue_has_classes_with_shares() {
     let place = "`cell.ap.queue.vbs";
     assert_eq!(
         sharing("{}"),
-        format!("{place}`: no classes; needed is `by`, or tables [class.NAME] each with a share")
+        format!("{place}`: no classes; expected `by`, or tables [class.NAME] each with a share")
     );
     for c in ["0", "1"] {
         assert_eq!(
             sharing(&format!("{{ occupancy = {c}, by = \"station\" }}")),
             format!(
-                "{place}.occupancy`: {c} is no part of the queue's limit; allowed is a number above \
+                "{place}.occupancy`: {c} is no part of the queue's limit; expected a number above \
                  0 and below 1"
             )
         );
@@ -471,15 +471,15 @@ fn a_shared_queue_has_classes_with_shares() {
     assert_eq!(
         class("share = 0.6, direction = \"up\"", "share = 0.7"),
         format!(
-            "{place}.class.y.share`: 0.7 makes the shares of all classes sum to 1.3; allowed is a \
+            "{place}.class.y.share`: 0.7 makes the shares of all classes sum to 1.3; expected a \
              sum of at most 1, here at most 0.4"
         )
     );
     assert_eq!(
         class("share = 0", "share = 1"),
-        format!("{place}.class.x.share`: 0 is no share; allowed is a number above 0 and at most 1")
+        format!("{place}.class.x.share`: 0 is no share; expected a number above 0 and at most 1")
     );
-    let empty = "no station with a flow is in it; allowed is a class of at least one flow that no \
+    let empty = "no station with a flow is in it; expected a class of at least one flow that no \
                  class before it takes";
     assert_eq!(
         class("share = 0.5", "share = 0.5"),
@@ -492,7 +492,7 @@ fn a_shared_queue_has_classes_with_shares() {
     assert_eq!(
         class("share = 0.5, station = \"aa\"", "share = 0.5"),
         format!(
-            "{place}.class.x.station`: \"aa\" is no station; allowed are a, or one of their \
+            "{place}.class.x.station`: \"aa\" is no station; expected one of a, or one of their \
              stations"
         )
     );
@@ -502,7 +502,7 @@ fn a_shared_queue_has_classes_with_shares() {
     );
     let elsewhere = refusal(&[("cell.queue.vbs", "{ by = \"station\" }")]);
     assert!(
-        elsewhere.contains("unknown key; allowed are limit"),
+        elsewhere.contains("unknown key; expected one of limit"),
         "{elsewhere}"
     );
 }
@@ -576,7 +576,7 @@ fn classes_of_several_access_categories_are_refused() {
     assert_eq!(
         said("voice"),
         "`cell.ap_queue.vbs`: its classes have flows of several access categories (best-effort, \
-         voice), each with a queue of its own at the access point; allowed are classes of one category"
+         voice), each with a queue of its own at the access point; expected classes of one category"
     );
     assert_eq!(said("best-effort"), "");
 }

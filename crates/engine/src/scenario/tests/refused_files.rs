@@ -14,7 +14,7 @@ fn said_of_json(text: &str) -> String {
 #[test]
 fn an_empty_file_says_what_is_needed() {
     let expected = "x.toml: nothing in it; \
-                    allowed is a scenario with at least a duration and flows: stations with a cell, or wired links";
+                    expected a scenario with at least a duration and flows: stations with a cell, or wired links";
     assert_eq!(said_of_bytes(b""), expected);
     assert_eq!(said_of_bytes(b"\n  # a comment\n"), expected);
 }
@@ -24,7 +24,7 @@ fn a_large_file_is_refused_unread() {
     let large = vec![b'['; 10_000_000];
     assert_eq!(
         said_of_bytes(&large),
-        "x.toml: 10000000 bytes are too many for a scenario; allowed are at most 1048576"
+        "x.toml: 10000000 bytes are too many for a scenario; expected at most 1048576"
     );
     let mut largest = SMALL.as_bytes().to_vec();
     largest.resize(LARGEST_FILE, b'\n');
@@ -35,11 +35,11 @@ fn a_large_file_is_refused_unread() {
 fn a_binary_file_is_not_text() {
     assert_eq!(
         said_of_bytes(b"\x7fELF\n\x00"),
-        "x.toml:2: not text (a NUL byte); allowed is a scenario in TOML or JSON"
+        "x.toml:2: not text (a NUL byte); expected a scenario in TOML or JSON"
     );
     assert_eq!(
         said_of_bytes(b"name = \"k\xe4se\""),
-        "x.toml:1: not text in UTF-8; allowed is a scenario in TOML or JSON"
+        "x.toml:1: not text in UTF-8; expected a scenario in TOML or JSON"
     );
 }
 
@@ -54,7 +54,7 @@ fn syntax_errors_name_the_line() {
         "x.json:2: not valid JSON: expected value"
     );
     let comma = "not valid JSON: nothing follows this comma; \
-                 allowed are commas between entries, not after the last";
+                 expected commas between entries, not after the last";
     assert_eq!(
         said_of_json("{\"a\": 1,\n \"b\": 2, \n}"),
         format!("x.json:2: {comma}")
@@ -66,7 +66,7 @@ fn syntax_errors_name_the_line() {
     assert_eq!(
         said_of_json("[]"),
         "x.json: a list is not a table; \
-         allowed is a scenario with at least a duration and flows: stations with a cell, or wired links"
+         expected a scenario with at least a duration and flows: stations with a cell, or wired links"
     );
 }
 
@@ -113,7 +113,7 @@ fn an_unclosed_bracket_is_one_problem_in_the_line_that_opens_it() {
 
 #[test]
 fn a_name_defined_twice_is_found_in_tables_inline_tables_and_json() {
-    let twice = "defined twice; allowed is one definition of each name";
+    let twice = "defined twice; expected one definition of each name";
     assert_eq!(
         said_of("upload = 2"),
         format!("x.toml:5: `station.a.upload`: {twice}")
@@ -139,8 +139,8 @@ fn a_name_defined_twice_is_found_in_tables_inline_tables_and_json() {
 fn what_is_needed_and_missing_is_named() {
     assert_eq!(
         complaints(toml("replications = 3", &[])),
-        "x.toml: `duration`: missing; needed is a duration from 1 ms to 1000000 s\n\
-         x.toml: `station`: missing; needed are tables [station.NAME] with flows, or flows over \
+        "x.toml: `duration`: missing; expected a duration from 1 ms to 1000000 s\n\
+         x.toml: `station`: missing; expected tables [station.NAME] with flows, or flows over \
          wired links"
     );
 }
@@ -151,7 +151,7 @@ fn many_flows_leave_less_time() {
     let said = |set: &[(&str, &str)]| complaints(toml(text, set));
     assert!(toml(text, &[]).is_ok());
     let rest = "`duration`: \"1000000 s\" is more than can be simulated with this many flows; \
-                allowed are at most 70368 s\n\
+                expected at most 70368 s\n\
                 hint: fewer flows can be simulated for longer";
     let many = ("dumbbell.flows", "100000");
     assert_eq!(said(&[many]), format!("x.toml:1: {rest}"));
@@ -173,9 +173,9 @@ fn stations_and_flows_are_needed() {
             "duration = \"1 s\"\ndumbbell.bottleneck = \"5 Mbps\"",
             &[]
         )),
-        "x.toml:2: `dumbbell.flows`: missing; needed is a number of flows, or tables [flow.NAME]"
+        "x.toml:2: `dumbbell.flows`: missing; expected a number of flows, or tables [flow.NAME]"
     );
-    let none = "`dumbbell.flows`: 0 makes no flow; allowed is a number from 1 to 100000, or 0 beside \
+    let none = "`dumbbell.flows`: 0 makes no flow; expected a number from 1 to 100000, or 0 beside \
                 tables [flow.NAME]";
     let dumbbell = "duration = \"1 s\"\ndumbbell.bottleneck = \"5 Mbps\"\ndumbbell.flows = ";
     assert_eq!(
@@ -191,20 +191,20 @@ fn stations_and_flows_are_needed() {
             "duration = \"1 s\"\ncell.phy = \"802.11b\"\nstation = {}",
             &[]
         )),
-        "x.toml:3: `station`: empty; needed are tables [station.NAME]"
+        "x.toml:3: `station`: empty; expected tables [station.NAME]"
     );
     let idle = SMALL.replace("upload = 1", "upload = 0");
     assert_eq!(
         complaints(toml(&idle, &[])),
         "x.toml:3: `station`: no station has a flow; \
-         needed is at least one upload, download, udp_up, udp_down, sensor_up or sensor_down, \
+         expected at least one upload, download, udp_up, udp_down, sensor_up or sensor_down, \
          or [programs] for an emulation"
     );
 }
 
 #[test]
 fn station_names_are_plain_and_unique_after_expansion() {
-    let allowed = "allowed are up to 64 ASCII letters, digits, `-` and `_`, \
+    let allowed = "expected a name of up to 64 ASCII letters, digits, `-` and `_`, \
                    the first a letter or digit";
     assert_eq!(
         said_of("[station.\"käse\"]"),
@@ -221,7 +221,7 @@ fn station_names_are_plain_and_unique_after_expansion() {
     assert_eq!(
         said_of("[station.b]\ncount = 2\n[station.b-1]"),
         "x.toml:7: `station.b-1`: station name `b-1` is made twice, by `station.b` too; \
-         allowed are unique names"
+         expected unique names"
     );
 }
 
@@ -229,11 +229,11 @@ fn station_names_are_plain_and_unique_after_expansion() {
 fn absurd_numbers_of_stations_and_flows_are_refused_before_they_are_made() {
     assert_eq!(
         said_of("count = 10000\n[station.b]\ncount = 1"),
-        "x.toml:6: `station`: 10001 stations in all; allowed are at most 10000"
+        "x.toml:6: `station`: 10001 stations in all; expected at most 10000"
     );
     assert_eq!(
         said_of("count = 10000\ndownload = 100000"),
-        "x.toml:3: `station`: 1000010000 flows in all; allowed are at most 100000"
+        "x.toml:3: `station`: 1000010000 flows in all; expected at most 100000"
     );
 }
 
@@ -253,7 +253,7 @@ fn warmup_leaves_something_to_measure() {
     assert_eq!(
         complaints(toml(&format!("warmup = \"10 s\"\n{SMALL}"), &[])),
         "x.toml:1: `warmup`: \"10 s\" leaves nothing to measure; \
-         allowed is less than the duration of 10 s"
+         expected less than the duration of 10 s"
     );
 }
 
@@ -262,14 +262,14 @@ fn a_series_has_at_least_one_sample() {
     assert_eq!(
         complaints(toml(SMALL, &[("record.series_interval", "11 s")])),
         "--set record.series_interval=11 s: `record.series_interval`: \"11 s\" leaves no sample; \
-         allowed is at most the duration of 10 s"
+         expected at most the duration of 10 s"
     );
     assert!(toml(SMALL, &[("record.series_interval", "10 s")]).is_ok());
     let late = [("record.series_interval", "3 s"), ("record.from", "9.1 s")];
     assert_eq!(
         complaints(toml(SMALL, &late)),
         "--set record.series_interval=3 s: `record.series_interval`: \"3 s\" leaves no sample; \
-         allowed is at most the duration of 10 s"
+         expected at most the duration of 10 s"
     );
     assert!(toml(SMALL, &[late[0], ("record.from", "9 s")]).is_ok());
 }
@@ -279,7 +279,7 @@ fn something_is_left_to_record() {
     assert_eq!(
         complaints(toml(SMALL, &[("record.from", "10 s")])),
         "--set record.from=10 s: `record.from`: \"10 s\" leaves nothing to record; \
-         allowed is less than the duration of 10 s"
+         expected less than the duration of 10 s"
     );
 }
 
@@ -288,7 +288,7 @@ fn the_queue_of_the_access_point_is_given_once() {
     let text = SMALL.replace("802.11b\"", "802.11b\", ap_queue = 7, ap.queue = 8");
     assert_eq!(
         complaints(toml(&text, &[])),
-        "x.toml:2: `cell.ap.queue`: repeats `cell.ap_queue`; allowed is one of the two"
+        "x.toml:2: `cell.ap.queue`: repeats `cell.ap_queue`; expected one of the two"
     );
 }
 

@@ -81,11 +81,11 @@ fn problems_name_the_setting_as_their_source() {
     assert_eq!(
         said_of(&[("tcp.window", "0")]),
         "--set tcp.window=0: `tcp.window`: 0 is too small; \
-         allowed is a whole number from 1 to 65535"
+         expected a whole number from 1 to 65535"
     );
     assert_eq!(
         said_of(&[("cell.ap.cwmni", "5")]),
-        "--set cell.ap.cwmni=5: `cell.ap.cwmni`: unknown key; allowed are rate, queue, \
+        "--set cell.ap.cwmni=5: `cell.ap.cwmni`: unknown key; expected one of rate, queue, \
          queue_order, control_rate, aifsn, cwmin, cwmax, txop_packets, txop_limit, attempts_short, \
          attempts_long, voice, video, background, aggregation\n\
          hint: did you mean `cwmin`?"
@@ -93,7 +93,7 @@ fn problems_name_the_setting_as_their_source() {
     assert_eq!(
         said_of(&[("stagger", "3 s"), ("station.a.upload", "5")]),
         "--set stagger=3 s: `stagger`: flow `a/up/5` would start at 12 s; \
-         allowed is before its end at 10 s"
+         expected before its end at 10 s"
     );
 }
 
@@ -102,12 +102,12 @@ fn a_path_through_a_bare_value_is_refused() {
     assert_eq!(
         said_of(&[("duration.x", "5")]),
         "--set duration.x=5: `duration.x`: `duration` is a single value, not a table; \
-         allowed is `duration=VALUE`"
+         expected `duration=VALUE`"
     );
     assert_eq!(
         said_of(&[("cell", "5")]),
         "--set cell=5: `cell`: 5 is not a table; \
-         allowed is a table with at least the key phy"
+         expected a table with at least the key phy"
     );
     for path in ["", ".", "cell.", "cell..slot"] {
         assert!(said_of(&[(path, "1")]).contains("not a path"), "{path}");
@@ -119,13 +119,13 @@ fn a_station_that_is_not_in_the_file_is_refused_with_the_nearest_name() {
     assert_eq!(
         complaints(toml(HOTSPOT, &[("station.other.download", "2")])),
         "--set station.other.download=2: `station.other`: no such station; \
-         allowed are uploader, others\n\
+         expected one of uploader, others\n\
          hint: did you mean `others`?"
     );
     assert_eq!(
         complaints(toml(HOTSPOT, &[("station.others-2.rate", "2 Mbps")])),
         "--set station.others-2.rate=2 Mbps: `station.others-2`: is a member of the group \
-         `others` (count 4), whose members are alike; allowed are uploader, others\n\
+         `others` (count 4), whose members are alike; expected uploader, others\n\
          hint: station.others.rate sets all of them; \
          give a station that differs a table of its own"
     );
@@ -147,7 +147,7 @@ fn a_typo_inside_a_table_is_one_problem() {
     for path in ["cell.ap_queue.vbs.clas.a.share", "cell.ap.queue.vbs.clas"] {
         let said = said_of(&[(path, "0.5")]);
         assert!(
-            said.contains("`: unknown key; allowed are occupancy"),
+            said.contains("`: unknown key; expected one of occupancy"),
             "{said}"
         );
         assert!(said.ends_with("\nhint: did you mean `class`?"), "{said}");
