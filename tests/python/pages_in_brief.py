@@ -17,7 +17,7 @@ LONG: dict[str, tuple[str, ...]] = {
     "call.md": (">>> slow_line = table", ">>> slow_air = table"),
     "import.md": ("lasthop compare",),
     "l4s.md": (">>> for rate",),
-    "middle.md": ("lasthop compare", "--set csma.queue=50 \\"),
+    "middle.md": ("lasthop compare",),
     "networks.md": ("as-ns2.toml", "check campus.toml"),
     "old-laptop.md": (">>> found =", "lasthop simulate", "lasthop sweep"),
     "oscillation.md": (
