@@ -1,4 +1,4 @@
-"""Draws the picture of the emulation guide in eight minutes: ``python docs/emulated.py``.
+"""Draws emulated fairness for validation.md in eight minutes: ``python docs/emulated.py``.
 
 The fairness level of paper 002's figures 5 and 6 without a bottleneck: predicted, simulated, and
 emulated with the kernel's TCP, with its quick ACKs and without.
