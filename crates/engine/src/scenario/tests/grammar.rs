@@ -181,6 +181,7 @@ fn sample(path: &str, key: &Key) -> Option<&'static str> {
             Default::Depends(_) => "false", // as ns-2 they are true
             _ => "true",
         },
+        Kind::Count(_) if path == "format" => return None, // one format is accepted
         Kind::Count(_) if key.told.is_some() => "3",
         Kind::Count(_) => match key.name {
             "cwmin" | "mcs" => "3",
