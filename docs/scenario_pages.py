@@ -158,9 +158,17 @@ def section(table: Table, page: Page, example: str) -> list[str]:
 
 
 def link_to(place: str, page: Page) -> str:
-    """Return a link from a page to the table at this place."""
+    """Return a link from a page to the table at this place.
+
+    Raises
+    ------
+    ValueError
+        If no page has the table.
+    """
     table = next(each for each in tables().values() if place in each.places)
-    there = next(each.name for each in pages() if table.name in each.examples)
+    there = next((each.name for each in pages() if table.name in each.examples), None)
+    if there is None:
+        raise ValueError(f"docs/scenario_pages.toml: no page has the table `{table.name}`")
     return f"[{table.title}]({'' if there == page.name else f'{there}.md'}#{table.anchor})"
 
 
