@@ -12,6 +12,7 @@ import subprocess
 import sys
 import tomllib
 from collections.abc import Iterable, Iterator
+from fnmatch import fnmatch
 from pathlib import Path
 from typing import NamedTuple
 
@@ -209,7 +210,7 @@ def files(asked: Iterable[str], rules: Rules) -> list[str]:
             ["git", "ls-files", "*.md"], cwd=ROOT, capture_output=True, text=True, check=True
         )
         names = tracked.stdout.splitlines()
-    return [name for name in names if name not in rules.generated]
+    return [name for name in names if not any(fnmatch(name, each) for each in rules.generated)]
 
 
 def main(asked: list[str]) -> int:

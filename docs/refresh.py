@@ -20,6 +20,7 @@ sys.path.insert(0, str(DOCS))
 
 import access_points  # noqa: E402
 import reference  # noqa: E402
+import scenario_pages  # noqa: E402
 import tables  # noqa: E402
 import transcripts  # noqa: E402
 import two_classes_page  # noqa: E402
@@ -28,12 +29,12 @@ import verdicts  # noqa: E402
 from lasthop.cli.completion.table import completion_page  # noqa: E402
 
 PAGES: dict[str, Callable[[], str]] = {
-    "docs/reference/scenario.md": reference.scenario_page,
     "docs/reference/cli.md": reference.cli_page,
     "docs/nomenclature.md": reference.nomenclature_page,
     "docs/reference/claims.md": verdicts.claims_page,
     "docs/reference/two-classes.md": two_classes_page.page,
     "python/lasthop/cli/completion/words.json": completion_page,
+    **scenario_pages.PAGES,
     **access_points.PAGES,
 }
 """Generated pages, and what writes them."""

@@ -3,7 +3,10 @@
 import json
 import re
 import sys
+import tomllib
+from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 import pytest
 import typer
@@ -22,6 +25,7 @@ import beside  # noqa: E402
 import downloads  # noqa: E402
 import reference  # noqa: E402
 import refresh  # noqa: E402
+import scenario_pages  # noqa: E402
 import transcripts  # noqa: E402
 
 from . import pages_in_brief  # noqa: E402
@@ -114,22 +118,60 @@ def test_every_long_page_exists_and_has_its_long_commands() -> None:
         assert [part for part in parts if part not in pages[name]] == [], name
 
 
+def settings() -> set[str]:
+    return set().union(
+        *(headings(f"reference/scenario/{p.name}.md") for p in scenario_pages.pages())
+    )
+
+
 def test_every_setting_has_a_heading() -> None:
-    schema = json.loads(_core.schema())
+    tables = scenario_pages.tables()
     keys = {
-        f"{paths[0]}.{key}".lstrip(".")
-        for paths, table in reference.tables(schema)
-        for key in table["properties"]
+        f"{name}.{key}".lstrip(".") for name in tables for key in tables[name].schema["properties"]
     }
     assert len(keys) > 50
-    assert keys <= headings("reference/scenario.md")
-    assert len(reference.tables(schema)) == 1 + len(schema["$defs"])
+    assert keys <= settings()
+    assert len(tables) == 1 + len(json.loads(_core.schema())["$defs"])
+
+
+def test_every_table_has_one_example_on_one_page() -> None:
+    shown = [name for page in scenario_pages.pages() for name in page.examples]
+    assert sorted(shown) == sorted(scenario_pages.tables()), "add it to docs/scenario_pages.toml"
+
+
+def test_every_page_of_settings_is_generated_and_not_long() -> None:
+    pages = [ROOT / name for name in scenario_pages.PAGES]
+    assert {DOCS / "reference" / "scenario.md", *DOCS.glob("reference/scenario/*.md")} == set(pages)
+    assert [page.name for page in pages if len(page.read_text("utf-8").splitlines()) > 450] == []
+
+
+def is_used(tree: Any, path: Sequence[str]) -> bool:
+    """Return whether a file has a table with keys at a path."""
+    if not isinstance(tree, dict) or not path:
+        return isinstance(tree, dict) and tree != {}
+    keys = tree if path[0] == scenario_pages.NAMED else tree.keys() & {path[0]}
+    return any(is_used(tree[key], path[1:]) for key in keys)
+
+
+def test_examples_of_tables_are_accepted_and_use_their_table() -> None:
+    checks = {"gateway": _core.check_gateway, "interface": _core.check_interface}
+    for page in scenario_pages.pages():
+        for name, example in page.examples.items():
+            check = checks.get(name.partition(".")[0], _core.Scenario)
+            check(example.encode(), "toml", f"example of `{name}`", [], [])
+            tree, places = tomllib.loads(example), scenario_pages.tables()[name].places
+            assert any(is_used(tree, place.split(".") if place else []) for place in places), name
+
+
+def test_the_example_of_the_index_is_accepted() -> None:
+    example = scenario_pages.INDEX.partition("```toml\n")[2].partition("```")[0]
+    assert len(lasthop.Scenario(example)["flows"]) == 3
 
 
 def test_points_are_no_names() -> None:
-    page = reference.scenario_page()
     points = "A list of 2 to 1000 points, each 2 numbers above 0."
-    for key in ("csma.marginal_utility", "flow.NAME.marginal_utility"):
+    for name, key in (("csma", "csma.marginal_utility"), ("flow", "flow.NAME.marginal_utility")):
+        page = scenario_pages.PAGES[f"docs/reference/scenario/{name}.md"]()
         assert points in page.partition(f"### `{key}`")[2].partition("\n##")[0]
 
 
@@ -157,14 +199,14 @@ def test_terms_are_in_order_and_name_settings_quantities_or_commands() -> None:
     terms = reference.terms()
     names = [term["name"].lower() for term in terms]
     assert names == sorted(set(names))
-    settings = headings("reference/scenario.md")
-    last = {setting.rpartition(".")[2] for setting in settings}
-    known = settings | last | headings("nomenclature.md") | headings("reference/cli.md")
+    keys = settings()
+    last = {key.rpartition(".")[2] for key in keys}
+    known = keys | last | headings("nomenclature.md") | headings("reference/cli.md")
     for term in terms:
         assert term["means"].endswith("."), term
         for carrier in re.findall(r"`([^`]+)`", term["carried_by"]):
             key = carrier.strip("[]").partition(" = ")[0]
-            of_table = any(setting.startswith(f"{key}.") for setting in settings)
+            of_table = any(each.startswith(f"{key}.") for each in keys)
             assert key in known or of_table, term
 
 

@@ -1,0 +1,279 @@
+"""The pages of scenario settings, written from the engine's schema and `scenario_pages.toml`."""
+
+import json
+import re
+import tomllib
+from collections.abc import Callable, Iterator, Mapping
+from functools import cache, partial
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from lasthop import _core
+
+Schema = Mapping[str, Any]
+
+NAMED = "NAME"
+"""Stands in a path for a name that the user chooses."""
+UNITS = {
+    "ns|us": 'a time, such as "20 us"',
+    "bps|": 'a rate, such as "11 Mbps"',
+    "B|kB": "a size",
+    "mm|m|km": 'a length, such as "250 m"',
+}
+"""What a quantity's pattern contains, and what to call the quantity."""
+
+
+class Table(NamedTuple):
+    """A table of settings."""
+
+    places: list[str]
+    """The paths at which it may be; the first is its name."""
+    schema: Schema
+
+    @property
+    def name(self) -> str:
+        """The path that headings use; empty for the top level."""
+        return self.places[0]
+
+    @property
+    def title(self) -> str:
+        """Its name in links and headings."""
+        return f"`{self.name}`" if self.name else "Top level"
+
+    @property
+    def summary(self) -> str:
+        """The first sentence of its description."""
+        return re.split(r"(?<!\.)\. ", self.schema["description"])[0].rstrip(".")
+
+    @property
+    def anchor(self) -> str:
+        """The anchor of its heading, as MyST and code hosts make it."""
+        return f"table-{self.name.lower().replace('.', '')}" if self.name else "top-level"
+
+
+class Page(NamedTuple):
+    """A page of `scenario_pages.toml`."""
+
+    name: str
+    title: str
+    text: str
+    examples: Mapping[str, str]
+    """Examples by table, in the order of the page."""
+
+
+@cache
+def pages() -> list[Page]:
+    """Return the pages of tables, in order."""
+    read = tomllib.loads((Path(__file__).parent / "scenario_pages.toml").read_text("utf-8"))
+    return [
+        Page(
+            page["name"],
+            page["title"],
+            page["text"],
+            {table["path"]: table["example"] for table in page["table"]},
+        )
+        for page in read["page"]
+    ]
+
+
+@cache
+def tables() -> dict[str, Table]:
+    """Return each table by its name, which is the shortest of its paths."""
+    schema: Schema = json.loads(_core.schema())
+    definitions: Schema = schema["$defs"]
+    paths: dict[str, list[str]] = {}
+
+    def visit(table: Schema, path: str) -> None:
+        for key, value in table["properties"].items():
+            for name, suffix in references(value):
+                place = f"{path}{key}{suffix}"
+                paths.setdefault(name, []).append(place)
+                visit(definitions[name], f"{place}.")
+
+    visit(schema, "")
+    found = [Table([""], schema)]
+    for name, places in paths.items():
+        found.append(Table(sorted(places, key=lambda path: path.count(".")), definitions[name]))
+    return {table.name: table for table in found}
+
+
+def references(value: Schema) -> Iterator[tuple[str, str]]:
+    """Tables that a value may be: their name, and what they add to the path."""
+    if "$ref" in value:
+        yield value["$ref"].removeprefix("#/$defs/"), ""
+    for choice in value.get("oneOf", ()):
+        yield from references(choice)
+    if value.get("additionalProperties"):
+        for name, _ in references(value["additionalProperties"]):
+            yield name, f".{NAMED}"
+
+
+def index_page() -> str:
+    """Return how a scenario file is built, and a table of all tables."""
+    lines = [INDEX, "## Tables", "", "| table | contents |", "|---|---|"]
+    for page in pages():
+        lines.append(f"| **[{page.title}](scenario/{page.name}.md)** | |")
+        for name in page.examples:
+            table = tables()[name]
+            link = f"[{table.title}](scenario/{page.name}.md#{table.anchor})"
+            also = [f"`{place}`" for place in table.places[1:] if parent_is_named(place)]
+            lines.append(f"| {', '.join([link, *also])} | {table.summary} |")
+    lines += ["", "```{toctree}", ":maxdepth: 1", ":hidden:", ""]
+    lines += [*(f"scenario/{page.name}" for page in pages()), "```"]
+    return "\n".join(lines) + "\n"
+
+
+def parent_is_named(place: str) -> bool:
+    """Return whether the table around a place has the name that the place gives it."""
+    return place.removesuffix(f".{NAMED}").rpartition(".")[0] in tables()
+
+
+def table_page(page: Page) -> str:
+    """Return a page of tables with every setting under a heading of its own."""
+    lines = [f"# {page.title}", "", page.text, INTRODUCTION, ""]
+    for name, example in page.examples.items():
+        lines += section(tables()[name], page, example)
+    return "\n".join(lines).rstrip() + "\n"
+
+
+def section(table: Table, page: Page, example: str) -> list[str]:
+    """Return a table: its purpose, its places, an example and its keys."""
+    lines = [f"## Table {table.title}" if table.name else f"## {table.title}", ""]
+    lines += [table.schema["description"], ""]
+    if len(table.places) > 1:
+        also = ", ".join(f"`{place}`" for place in table.places[1:])
+        lines += [f"This table may also be at {also}.", ""]
+    lines += ["```toml", f"{example}```", ""]
+    prefix = f"{table.name}." if table.name else ""
+    required = table.schema.get("required", ())
+    for key, value in table.schema["properties"].items():
+        link = "".join(link_to(f"{prefix}{key}{suffix}", page) for _, suffix in references(value))
+        lines += [f"### `{prefix}{key}`", "", value["description"], "", allowed(value, link)]
+        if key in required:
+            lines[-1] += " Required."
+        elif "default" in value:
+            lines[-1] += f" Default: {literal(value['default'])}."
+        lines.append("")
+    return lines
+
+
+def link_to(place: str, page: Page) -> str:
+    """Return a link from a page to the table at this place.
+
+    Raises
+    ------
+    ValueError
+        If no page has the table.
+    """
+    table = next(each for each in tables().values() if place in each.places)
+    there = next((each.name for each in pages() if table.name in each.examples), None)
+    if there is None:
+        raise ValueError(f"docs/scenario_pages.toml: no page has the table `{table.name}`")
+    return f"[{table.title}]({'' if there == page.name else f'{there}.md'}#{table.anchor})"
+
+
+def allowed(value: Schema, link: str = "") -> str:
+    """Return the values that may be there; a link leads to their table."""
+    if "oneOf" in value:
+        return " Or: ".join(allowed(choice, link) for choice in value["oneOf"])
+    if "$ref" in value:
+        return f"A table: {link}."
+    if "enum" in value:
+        return f"One of {', '.join(literal(word) for word in value['enum'])}."
+    match value["type"]:
+        case "integer":
+            return f"A whole number from {value['minimum']} to {value['maximum']}."
+        case "number" if "maximum" in value:
+            return f"A number from {value['minimum']:g} to {value['maximum']:g}."
+        case "number":
+            return f"A number from {value['minimum']} to below {value['exclusiveMaximum']}."
+        case "boolean":
+            return "`true` or `false`."
+        case "array" if "oneOf" in value["items"]:
+            return f"A list of {value['minItems']} to {value['maxItems']} times."
+        case "array" if value["items"]["type"] == "array":
+            point, coordinate = value["items"], value["items"]["items"]
+            return (
+                f"A list of {value['minItems']} to {value['maxItems']} points, each "
+                f"{point['minItems']} numbers above {coordinate['exclusiveMinimum']}."
+            )
+        case "array" if value.get("uniqueItems"):
+            return "A list of names in quotes."
+        case "array":
+            return "A list of texts."
+        case "object" if "oneOf" in value["additionalProperties"]:
+            return f"By name: {lower_first(allowed(value['additionalProperties'], link))}"
+        case "object":
+            return f"Tables with names of your choice: {link}."
+    return text_allowed(value)
+
+
+def lower_first(text: str) -> str:
+    """The text with a small first letter."""
+    return text[:1].lower() + text[1:]
+
+
+def text_allowed(value: Schema) -> str:
+    """What a text may be: a quantity, a word, or anything."""
+    pattern = value.get("pattern", "")
+    kind = next((name for units, name in UNITS.items() if units in pattern), "text")
+    word = re.match(r"\^\\s\*\((\w+)\|", pattern)
+    rates = value.get("$comment", "").partition("; ")[2]
+    line = kind[0].upper() + kind[1:] + (f', or "{word[1]}"' if word else "")
+    return f"{line} ({rates})." if rates else f"{line}."
+
+
+def literal(value: object) -> str:
+    """A value as it is written in a file."""
+    return f"`{json.dumps(value)}`"
+
+
+INTRODUCTION = """\
+[Scenario settings](../scenario.md) describes how a file is built, and lists all tables."""
+
+INDEX = """\
+# Scenario settings
+
+A scenario is a file in TOML, or in JSON with the same structure. These pages list its tables and
+every setting in them, each table with an example. [The guide](../guide/scenarios.md) introduces
+scenarios step by step.
+
+## How a file is built
+
+```toml
+duration = "60 s"           # keys of the top level come first
+
+[cell]                      # a table
+phy = "802.11g"
+
+[cell.ap]                   # a table within it
+queue = 200                 # a bare value: packets
+
+[station.laptop]            # NAME is laptop
+download = 2                # a bare value: connections
+udp_up = { rate = "1 Mbps", packet = "500 B" }
+```
+
+- **What a file needs.** A simulation needs `duration`, and traffic of
+  [stations](scenario/station.md) in a [cell](scenario/cell.md) or of [flows](scenario/flow.md)
+  across wired or wireless links. All other settings have defaults. A file that describes only a
+  [gateway](scenario/gateway.md) or an [interface](scenario/interface.md) needs neither.
+- **Paths.** A path such as `cell.ap.queue` is the key `queue` of the table `[cell.ap]`. The same
+  setting can be written as `ap.queue = 200` in `[cell]`, as `cell.ap.queue = 200` at the top
+  level, or in an inline table. TOML cannot add keys to an inline table later.
+- **Names.** `NAME` in a path is a name of the author's choice.
+- **Bare values.** Some keys accept a single value in place of a table. For example, `download = 2`
+  is a table with `connections = 2`.
+- **Quantities.** A quantity [contains its unit](../guide/scenarios.md#units-stand-in-the-value).
+
+`lasthop check FILE` reports all errors of a file with their lines and the accepted values. A
+gateway or an interface has a check of its own, `lasthop gateway check FILE` or `lasthop queue check
+FILE`. `--set cell.ap.queue=100` replaces a value for one run. `lasthop schema` prints the JSON
+Schema from which these pages are written.
+"""
+
+PAGES: dict[str, Callable[[], str]] = {
+    "docs/reference/scenario.md": index_page,
+    **{f"docs/reference/scenario/{page.name}.md": partial(table_page, page) for page in pages()},
+}
+"""Generated pages, and the functions that return them."""
