@@ -131,7 +131,7 @@ deb: build
 
 # Needs cargo-deny, which CI does not install.
 deny:
-	@$(CARGO) deny --all-features check licenses bans sources
+	@$(CARGO) deny check licenses bans sources
 
 demo: build
 	@mkdir -p out
