@@ -3,7 +3,7 @@
 SHELL := /bin/bash
 .SHELLFLAGS := -euo pipefail -c
 .DEFAULT_GOAL := help
-.PHONY: help demo check test test-long test-linux soak mutations bench docs docs-pages build workbench wheel deb clean
+.PHONY: help demo check test test-long test-linux soak mutations bench docs docs-pages build workbench wheel deb deny clean
 # Stages of check and test.
 .PHONY: rust-tests rust-lint rust-docs
 .PHONY: python-lint python-types python-tests kernel determinism validation site check-stages test-stages
@@ -70,6 +70,7 @@ help:
 	@echo "make docs-pages writes the generated pages and the outputs shown in README and guides"
 	@echo "make wheel      packages for pip in dist/: sdist, wheels for x86_64 and aarch64; tried on clean machines (rustup, root)"
 	@echo "make deb        packages for Debian in dist/, for a gateway; tried on a clean machine (rustup, root)"
+	@echo "make deny       licences and sources of all crates, by cargo-deny (cargo install --locked cargo-deny)"
 	@echo "make build      the virtual environment with lasthop in it; make clean removes everything built"
 
 $(VENV)/.created: .ci/bootstrap
@@ -120,13 +121,17 @@ build: $(VENV)/.built
 	@$(MAKE) --no-print-directory --question workbench 2> /dev/null || workbench/build || test $$? = 2
 
 wheel: build
-	@$(STAGE) "build sdist and wheels" packaging/wheels
+	@$(STAGE) "build sdist and wheels" packaging/wheels $(if $(RELEASE),--release)
 	@$(STAGE) "try x86_64" packaging/try-wheel
 	@$(STAGE) "try aarch64" packaging/try-aarch64
 
 deb: build
-	@$(STAGE) "build sdist and wheels" packaging/wheels
+	@$(STAGE) "build sdist and wheels" packaging/wheels $(if $(RELEASE),--release)
 	@$(STAGE) "build and try the .deb" packaging/deb
+
+# Needs cargo-deny, which CI does not install.
+deny:
+	@$(CARGO) deny check licenses bans sources
 
 demo: build
 	@mkdir -p out

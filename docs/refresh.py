@@ -3,7 +3,8 @@
 Reference pages are written from the scenario schema, the command line and the registry of
 quantities, the verdicts on the papers' claims and the tables beside them from kept runs, and two
 classes by everybody's TCP from kept points; examples with each kind of access point are what
-`lasthop init` writes. In the guides and the README every `$ lasthop` command
+`lasthop init` writes. `packaging/project.py` writes the authors and addresses of the
+packages. In the guides and the README every `$ lasthop` command
 of a `console` block and every `>>>` of a `pycon` block is run and its output put in place, so that
 no number there is typed by hand. TOML, CSV and text blocks that begin with their `# NAME` are files
 for the commands that follow. A line of three dots in an output stands for lines left out, and is
@@ -16,9 +17,11 @@ from pathlib import Path
 
 DOCS = Path(__file__).resolve().parent
 ROOT = DOCS.parent
-sys.path.insert(0, str(DOCS))
+sys.path[:0] = [str(DOCS), str(ROOT / "packaging")]
 
 import access_points  # noqa: E402
+import manual  # noqa: E402
+import project  # noqa: E402
 import reference  # noqa: E402
 import scenario_pages  # noqa: E402
 import tables  # noqa: E402
@@ -35,6 +38,8 @@ PAGES: dict[str, Callable[[], str]] = {
     "docs/reference/two-classes.md": two_classes_page.page,
     "python/lasthop/cli/completion/words.json": completion_page,
     **scenario_pages.PAGES,
+    "packaging/wheel/data/share/man/man1/lasthop.1": manual.page,
+    **project.PAGES,
     **access_points.PAGES,
 }
 """Generated pages, and what writes them."""

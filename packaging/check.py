@@ -7,6 +7,8 @@ import tarfile
 import zipfile
 from pathlib import Path
 
+import project
+
 LARGEST_WHEEL = 4_200_000
 """Bytes: 3.2 MB without the workbench's page, and 0.75 MB for it, most of that the engine once
 more, for browsers; `tests/workbench/test_engine.py` bounds the page's parts."""
@@ -19,14 +21,15 @@ IN_WHEEL = (
     "lasthop/py.typed",
     "lasthop/cli/completion/share/lasthop.bash",
     "lasthop/congestion/share/compound.o",
-    "lasthop/gateway/share/lasthop-gateway.8",
     "lasthop/gateway/share/lasthop-gateway@.service",
     "lasthop/linkqueue/share/sharing.o",
     "lasthop/workbench/page/engine.wasm",
     "lasthop/workbench/page/index.html",
     "lasthop/workbench/page/licences.md",
+    "lasthop.data/data/share/man/man1/lasthop.1",
+    "lasthop.data/data/share/man/man8/lasthop-gateway.8",
 )
-"""Files that are easily forgotten."""
+"""Files that are easily forgotten. The name of the folder `.data` has no version here."""
 
 PAGE = "lasthop/workbench/page/"
 
@@ -35,6 +38,7 @@ IN_SDIST = (
     "LICENSE-MIT",
     "LICENSE-APACHE",
     "README.md",
+    "packaging/wheel/data/share/man/man1/lasthop.1",
     "crates/engine/src/lib.rs",
     f"python/{PAGE}engine.wasm",
     f"python/{PAGE}index.html",
@@ -51,9 +55,11 @@ def main(folder: Path) -> int:
         wrong += problems_of_wheel(wheel)
     for sdist in sdists:
         with tarfile.open(sdist) as archive:
-            wrong += missing(
-                sdist, IN_SDIST, [name.partition("/")[2] for name in archive.getnames()]
-            )
+            top = sdist.name.removesuffix(".tar.gz")
+            names = [name.removeprefix(f"{top}/") for name in archive.getnames()]
+            wrong += missing(sdist, IN_SDIST, names)
+            metadata = archive.extractfile(f"{top}/PKG-INFO")
+            wrong += problems_of_metadata(sdist, metadata.read() if metadata else b"")
     for path in (*wheels, *sdists):
         print(f"{path.name}: {path.stat().st_size / 1e6:.2f} MB")
     if subprocess.run(["twine", "check", "--strict", *wheels, *sdists]).returncode:
@@ -72,10 +78,13 @@ def problems_of_wheel(wheel: Path) -> list[str]:
     if wheel.stat().st_size > LARGEST_WHEEL:
         wrong.append(f"{wheel.name}: {wheel.stat().st_size} bytes, more than {LARGEST_WHEEL}")
     with zipfile.ZipFile(wheel) as archive:
-        wrong += missing(wheel, IN_WHEEL, archive.namelist())
+        names = [re.sub(r"^lasthop-[\d.]+\.data/", "lasthop.data/", n) for n in archive.namelist()]
+        wrong += missing(wheel, IN_WHEEL, names)
         if f"{PAGE}index.html" in archive.namelist():
             wrong += missing(wheel, named_by_page(archive), archive.namelist())
         core = archive.read("lasthop/_core.abi3.so")
+        metadata = next(n for n in names if n.endswith(".dist-info/METADATA"))
+        wrong += problems_of_metadata(wheel, archive.read(metadata))
     for path in (str(Path.cwd()), str(Path.home() / ".cargo")):
         if path.encode() in core:
             wrong.append(f"{wheel.name}: names {path}, a path of the machine that built it")
@@ -86,6 +95,14 @@ def problems_of_wheel(wheel: Path) -> list[str]:
     if tag is None or int(tag[1]) > 28:
         wrong.append(f"{wheel.name}: auditwheel does not find it fit for manylinux_2_28")
     return wrong
+
+
+def problems_of_metadata(package: Path, metadata: bytes) -> list[str]:
+    """Return a line if the long description is not README.md with the links for packages."""
+    _, _, description = metadata.decode().partition("\n\n")
+    if description.strip() == project.readme(project.load()).strip():
+        return []
+    return [f"{package.name}: its description is not that of `packaging/project.py readme`"]
 
 
 def named_by_page(archive: zipfile.ZipFile) -> tuple[str, ...]:

@@ -1,5 +1,6 @@
-"""Prints lasthop(1): what the commands are. Their options are in --help and in the docs."""
+"""Write lasthop(1), which lists the commands. Their options are in --help and in the docs."""
 
+from collections.abc import Iterator
 from typing import Any
 
 import typer
@@ -7,37 +8,35 @@ import typer
 from lasthop.cli.app import app
 
 
-def main() -> None:
-    """Print the page in the language of man."""
-    root: Any = typer.main.get_command(app)
-    print('.TH LASTHOP 1 "" lasthop "User commands"')
-    print(
-        ".SH NAME\nlasthop \\- who gets what at the last hop: predict, simulate, emulate, enforce"
-    )
-    print(".SH SYNOPSIS\n.B lasthop\n.I COMMAND\n.RI [ arguments ]")
-    print(".SH DESCRIPTION\n" + roff(root.help or "") + "\n.SH COMMANDS")
+def page() -> str:
+    """Return the page in the language of man."""
+    return "".join(f"{line}\n" for line in lines(typer.main.get_command(app)))
+
+
+def lines(root: Any) -> Iterator[str]:
+    """Yield the lines of the page for this command."""
+    yield '.TH LASTHOP 1 "" lasthop "User commands"'
+    yield ".SH NAME\nlasthop \\- predict, simulate, emulate and control TCP at the last hop"
+    yield ".SH SYNOPSIS\n.B lasthop\n.I COMMAND\n.RI [ arguments ]"
+    yield ".SH DESCRIPTION\n" + roff(root.help or "") + "\n.SH COMMANDS"
     for name, command in root.commands.items():
-        print(f".TP\n.B {roff(name)}\n" + roff(first_sentence(command.help or "")))
-    print(".SH OPTIONS\n.TP\n.B \\-\\-help\nShow the arguments and options of a command.")
-    print(".TP\n.BR \\-q , \\ \\-\\-quiet\nPrint nothing but the answer and errors.")
-    print(
-        ".SH EXIT STATUS\n0 all is well; 1 a defect of lasthop; 2 something you can put right, "
-        "said in one line; 130 interrupted, what was finished is kept."
+        yield f".TP\n.B {roff(name)}\n" + roff(first_sentence(command.help or ""))
+    yield ".SH OPTIONS\n.TP\n.B \\-\\-help\nShow the arguments and options of a command."
+    yield ".TP\n.BR \\-q , \\ \\-\\-quiet\nPrint nothing but the answer and errors."
+    yield (
+        ".SH EXIT STATUS\n0: success. 1: a defect of lasthop. 2: a problem that you can fix; one "
+        "line describes it. 130: interrupted; finished parts are kept."
     )
-    print(".SH SEE ALSO\n.BR lasthop\\-gateway (8)")
+    yield ".SH SEE ALSO\n.BR lasthop\\-gateway (8)"
 
 
 def first_sentence(text: str) -> str:
-    """The text up to its first full stop, in one line."""
+    """Return the text up to its first period, in one line."""
     head, _, _ = " ".join(text.split()).partition(". ")
     return head.rstrip(".") + "."
 
 
 def roff(text: str) -> str:
-    """The text, so that man shows it as it is."""
+    """Return the text, escaped so that man shows it unchanged."""
     plain = " ".join(text.split()).replace("\\", "\\e").replace("-", "\\-").replace("`", "")
     return "\\&" + plain if plain.startswith((".", "'")) else plain
-
-
-if __name__ == "__main__":
-    main()

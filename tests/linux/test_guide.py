@@ -145,16 +145,20 @@ def test_outputs_in_the_guide_have_the_form_of_the_real_ones() -> None:
 
 
 SHARE = Path(package.__file__).parent / "share"
+MANUAL = ROOT / "packaging/wheel/data/share/man/man8/lasthop-gateway.8"
 
 
 def test_what_the_guide_installs_comes_with_the_package() -> None:
     lines = re.findall(r"^# install -D -m 644 -t (\S+) (\S+)$", GUIDE, re.MULTILINE)
     package = "/opt/lasthop/lib/python3*/site-packages/lasthop/gateway/share"
-    assert [Path(file).parent for _, file in lines] == [Path(package)] * 2
+    pages = [Path("/opt/lasthop/share/man/man8") / MANUAL.name]
+    assert [Path(file) for _, file in lines if MANUAL.name in file] == pages
+    units = [Path(file) for _, file in lines if MANUAL.name not in file]
+    assert [file.parent for file in units] == [Path(package)]
     # `plan --sh` makes a script of one file, and the gateway loads the programs itself
     ours = (".sh", ".o", ".sources")
     there = {path.name for path in SHARE.iterdir() if path.suffix not in ours}
-    assert {Path(file).name for _, file in lines} == there
+    assert {file.name for file in units} == there
 
 
 def test_the_unit_is_well_once_the_manual_page_is_there(tmp_path: Path) -> None:
@@ -178,15 +182,15 @@ def test_the_unit_is_well_once_the_manual_page_is_there(tmp_path: Path) -> None:
 
     pages.mkdir(parents=True)
     assert "man lasthop-gateway(8)" in verified()
-    shutil.copy(SHARE / "lasthop-gateway.8", pages)
+    shutil.copy(MANUAL, pages)
     assert verified() == ""
 
 
-@pytest.mark.parametrize("page", ["lasthop-gateway@.service", "lasthop-gateway.8"])
-def test_unit_and_manual_page_name_commands_that_exist(page: str) -> None:
+@pytest.mark.parametrize("page", [SHARE / "lasthop-gateway@.service", MANUAL], ids=lambda p: p.name)
+def test_unit_and_manual_page_name_commands_that_exist(page: Path) -> None:
     from lasthop.cli.gateway import COMMANDS
 
-    text = (SHARE / page).read_text("utf-8")
+    text = page.read_text("utf-8")
     named = set(re.findall(r"lasthop gateway (\w+)|^\.BI (\w+) \" FILE", text, re.MULTILINE))
     verbs = {verb for pair in named for verb in pair if verb}
     assert verbs

@@ -10,7 +10,7 @@ from lasthop.cli.emulate import joined
 from lasthop.emulation.link import WAYS, link
 from lasthop.emulation.places import every_place
 
-ALLOWED = "; expected, with commas between, a rate, a delay, queue N, loss P"
+EXPECTED = "; expected a rate, a delay, queue N, loss P, separated by commas"
 
 
 def test_a_link_has_the_same_rate_delay_and_queue_both_ways() -> None:
@@ -89,8 +89,8 @@ def test_its_places_are_client_and_server() -> None:
 def test_words_that_are_no_link_are_refused_in_one_line(words: str, said: str) -> None:
     with pytest.raises(lh.UserError) as caught:
         link(words)
-    allowed = "" if "allowed" in said else ALLOWED
-    assert str(caught.value) == f'--link "{words}": {said}{allowed}'
+    expected = "" if "expected" in said else EXPECTED
+    assert str(caught.value) == f'--link "{words}": {said}{expected}'
     assert caught.value.hint in (
         '--link "12 Mbps, 40 ms, queue 100"',
         'did you mean "12 Mbps"?',
@@ -106,7 +106,7 @@ def test_traces_are_in_the_place_of_the_rate(tmp_path: Path) -> None:
         assert (there["delay_s"], back["delay_s"]) == (delay_s, delay_s)
         assert [each["trace"]["opportunities"] for each in (there, back)] == [2, 1]
     with pytest.raises(
-        lh.UserError, match=r"the traces are the rate; .* a delay, queue N, loss P\n"
+        lh.UserError, match=r"the traces are the rate; .* a delay, queue N, loss P, separated"
     ):
         link("1 Mbps, 30 ms", (), traces)
     (tmp_path / "down").write_text("2\nx\n")
@@ -145,7 +145,7 @@ def test_a_link_is_in_the_place_of_the_file(given: str, done: list[str]) -> None
     [
         (["x.toml", "--link", "1 Mbps, 1 ms", "--", "ls"], "error: `--link` takes the place of"),
         (["--link", "1 Mbps, 1 ms"], "error: `--link`: missing the command to run"),
-        (["--link", "1 Mbps", "--", "ls"], 'error: --link "1 Mbps": the delay is missing; allow'),
+        (["--link", "1 Mbps", "--", "ls"], 'error: --link "1 Mbps": the delay is missing; expec'),
         (["--link", "1 Mbps, 1 ms", "--", ""], "error: the command is empty"),
         (["--link", "1 Mbps, 1 ms", "--at", "me", "--", "ls"], "error: me: no such place"),
     ],

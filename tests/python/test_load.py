@@ -192,10 +192,10 @@ BAD: dict[str, tuple[str | bytes, str]] = {
     "a list": ("[1]", "no answer of lasthop: it is no JSON object"),
     "a number": ("3", "no answer of lasthop: it is no JSON object"),
     "no kind": ('{"a": 1}', "no answer of lasthop: it has no `kind`; expected simulation, pred"),
-    "other kind": ('{"kind": "survey"}', "`kind` is 'survey'; allowed are"),
-    "kind of no kind": ('{"kind": [1]}', "`kind` is [1]; allowed are"),
+    "other kind": ('{"kind": "survey"}', "`kind` is 'survey'; expected"),
+    "kind of no kind": ('{"kind": [1]}', "`kind` is [1]; expected"),
     "a search": ('{"kind": "tuning"}', "a Tuning cannot be read from its JSON"),
-    "a record": ('{"kind": "record"}', "belongs to result.json beside it"),
+    "a record": ('{"kind": "record"}', "belongs to result.json in the same directory"),
     "no version": ('{"kind": "simulation"}', "it has no `version`"),
     "major version": (
         json.dumps(GOOD | {"version": "7.1.0"}),

@@ -148,7 +148,7 @@ def test_phase_effects_are_warned_of_where_they_may_be() -> None:
     for each in settings:
         assert lh.simulate(TWO_RTTS, settings=each).warnings == [], each
     [warning] = lh.simulate(TWO_RTTS, settings={"queue": {"threshold": 20}}).warnings
-    assert "meet a threshold queue" in warning
+    assert "share a threshold queue" in warning
 
 
 def test_long_title_fits_into_the_picture() -> None:

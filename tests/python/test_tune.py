@@ -399,7 +399,7 @@ def test_json_is_one_object_with_the_choice(lasthop: Lasthop, tmp_path: Path) ->
     ("options", "line"),
     [
         (("--for", "fame"), 'error: --for: there is no objective "fame"'),
-        (("--for", "delay", "--give-up", "all"), 'error: --give-up: "all" is no percentage'),
+        (("--for", "delay", "--give-up", "all"), 'error: --give-up: "all" is not a percentage'),
         (
             ("--for", "delay", "--min-jain", "2"),
             'error: --min-jain: "2" is no Jain\'s index from 0',

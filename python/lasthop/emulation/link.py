@@ -116,5 +116,5 @@ def is_rate(value: str) -> bool:
 def refused(words: str, why: str, traces: object, hint: str | None = None) -> UserError:
     """What to say of words that are no link."""
     known = "a delay, queue N, loss P" if traces else "a rate, a delay, queue N, loss P"
-    expected = "" if "expected" in why else f"; expected, with commas between, {known}"
+    expected = "" if "expected" in why else f"; expected {known}, separated by commas"
     return UserError(f'--link "{words}": {why}{expected}', hint or EXAMPLES[bool(traces)])

@@ -185,7 +185,7 @@ USAGE = {
     "setting without value": (["check", "FILE", "--set", "seed"], "PATH=VALUE", "--set cell.ap"),
     "empty setting": (
         ["check", "FILE", "--set", ""],
-        '--set "": PATH=VALUE',
+        '--set "": expected PATH=VALUE',
         "--set cell.ap.cwmin=15",
     ),
     "no setting": (["check", "FILE", "--set"], "--set", "lasthop check --help"),

@@ -232,7 +232,7 @@ def test_a_bad_option_is_refused_by_its_name(
 def test_input_that_ends_says_at_which_question_and_writes_nothing(lasthop: Lasthop) -> None:
     done = lasthop("init", "x.toml", stdin=b"802.11g\nwhat\n")
     assert done.returncode == 2
-    assert 'ends before an answer to question 2; "what": allowed are' in done.stderr
+    assert 'ends before an answer to question 2; "what": expected' in done.stderr
     assert "use --yes for the default answers" in done.stderr
     assert not Path("x.toml").exists()
 
