@@ -207,7 +207,7 @@ class Comparison:
         from lasthop.saving import write_atomically
 
         if Path(path).suffix.lower() not in PICTURES:
-            raise UserError(f"{path}: not a picture; expected {', '.join(PICTURES)}")
+            raise UserError(f"{path}: not a picture; expected one of {', '.join(PICTURES)}")
         refuse_if_foreign(Path(path))
         figure = self.figure()
         write_atomically(Path(path), figure.savefig)

@@ -99,7 +99,7 @@ def load(path: str | PathLike[str]) -> Loaded:
             f"{file}: a Tuning cannot be read from its JSON", "save the Tuning by pickle"
         )
     what = "it has no `kind`" if kind is None else f"`kind` is {_short(kind)}"
-    raise UserError(f"{file}: no answer of lasthop: {what}; expected {known}")
+    raise UserError(f"{file}: no answer of lasthop: {what}; expected one of {known}")
 
 
 def _answer_in(directory: Path) -> Path:

@@ -98,7 +98,7 @@ def pcap(
     from lasthop.importing.phy import PRESETS
 
     if phy is not None and phy not in PRESETS:
-        raise UserError(f'--phy "{phy}": expected {", ".join(PRESETS)}')
+        raise UserError(f'--phy "{phy}": expected one of {", ".join(PRESETS)}')
 
     def read() -> "Network":
         with reading_bar(f"reading {file.name}") as progress, allowing(max_time):

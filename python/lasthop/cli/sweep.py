@@ -239,7 +239,7 @@ def asked_points(
 def swept(over: list[str], together: bool = False) -> dict[str, list[str]]:
     """Values by path."""
     values: dict[str, list[str]] = {}
-    for path, text in pairs(over, "--over", "PATH=V1,V2,...", EXAMPLE):
+    for path, text in pairs(over, "--over", "PATH=V1,V2", EXAMPLE):
         if path in values:
             raise UserError(
                 f"--over {path}: given twice", f"give all values together: --over {path}=V1,V2"

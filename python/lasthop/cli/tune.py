@@ -79,7 +79,7 @@ def aim(text: str) -> str:
     """The value of --for."""
     if text not in OBJECTIVES:
         raise typer.BadParameter(
-            f'there is no objective "{text}"; expected {", ".join(OBJECTIVES)}'
+            f'there is no objective "{text}"; expected one of {", ".join(OBJECTIVES)}'
         )
     return text
 
@@ -88,7 +88,7 @@ def access_category(text: str) -> str:
     """The value of --category."""
     if text not in CATEGORIES:
         raise typer.BadParameter(
-            f'"{text}" is no access category; expected {", ".join(CATEGORIES)}'
+            f'"{text}" is no access category; expected one of {", ".join(CATEGORIES)}'
         )
     return text
 
@@ -118,7 +118,7 @@ def configuration(text: str) -> str:
     """The value of --write."""
     if text not in CONFIGURATIONS:
         raise typer.BadParameter(
-            f'"{text}" is no form of configuration; expected {", ".join(CONFIGURATIONS)}'
+            f'"{text}" is no form of configuration; expected one of {", ".join(CONFIGURATIONS)}'
         )
     return text
 

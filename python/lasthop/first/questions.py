@@ -80,7 +80,7 @@ def read_hop(text: str, _: Mapping[str, object]) -> str:
     word = SHORT.get(re.sub("[ -]", "", text.lower()), text.lower())
     if word not in HOPS:
         raise UserError(
-            f'"{text}": expected {", ".join(HOPS)}, and wifi for {SHORT["wifi"]}',
+            f'"{text}": expected one of {", ".join(HOPS)}, and wifi for {SHORT["wifi"]}',
             _hop_meant(word),
         )
     return word

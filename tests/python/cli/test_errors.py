@@ -202,7 +202,7 @@ USAGE = {
     ),
     "series longer than the run": (["simulate", "FILE", "--series", "5 s"], "no sample", None),
     "sweep as typed": (["sweep", "FILE", "--over", "foo=1,2"], "--over foo=1,2: `foo`", None),
-    "sweep without values": (["sweep", "FILE", "--over", "foo"], "PATH=V1,V2,...", "=15,31"),
+    "sweep without values": (["sweep", "FILE", "--over", "foo"], "PATH=V1,V2", "=15,31"),
     "path swept twice": (
         ["sweep", "FILE", "--over", "seed=1", "--over", "seed=2"],
         "--over seed: given twice",
