@@ -402,7 +402,7 @@ def test_json_is_one_object_with_the_choice(lasthop: Lasthop, tmp_path: Path) ->
         (("--for", "delay", "--give-up", "all"), 'error: --give-up: "all" is not a percentage'),
         (
             ("--for", "delay", "--min-jain", "2"),
-            'error: --min-jain: "2" is no Jain\'s index from 0',
+            'error: --min-jain: "2" is not a Jain\'s index from 0',
         ),
         (("--for", "delay", "--write", "wpa"), 'error: --write: "wpa" is no form of configuration'),
         (("--for", "delay", "--out", ""), "error: --out: the name is empty"),
