@@ -12,7 +12,7 @@ use crate::app::WiredDatagrams;
 use crate::kernel::time::Span;
 use crate::notation::decode::{Said, Section};
 use crate::notation::layers::Layers;
-use crate::notation::problem::{Origin, Problems, Refused, did_you_mean, one_line};
+use crate::notation::problem::{Origin, Problems, Refused, did_you_mean, one_line, one_of};
 use crate::notation::setting::{FileTable, KeyOf};
 use crate::notation::units::{self, TIME};
 
@@ -402,7 +402,7 @@ pub(super) fn beyond_the_wire(
 fn no_such_node(node: &str, shown: &str, known: &[&str], needed: &str) -> (String, Option<String>) {
     let instead = match known.len() {
         0 => format!("expected {needed}"),
-        _ => format!("expected {}", known.join(", ")),
+        _ => format!("expected {}", one_of(known)),
     };
     let hint = did_you_mean(node, known.iter().copied());
     (format!("no link has a node {shown}; {instead}"), hint)

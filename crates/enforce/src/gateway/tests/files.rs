@@ -164,7 +164,7 @@ fn what_is_wrong_is_said_with_its_line() {
         (
             "ap.lobby = {}\nstation.a = { address = \"10.0.0.1\", ap = \"loby\" }",
             "cafe.toml:5: `gateway.station.a.ap`: \"loby\" is no access point of this gateway; \
-             expected one of lobby\nhint: did you mean `lobby`?",
+             expected lobby\nhint: did you mean `lobby`?",
         ),
         (
             "station.a = {}",

@@ -8,7 +8,7 @@ use super::{CsmaPrice, effect};
 use crate::app::{Gaps, SourceRate, WiredDatagrams};
 use crate::conflict::{AccessWord, ConnectionsWord, CsmaLinkTable, CsmaTable};
 use crate::notation::decode::{Entry, Said, Section};
-use crate::notation::problem::{Problems, did_you_mean, one_line};
+use crate::notation::problem::{Problems, did_you_mean, one_line, one_of};
 use crate::notation::setting::{Millimetres, keys};
 use crate::notation::tree::{Data, Item};
 use crate::notation::units::{self, LENGTH, TIME};
@@ -192,7 +192,7 @@ fn known(
     if !names.contains(&name) {
         let instead = match names.len() {
             0 => format!("expected tables [csma.{what}.NAME]"),
-            _ => format!("expected {}", one_line(&names.join(", "), 200)),
+            _ => format!("expected {}", one_line(&one_of(&names), 200)),
         };
         let message = format!("there is no {what} \"{name}\"; {instead}");
         let hint = did_you_mean(name, names);

@@ -218,7 +218,7 @@ fn links_and_nodes_that_make_no_sense_are_refused() {
         ),
         (
             placed("to = \"b\"", "to = \"g\""),
-            "`csma.link.near.to`: there is no node \"g\"; expected a, b, c, d, e, f",
+            "`csma.link.near.to`: there is no node \"g\"; expected one of a, b, c, d, e, f",
         ),
         (
             placed("to = \"b\"", "to = \"a\""),

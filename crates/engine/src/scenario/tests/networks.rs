@@ -188,7 +188,7 @@ fn a_cell_hangs_on_a_node_there_is() {
     let at = |setting: (&str, &str)| complaints(toml(CELL_ON_A_NETWORK, &[setting]));
     assert_eq!(
         at(("cell.node", "hoem")),
-        "--set cell.node=hoem: `cell.node`: no link has a node \"hoem\"; expected home, exchange, \
+        "--set cell.node=hoem: `cell.node`: no link has a node \"hoem\"; expected one of home, exchange, \
          far\nhint: did you mean `home`?"
     );
     assert_eq!(
@@ -202,7 +202,7 @@ fn a_cell_hangs_on_a_node_there_is() {
     assert_eq!(
         at(("station.a.upload.server", "moon")),
         "--set station.a.upload.server=moon: `station.a.upload.server`: no link has a node \"moon\"; \
-         expected home, exchange, far"
+         expected one of home, exchange, far"
     );
 }
 
@@ -216,7 +216,7 @@ fn what_a_network_lacks_is_named() {
     );
     assert_eq!(
         refused(&format!("{dumbbell}[flow.a]\nfrom = \"lfet\"")),
-        "x.toml:4: `flow.a.from`: no link has a node lfet; expected left, right\n\
+        "x.toml:4: `flow.a.from`: no link has a node lfet; expected one of left, right\n\
          hint: did you mean `left`?"
     );
     assert_eq!(

@@ -89,7 +89,7 @@ fn what_cannot_run_is_refused_at_its_line() {
         ),
         (
             "\"mine/sink\" = { command = 'ls' }",
-            "`programs.\"mine/sink\".command`: unknown key; expected one of run",
+            "`programs.\"mine/sink\".command`: unknown key; expected run",
         ),
     ];
     for (line, said) in cases {

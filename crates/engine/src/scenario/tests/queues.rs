@@ -492,7 +492,7 @@ fn a_shared_queue_has_classes_with_shares() {
     assert_eq!(
         class("share = 0.5, station = \"aa\"", "share = 0.5"),
         format!(
-            "{place}.class.x.station`: \"aa\" is no station; expected one of a, or one of their \
+            "{place}.class.x.station`: \"aa\" is no station; expected a, or one of their \
              stations"
         )
     );
