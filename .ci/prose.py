@@ -43,7 +43,7 @@ MAX_COLUMNS = 100
 MAX_EXCEPTIONS = 100
 """There are fewer exceptions than this. [-]"""
 
-QUESTION = r"(?![^.;]*\?)"
+QUESTION = r"(?!(?:[^.;]|\.\d)*\?)"
 HEADLESS = re.compile(
     r"(?:(?:^|[;:,(] |\b(?:and|or|that|so|if|than|where) )[Ww]ho(?:ever)?"
     rf"|(?:^|[;:(] |\b(?:and|or|that|so|if|than|where) )[Ww]hose) \w{QUESTION}"
@@ -58,7 +58,7 @@ BEGINNING = re.compile(
 
 NO_VERB = re.compile(
     r"(?:The|An?|All|Each|Every|No|None|Its?|This|These|What|Whose?|Whether|How|Where|When|Of|One|Two"
-    r"|Some|Any|Both|Such|Names?|Returns|Yields|Makes|Gives|Checks|Reads|Writes)\b"
+    r"|Some|Any|Both|Such|Names? of|Returns|Yields|Makes|Gives|Checks|Reads|Writes)\b"
 )
 """How the documentation of a function does not begin: without a verb, or with "Returns"."""
 
@@ -199,6 +199,7 @@ def prose_of_docstring(text: str) -> str:
         section = bare if is_title else section
         is_name = section in LISTS and not indent
         is_code = is_example or block is not None or bare.startswith(".. ")
+        is_code |= indent >= 4 and section not in LISTS
         if bare.startswith(".. ") or bare.endswith("::"):
             block = indent
         is_prose = not (is_title or is_name or is_code or UNDERLINE.fullmatch(bare))
@@ -244,9 +245,10 @@ def literal(node: ast.AST) -> str | None:
 
 
 def in_message(line: int, text: str) -> Iterator[Passage]:
-    """Yield passages of a literal."""
+    """Yield the parts of a message: where, what is wrong, what is accepted."""
     for passage in passages(text):
-        yield Passage(line, passage.text, is_message=True)
+        some = [passage.text] if "?" in passage.text else passage.text.split(": ")
+        yield from (Passage(line, part, is_message=True) for part in some)
 
 
 def in_python(text: str, is_documented: bool) -> Iterator[Passage]:
