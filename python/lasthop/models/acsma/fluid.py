@@ -205,7 +205,7 @@ class PacketCounts:
 
     def __post_init__(self) -> None:
         if self.problem.network.wired_pps:
-            raise NetworkError("queues counted in packets are of wireless links alone")
+            raise NetworkError("queues counted in packets are of wireless links only")
 
     def speed(self, state: Floats) -> Floats:
         """Derivative of x and r. [bytes/s^2, 1/s]"""
