@@ -122,7 +122,6 @@ def test_a_fault_has_its_line() -> None:
         ('class X:\n    @property\n    def y(self):\n        """As was told."""', "told"),
         ('def x():\n    """The queue of it."""', 'begins with "The": write a verb'),
         ('def x():\n    """Returns the queue."""', 'begins with "Returns": write a verb'),
-        ('def x():\n    """Do it.\n\n    y : int\n        What is told.\n    """', "told"),
         (
             'def x():\n    """Do it.\n\n    Parameters\n    ----------\n    y : int\n'
             '        A queue behind it.\n    """',
@@ -153,6 +152,7 @@ def test_faults_of_python_are_found(text: str, part: str) -> None:
         'class X:\n    def _y(self):\n        """What stands beside it."""',
         'def x():\n    def y():\n        """What an inner function does is told."""',
         "# What a comment tells stands beside it.",
+        'def x():\n    """Do it:\n\n        code is told of it\n\n    And.\n    """',
         'def x():\n    """Do it.\n\n    >>> told(x, beside)\n    what is told of it\n    """',
         'def x():\n    r"""Do it.\n\n    .. math:: told beside it\n\n       is told of it\n    """',
         'def x():\n    """Do it, as follows::\n\n        it is told of it\n\n    And.\n    """',
