@@ -1,4 +1,4 @@
-"""What the model assumes (sections III-B and IV), and where a scenario leaves it.
+"""Assumptions of the model (sections III-B and IV), and violations by a scenario.
 
 Broken assumptions raise :class:`~lasthop.models.errors.ModelError`, which names them all; a near
 miss is a warning that the user must weigh.
