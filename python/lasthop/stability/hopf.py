@@ -170,9 +170,11 @@ def scan(case: Case, axis: Axis) -> Scan:
     TooCostlyError
         If the scan takes more time or memory than is allowed.
 
-    Notes ----- The rightmost root is computed for `SCAN` values unless the axis has its own. There
-    are more values next to each at which it is much nearer to the axis than at a neighbour. Two
-    edges nearer to each other than that are not seen.
+    Notes
+    -----
+    The rightmost root is computed for `SCAN` values unless the axis has its own. There are more
+    values next to each at which it is much nearer to the axis than at a neighbour. Two edges nearer
+    to each other than that are not seen.
     """
     parameter, places = axis.name, axis.places(SCAN)
     _check_cost(case, axis, places)

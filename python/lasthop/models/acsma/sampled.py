@@ -32,7 +32,9 @@ def queue_modes(network: Network, rates: Floats, aggressiveness: Floats, beta: f
     beta : float
         Factor of r in the exponent of the backoff, :math:`\beta`. [-]
 
-    Notes ----- Not in the paper, whose r follows its queue immediately (5.1).
+    Notes
+    -----
+    Not in the paper, whose r follows its queue immediately (5.1).
     """
     graph = network.graph.within(network.carrying)
     r = aggressiveness[list(network.carrying)]

@@ -35,11 +35,12 @@ def overhead(cell: Cell, at: Contention, options: Options) -> Overhead:
     .. math:: \frac{1}{P^{succ}} \Bigl( AIFS + E[T^{idle}]
               + E[\max_i T_i; \text{collision}] + (1 - P^{succ}) T_{lead} \Bigr)
 
-    Notes ----- Eq. (13) without its last three terms: :math:`E[N^{col}] + 1 = 1 / P^{succ}`. The
-    mean number of the AP's collisions is :math:`P^{col}_{AP} / P^{succ}`. The second line of (15)
-    is no distribution: with CWmin 3 its mean is lower by 15 % with two active stations and by 48 %
-    with seven. :math:`T_{col}` is the longest frame and, by option, the difference of EIFS and
-    AIFS.
+    Notes
+    -----
+    Eq. (13) without its last three terms: :math:`E[N^{col}] + 1 = 1 / P^{succ}`. The mean number of
+    the AP's collisions is :math:`P^{col}_{AP} / P^{succ}`. The second line of (15) is no
+    distribution: with CWmin 3 its mean is lower by 15 % with two active stations and by 48 % with
+    seven. :math:`T_{col}` is the longest frame and, by option, the difference of EIFS and AIFS.
     """
     success = at.success
     first_aifs_s = min(cell.aifs_s(cell.ap_access), cell.aifs_s(cell.station_access))

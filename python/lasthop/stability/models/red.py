@@ -112,11 +112,12 @@ class Red(Model):
     groups : int
         Groups of flows, each with a round-trip time of its own.
 
-    Notes ----- Manjunath & Raina, Eqs. (9), (19), (26), with the state r in place of p = rho (r -
-    b). With ``feedback = "ecn"`` every packet is served, so the factor 1 - p of the arrivals is
-    absent. With ``delay = "queueing"`` each round-trip time is tau_g + q/C at the moment of
-    sending. Where constraints count, (4) and (6), a queue at its ``buffer`` loses what does not
-    fit.
+    Notes
+    -----
+    Manjunath & Raina, Eqs. (9), (19), (26), with the state r in place of p = rho (r - b). With
+    ``feedback = "ecn"`` every packet is served, so the factor 1 - p of the arrivals is absent. With
+    ``delay = "queueing"`` each round-trip time is tau_g + q/C at the moment of sending. Where
+    constraints count, (4) and (6), a queue at its ``buffer`` loses what does not fit.
     """
 
     def __init__(self, *, averaged: bool, groups: int = 1) -> None:
