@@ -2,11 +2,15 @@
 
     prose.py [FILE ...]       check these files, or all; exit with 1 if there is a fault
 
+The text is that of Markdown; in Python docstrings of public names, help texts and messages; in Rust
+the documentation of settings, and messages. A message is any text of three words or more.
+
 The words to avoid, files that a program writes, and exceptions with their reasons are in
 `prose.toml`, next to this file. A sentence has at most `MAX_WORDS` words, and at most `LONG_PART`
-of the sentences of a file have more than `LONG_WORDS`.
+of the sentences of a file have more than `LONG_WORDS`, in messages `MAX_WORDS` only.
 """
 
+import ast
 import re
 import subprocess
 import sys
@@ -29,7 +33,10 @@ LONG_PART = 0.1
 """Largest part of the sentences of a file that may be longer than `LONG_WORDS`. [-]"""
 
 FEW = 10
-"""In a file with fewer sentences one long sentence is no fault. [-]"""
+"""In a page with fewer sentences one long sentence is no fault. [-]"""
+
+FEW_IN_CODE = 20
+"""In source code with fewer sentences of documentation any number of them may be long. [-]"""
 
 MAX_COLUMNS = 100
 """Prose is wrapped at this width. [characters]"""
@@ -37,9 +44,10 @@ MAX_COLUMNS = 100
 MAX_EXCEPTIONS = 100
 """There are fewer exceptions than this. [-]"""
 
-QUESTION = r"(?![^.;]*\?)"
+QUESTION = r"(?!(?:[^.;]|\.\d)*\?)"
 HEADLESS = re.compile(
-    rf"(?:^|[;:,(] |\b(?:and|or|that|so|if|than|where) )(?:[Ww]ho|[Ww]hoever|[Ww]hose) \w{QUESTION}"
+    r"(?:(?:^|[;:,(] |\b(?:and|or|that|so|if|than|where) )[Ww]ho(?:ever)?"
+    rf"|(?:^|[;:(] |\b(?:and|or|that|so|if|than|where) )[Ww]hose) \w{QUESTION}"
 )
 """A clause whose subject is "who" or "whose", without a noun before it."""
 
@@ -49,11 +57,21 @@ BEGINNING = re.compile(
 """How no sentence begins, except for a question."""
 
 
+NO_VERB = re.compile(
+    r"(?:The|An?|All|Each|Every|No|None|Its?|This|These|What|Whose?|Whether|How|Where|When|Of|One|Two"
+    r"|Some|Any|Both|Such|Names? of|Returns|Yields|Makes|Gives|Checks|Reads|Writes)\b"
+)
+"""How the documentation of a function does not begin: without a verb, or with "Returns"."""
+
+
 class Passage(NamedTuple):
     """A paragraph, item, heading or cell of prose."""
 
     line: int
     text: str
+    is_message: bool = False
+    is_summary: bool = False
+    """Whether it is the first paragraph of a function's documentation."""
 
 
 class Fault(NamedTuple):
@@ -73,7 +91,11 @@ class Rules(NamedTuple):
     """What is checked, as `prose.toml` says."""
 
     words: dict[str, re.Pattern[str]]
+    messages: dict[str, re.Pattern[str]]
+    """Words to avoid in messages only."""
     generated: frozenset[str]
+    documented: frozenset[str]
+    """Folders and files of Python whose docstrings are checked."""
     exceptions: list[dict[str, str]]
 
 
@@ -93,8 +115,12 @@ def rules(text: str) -> Rules:
         raise SystemExit(
             f"prose.toml: {len(exceptions)} exceptions: must be below {MAX_EXCEPTIONS}"
         )
-    words = {name: re.compile(pattern) for name, pattern in tree["words"].items()}
-    return Rules(words, frozenset(tree["generated"]), exceptions)
+    words, messages = (
+        {name: re.compile(pattern) for name, pattern in tree.get(part, {}).items()}
+        for part in ("words", "messages")
+    )
+    generated, documented = (frozenset(tree.get(part, [])) for part in ("generated", "documented"))
+    return Rules(words, messages, generated, documented, exceptions)
 
 
 # Reading Markdown.
@@ -152,6 +178,130 @@ def wide_lines(text: str) -> Iterator[Passage]:
             yield Passage(number, line)
 
 
+# Reading Python.
+
+UNDERLINE = re.compile(r"-{3,}")
+LISTS = ("Parameters", "Returns", "Yields", "Raises", "Attributes")
+"""Sections of numpydoc whose lines at the margin are names."""
+
+
+def prose_of_docstring(text: str) -> str:
+    """Return a docstring with empty lines for code, equations, names and titles of sections."""
+    lines = text.splitlines()
+    margin = min((len(each) - len(each.lstrip()) for each in lines[1:] if each.strip()), default=0)
+    lines = [*lines[:1], *(line[margin:] for line in lines[1:])]
+    section, block, is_example, kept = "", None, False, list[str]()
+    for line, after in zip(lines, [*lines[1:], ""], strict=True):
+        bare, indent = line.strip(), len(line) - len(line.lstrip())
+        is_example = bool(bare) and (is_example or bare.startswith(">>>"))
+        if block is not None and bare and indent <= block:
+            block = None
+        is_title = not indent and bool(UNDERLINE.fullmatch(after))
+        section = bare if is_title else section
+        is_name = section in LISTS and not indent
+        is_code = is_example or block is not None or bare.startswith(".. ")
+        is_code |= indent >= 4 and section not in LISTS
+        if bare.startswith(".. ") or bare.endswith("::"):
+            block = indent
+        is_prose = not (is_title or is_name or is_code or UNDERLINE.fullmatch(bare))
+        kept.append(re.sub(r":[\w:]+:`", "`", bare) if is_prose else "")
+    return "\n".join(kept)
+
+
+class Docstring(NamedTuple):
+    """A text that is a statement, with the name before it."""
+
+    node: ast.Constant
+    text: str
+    is_public: bool
+    is_of_function: bool
+
+
+def docstrings(node: ast.AST, is_public: bool = True) -> Iterator[Docstring]:
+    """Yield the docstrings of a module, class or function, of its members and attributes."""
+    is_function = isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)
+    decorators = " ".join(map(ast.unparse, getattr(node, "decorator_list", [])))
+    is_verb = is_function and not re.search("property|setter", decorators)
+    name = ""
+    for statement in getattr(node, "body", []):
+        match statement:
+            case ast.Expr(ast.Constant(str(text)) as constant):
+                is_shown = is_public and not name.startswith("_")
+                yield Docstring(constant, text, is_shown, is_verb and not name)
+            case ast.ClassDef() | ast.FunctionDef() | ast.AsyncFunctionDef():
+                is_member = is_public and not is_function and not statement.name.startswith("_")
+                yield from docstrings(statement, is_member)
+            case ast.Assign([ast.Name(name)]) | ast.AnnAssign(ast.Name(name)):
+                pass
+
+
+def literal(node: ast.AST) -> str | None:
+    """Return the text of a literal, with a word for each placeholder; None for other nodes."""
+    match node:
+        case ast.JoinedStr(parts):
+            return "".join(literal(each) or "x" for each in parts)
+        case ast.Constant(str(text)):
+            return text
+    return None
+
+
+def in_message(line: int, text: str) -> Iterator[Passage]:
+    """Yield the parts of a message: where, what is wrong, what is accepted."""
+    for passage in passages(text):
+        some = [passage.text] if "?" in passage.text else passage.text.split(": ")
+        yield from (Passage(line, part, is_message=True) for part in some)
+
+
+def in_python(text: str, is_documented: bool) -> Iterator[Passage]:
+    """Yield passages of docstrings of public names, help texts and messages."""
+    tree = ast.parse(text)
+    own = list(docstrings(tree))
+    for each in (each for each in own if is_documented and each.is_public):
+        for line, prose, *_ in passages(prose_of_docstring(each.text)):
+            is_summary = each.is_of_function and line == 1
+            yield Passage(each.node.lineno + line - 1, prose, is_summary=is_summary)
+    nodes: list[ast.AST] = [tree]
+    skipped = {id(each.node) for each in own}
+    while nodes:
+        node = nodes.pop()
+        if (message := literal(node)) is None:
+            nodes += ast.iter_child_nodes(node)
+        elif id(node) not in skipped:
+            yield from in_message(getattr(node, "lineno", 1), message)
+
+
+# Reading Rust.
+
+TESTS = re.compile(r"^#\[cfg\(test\)\]\n(?:pub\S* )?mod \w+ \{\n.*?^\}", re.M | re.S)
+TABLE = re.compile(r"^\s*(?:table|words)! \{$")
+LITERAL = re.compile(r"//[^\n]*|'(?:\\.|[^'\\\n])'|\"((?:[^\"\\]|\\.)*)\"", re.S)
+ESCAPE = re.compile(r"\\(?:\n\s*|(.))", re.S)
+PLACEHOLDER = re.compile(r"\{\{|\}\}|\{[^{}]*\}")
+
+
+def unescaped(escape: re.Match[str]) -> str:
+    """Return the character of an escape; none for the end of a line."""
+    return {None: "", "n": "\n"}.get(escape[1], escape[1])
+
+
+def in_rust(text: str) -> Iterator[Passage]:
+    """Yield passages of the documentation of settings, and messages."""
+    text = TESTS.sub(lambda found: "\n" * found[0].count("\n"), text)
+    lines, is_table = list[str](), False
+    for each in text.splitlines():
+        is_table = not each.startswith("}") if is_table else bool(TABLE.match(each))
+        bare = each.strip()
+        lines.append(bare[4:] if is_table and bare.startswith("/// ") else "")
+    yield from passages("\n".join(lines))
+    for found in LITERAL.finditer(text):
+        if (message := found[1]) and message.count(" ") > 1:
+            message = PLACEHOLDER.sub("x", ESCAPE.sub(unescaped, message))
+            line = text.count("\n", 0, found.start()) + 1
+            yield from in_message(line, message)
+
+
+# Sentences.
+
 LINK = re.compile(r"!?\[([^\]]*)\]\([^)]*\)")
 CODE = re.compile(r"``.+?``|`[^`]*`|\$[^$]+\$")
 END = re.compile(r"(?<=[.!?])[\"')*]* +(?=[A-Z`\"*(\[])")
@@ -180,26 +330,50 @@ def faults_of(sentence: str, words: dict[str, re.Pattern[str]]) -> Iterator[str]
             yield f'"{found[0]}": write {name}'
 
 
+def read(name: str, text: str, rules: Rules) -> Iterator[Passage]:
+    """Yield the passages of a file."""
+    if name.endswith(".py"):
+        folder, _, module = name.rpartition("/")
+        is_public = module == "__init__.py" or not module.startswith("_")
+        yield from in_python(text, is_public and not rules.documented.isdisjoint({folder, name}))
+    elif name.endswith(".rs"):
+        yield from in_rust(text)
+    else:
+        yield from passages(text)
+
+
 def check(name: str, text: str, rules: Rules) -> tuple[list[Fault], int, int]:
-    """Return the faults of a Markdown file, and how many of how many sentences are long."""
+    """Return the faults of a file, and how many of how many sentences are long."""
+    is_page = name.endswith(".md")
     found = [
         Fault(name, line, f"{len(wide)} columns, at most {MAX_COLUMNS}", wide)
-        for line, wide in wide_lines(text)
+        for line, wide, *_ in (wide_lines(text) if is_page else ())
     ]
     excepted = [each["text"] for each in rules.exceptions if each["file"] == name]
     count = long = 0
-    for line, passage in passages(text):
-        for sentence in sentences(passage):
-            count += 1
-            long += len(sentence.split()) > LONG_WORDS
-            if not any(part in sentence or part in passage for part in excepted):
-                found += [
-                    Fault(name, line, what, sentence) for what in faults_of(sentence, rules.words)
-                ]
-    if long > max(LONG_PART * count, 1 if count < FEW else 0):
+    for passage in read(name, text, rules):
+        words = rules.words | rules.messages if passage.is_message else rules.words
+        parts = sentences(passage.text)
+        faults = [(each, what) for each in parts for what in faults_of(each, words)]
+        if passage.is_summary and (no_verb := NO_VERB.match(passage.text)):
+            faults.append((passage.text, f'a function: begins with "{no_verb[0]}": write a verb'))
+        found += [
+            Fault(name, passage.line, what, sentence)
+            for sentence, what in faults
+            if not any(part in sentence or part in passage.text for part in excepted)
+        ]
+        if not passage.is_message:
+            count += len(parts)
+            long += sum(len(each.split()) > LONG_WORDS for each in parts)
+    few, free = (FEW, 1) if is_page else (FEW_IN_CODE, count)
+    if long > max(LONG_PART * count, free if count < few else 0):
         what = f"{long} of {count} sentences have more than {LONG_WORDS} words, at most a tenth"
         found.append(Fault(name, 1, what, ""))
     return found, long, count
+
+
+READ = ("*.md", "python/lasthop/*.py", "crates/*/src/*.rs")
+"""Files that are checked, as patterns of git."""
 
 
 def files(asked: Iterable[str], rules: Rules) -> list[str]:
@@ -207,18 +381,24 @@ def files(asked: Iterable[str], rules: Rules) -> list[str]:
     names = list(asked)
     if not names:
         tracked = subprocess.run(
-            ["git", "ls-files", "*.md"], cwd=ROOT, capture_output=True, text=True, check=True
+            ["git", "ls-files", *READ], cwd=ROOT, capture_output=True, text=True, check=True
         )
         names = tracked.stdout.splitlines()
-    return [name for name in names if not any(fnmatch(name, each) for each in rules.generated)]
+    is_test = re.compile(r"(?:^|/)tests?(?:/.*)?\.rs$")
+
+    def is_read(name: str) -> bool:
+        is_generated = any(fnmatch(name, each) for each in rules.generated)
+        return not is_generated and not is_test.search(name)
+
+    return list(filter(is_read, names))
 
 
 def main(asked: list[str]) -> int:
     """Print faults, the part of long sentences, and return the exit code."""
-    read = rules((HERE / "prose.toml").read_text("utf-8"))
+    read_rules = rules((HERE / "prose.toml").read_text("utf-8"))
     found, long, count = list[Fault](), 0, 0
-    for name in files(asked, read):
-        some, longer, of = check(name, (ROOT / name).read_text("utf-8"), read)
+    for name in files(asked, read_rules):
+        some, longer, of = check(name, (ROOT / name).read_text("utf-8"), read_rules)
         found, long, count = found + some, long + longer, count + of
     for fault in found:
         print(fault)

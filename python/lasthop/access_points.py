@@ -244,7 +244,7 @@ class AccessPoint:
     facts : tuple of Fact
         Facts about its cell.
     width_mhz : mapping of str to int
-        Widths of its channel by hop, where they are not the usual ones. [MHz]
+        Widths of its channel by hop, where they differ from the usual widths. [MHz]
     width_source : str
         The page that gives the width.
     """

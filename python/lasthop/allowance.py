@@ -1,11 +1,11 @@
-"""What an answer may cost: time and memory are estimated first, and too much is refused.
+"""Limits of time and memory: costs are estimated first, and a costlier answer is refused.
 
-Models and solvers know how many states they will list, how many steps they will take, and what each
-has cost where it was measured. `need` compares that with what is allowed, before anything is begun.
-Some do not know: how many rounds an iteration takes depends on where it ends. They ask
-`check_time` now and then, so that no answer fails to come because an estimate was too low.
+Models and solvers know their numbers of states and steps, and the measured cost of each. `need`
+compares the estimate with the limits before a computation begins. Some costs cannot be estimated:
+the number of rounds of an iteration depends on its end. Such computations call `check_time` now and
+then, so that they end even if an estimate was too low.
 
-What is allowed stands in a context variable, since it passes through solvers that call each other.
+The limits are in a context variable, since they pass through solvers that call each other.
 """
 
 import time
@@ -42,10 +42,10 @@ machine, and this one may be busy. [-]"""
 
 TIMES = ((1.0, "s"), (60.0, "min"), (3600.0, "h"), (86400.0, "d"))
 MEMORIES = ((1e6, "MB"), (1e9, "GB"), (1e12, "TB"))
-"""Units in which costs are told and read, smallest first."""
+"""Units in which costs are printed and read, smallest first."""
 
 LONGEST_S, LARGEST_BYTES = 3.2e7, 1e15
-"""Costs of which no more is said than that they are above. [s, bytes]"""
+"""Costs above these are only reported as larger. [s, bytes]"""
 
 
 @dataclass(frozen=True)
@@ -58,7 +58,7 @@ class _Allowance:
 
 
 USUAL = _Allowance()
-"""What is allowed where nobody has said anything."""
+"""Limits that apply if none are set."""
 
 _allowed: ContextVar[_Allowance] = ContextVar("_allowed", default=USUAL)
 
@@ -67,14 +67,14 @@ _allowed: ContextVar[_Allowance] = ContextVar("_allowed", default=USUAL)
 def allowing(
     max_time_s: float = MAX_TIME_S, max_memory_bytes: float = MAX_MEMORY_BYTES
 ) -> Iterator[None]:
-    """Allow an answer so much, from now on.
+    """Limit the cost of answers while the body runs.
 
     Parameters
     ----------
     max_time_s : float
-        Estimates above are refused. [s]
+        Larger estimates of time are refused. [s]
     max_memory_bytes : float
-        Likewise. [bytes]
+        Larger estimates of memory are refused. [bytes]
 
     Raises
     ------
@@ -97,21 +97,21 @@ def _check(name: str, value: float) -> None:
 
 
 def need(what: str, *, time_s: float = 0.0, memory_bytes: float = 0.0, smaller: str = "") -> None:
-    """Refuse what would cost more than is allowed; else tell whoever watches what is to come.
+    """Refuse a computation that would exceed a limit; else announce its expected duration.
 
     Parameters
     ----------
     what : str
-        What is to be computed, as the subject of a sentence.
+        Name of the computation, as the subject of a sentence.
     time_s, memory_bytes : float
-        Estimates, rather too high than too low. [s, bytes]
+        Estimates; too high is better than too low. [s, bytes]
     smaller : str
-        What would cost less, a sentence.
+        Sentence that names something that costs less.
 
     Raises
     ------
     TooCostlyError
-        An estimate is above what is allowed.
+        An estimate is above its limit.
     """
     allowed = _allowed.get()
     asked = []
@@ -134,17 +134,17 @@ def need(what: str, *, time_s: float = 0.0, memory_bytes: float = 0.0, smaller: 
 
 
 def check_time(what: str) -> None:
-    """Give up what has been under way for `GRACE` times as long as is allowed.
+    """Stop a computation that has run for `GRACE` times the limit of time.
 
     Parameters
     ----------
     what : str
-        What is being computed, as the subject of a sentence.
+        Name of the computation, as the subject of a sentence.
 
     Raises
     ------
     TooCostlyError
-        It has.
+        It has run for so long.
     """
     allowed = _allowed.get()
     if allowed.since_s is None:
@@ -155,14 +155,14 @@ def check_time(what: str) -> None:
 
 
 class Deadline:
-    """Time that a simulation may take: its pace tells, once it can be judged, how long it will.
+    """Limit of a simulation's time, compared with the duration that its pace predicts.
 
     Parameters
     ----------
     what : str
-        What is being computed, as the subject of a sentence.
+        Name of the computation, as the subject of a sentence.
     max_time_s : float
-        What it may take. [s]
+        Limit of its time. [s]
 
     Raises
     ------
@@ -240,12 +240,12 @@ def _roomy(value: float, largest: float, units: tuple[tuple[float, str], ...]) -
 
 
 def told(value: float, units: tuple[tuple[float, str], ...]) -> str:
-    """A cost in words: two digits, in the largest unit of which it is at least two."""
+    """Return a cost in words: two digits, in the largest unit that it exceeds twice."""
     return _told(value, inf, units)
 
 
 def written(value: float, units: tuple[tuple[float, str], ...]) -> str:
-    """A cost as options are written: a whole number with its unit."""
+    """Return a cost as options are written: a whole number with its unit."""
     scale, unit = _unit_of(value, units)
     return f"{ceil(0.999 * value / scale)}{unit}"
 

@@ -1,6 +1,6 @@
 """Warnings about valid but surprising settings, printed by `check` and with every answer.
 
-Each warning can be read alone. It names the key, the consequence, and a remedy.
+Each warning can be understood by itself. It names the key, the consequence, and a remedy.
 """
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
@@ -65,9 +65,9 @@ def _marks(scenario: Scenario) -> Iterator[str]:
         return
     yield (
         f"{marking[0]}: CoDel with ecn = true marks packets and drops those without ECN "
-        f"({listed(deaf)}), more and more often while the delay stays above its target; if many "
-        "marked flows cannot send less, it drops most packets of the others (60 flows over "
-        "20 Mb/s: 71 % of a call); use fq_codel or pie"
+        f"({listed(deaf)}), more and more often while the delay stays above its target. If many "
+        "marked flows cannot send less, most packets of the others are dropped (71 % of a call "
+        "among 60 flows over 20 Mb/s); use fq_codel or pie"
     )
 
 
@@ -129,9 +129,9 @@ def _both_ways(queue: Vbs) -> Iterator[str]:
     if queue.share_of == "queue":
         yield (
             "`cell.ap_queue.vbs.share_of`: classes of uploads have only ACKs in the queue and need "
-            "few of them, so that shares of the queue are not shares of goodput (two to five times "
-            'as much as downloads with equal shares); use share_of = "service" with algorithm = '
-            '"regulated" for shares of goodput'
+            "few of them, so that shares of the queue are not shares of goodput. With equal shares "
+            "uploads get two to five times as much as downloads; for shares of goodput use "
+            'share_of = "service" with algorithm = "regulated"'
         )
     elif queue.algorithm == "corrected":
         yield (
@@ -162,10 +162,10 @@ def _drift(scenario: CellScenario, classes: Sequence[VbsClass]) -> Iterator[str]
     target, natural = each.target_share, count / total
     yield (
         f"`cell.ap_queue.vbs`: class {each.name} has the target {target:.3g}, with {count:.3g} "
-        f'of {total:.3g} connections: algorithm = "corrected" has no effect below its occupancy, '
-        f"so that the share is up to {DRIFT * abs(natural - target):.2g} closer to {natural:.3g}, "
-        'and more with channel errors; algorithm = "regulated" holds targets (model vbs predicts '
-        "the target for both)"
+        f'of {total:.3g} connections: algorithm = "corrected" has no effect below its occupancy. '
+        f"The share is up to {DRIFT * abs(natural - target):.2g} closer to {natural:.3g}, and more "
+        'with channel errors; algorithm = "regulated" holds targets (model vbs predicts the '
+        "target for both)"
     )
 
 
@@ -288,5 +288,5 @@ def _conflicts(scenario: CsmaScenario) -> Iterator[str]:
         yield (
             "`csma.aqm` = false without r_max: only full queues signal the cost of a link to TCP, "
             f"so that every r grows with its queue, up to {most:.3g} at csma.queue = "
-            f"{csma.queue_packets}, and links become alike; set csma.aqm = true, or csma.r_max"
+            f"{csma.queue_packets}. All links get similar r; set csma.aqm = true, or csma.r_max"
         )

@@ -1,6 +1,6 @@
-"""What noise does to frames: which rates work at which signal-to-noise ratio.
+"""Effect of noise on frames: the rates that work at a signal-to-noise ratio.
 
-The same function of rate, length and ratio as the engine's: white noise without fading.
+The function of rate, length and ratio is the engine's: white noise without fading.
 """
 
 from math import inf
@@ -13,7 +13,7 @@ WORKS = 0.1
 """Frames lost per attempt up to which a rate works: IEEE 802.11-2016, 17.3.10.2. [-]"""
 
 RANGE_DB = (-30.0, 70.0)
-"""Where every rate's ratio lies, and more. [dB]"""
+"""Range that contains the ratio of every rate. [dB]"""
 
 
 def frame_error(rate_bps: float, frame_bytes: int, snr_db: float) -> float:

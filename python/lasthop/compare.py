@@ -392,7 +392,7 @@ def compare(
 
 
 def items_by_name(items: Sequence[Mapping[str, Any]]) -> dict[str, Mapping[str, Any]]:
-    """A list of a result as a mapping from name to item, in its order."""
+    """Return a list of a result as a mapping from name to item, in its order."""
     return {item["name"]: item for item in items}
 
 

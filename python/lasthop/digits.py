@@ -9,7 +9,7 @@ DIGITS = 4
 
 
 def estimate(mean: float | None, ci95: float | None) -> str:
-    """A mean and its half width, both cut at the half width's first or second digit."""
+    """Return a mean and its half width, both cut at the half width's first or second digit."""
     if mean is None:
         return "-"
     if not ci95:
@@ -20,7 +20,7 @@ def estimate(mean: float | None, ci95: float | None) -> str:
 
 
 def plain(value: float | None) -> str:
-    """A number without interval."""
+    """Return a number without interval."""
     if value is None:
         return "-"
     if value == 0:
@@ -29,7 +29,7 @@ def plain(value: float | None) -> str:
 
 
 def signed(value: float | None, ci95: float | None = None) -> str:
-    """A difference with its sign, cut as `estimate` cuts."""
+    """Return a difference with its sign, cut as `estimate` cuts."""
     if value is None:
         return "-"
     if value == 0:
@@ -50,7 +50,7 @@ def decimals(mean: float, ci95: float) -> int:
 
 
 def span(seconds: float) -> str:
-    """A duration as it would be written: from an hour on in hours or minutes, if they are whole."""
+    """Return a duration as people write it: from 1 h in hours or minutes if these are whole."""
     for scale, unit in ((3600, "h"), (60, "min")):
         if seconds >= 3600 and seconds % scale == 0:
             return f"{seconds / scale:.0f} {unit}"

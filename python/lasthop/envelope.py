@@ -10,7 +10,7 @@ __all__ = ["fault_in", "fault_in_record", "fault_in_version"]
 
 NUMBER = (int, float)
 NEEDED: Mapping[str, tuple[type, ...]] = {"kind": (str,), "scenario": (str,), "version": (str,)}
-"""What every summary has."""
+"""Keys of every summary, with their types."""
 
 OF_RUNS: Mapping[str, tuple[type, ...]] = {
     "seed": (int,),
@@ -18,11 +18,11 @@ OF_RUNS: Mapping[str, tuple[type, ...]] = {
     "duration_s": NUMBER,
     "warmup_s": NUMBER,
 }
-"""What summaries of runs have beside."""
+"""Further keys of summaries of runs."""
 
 
 def fault_in(summary: Any) -> str | None:
-    """What is wrong with the shape of a summary, in a line; None if nothing is."""
+    """Return a line on the error in the shape of a summary; None if there is no error."""
     return next(_faults(summary), None)
 
 
@@ -50,7 +50,7 @@ def fault_in_version(tree: Mapping[str, Any]) -> str | None:
 
 
 def fault_in_record(record: Mapping[str, Any]) -> str | None:
-    """What is wrong with the shape of what a result has recorded; None if nothing is."""
+    """Return a line on the error in the shape of a result's record; None if there is no error."""
     if (wrong := fault_in_version(record)) is not None:
         return wrong
     if not isinstance(record.get("interrupted"), bool):

@@ -23,7 +23,7 @@ MOST_NAMED = 3
 """Names that a line lists, or one more."""
 
 NEAR = 0.4
-"""Least likeness of names that are told first of those that there are, as `difflib` has it. [-]"""
+"""Least similarity of names that a message proposes, as `difflib` measures it. [-]"""
 
 
 class Problem(NamedTuple):

@@ -24,5 +24,5 @@ class Estimate:
         return cls(fmean(values), quantile * stdev(values) / sqrt(len(values)))
 
     def to_dict(self) -> dict[str, float | None]:
-        """The estimate as results state it."""
+        """Return the estimate as results contain it."""
         return {"mean": self.mean, "ci95": self.ci95}

@@ -25,14 +25,14 @@ EXTRAS = {
 
 
 def missing(package: str, what: str = "") -> UserError:
-    """What is said where a package is not installed.
+    """Return the error for a package that is not installed.
 
     Parameters
     ----------
     package : str
         One of `EXTRAS`, as it is imported.
     what : str
-        What needs it, such as ``sweep``; empty where that is plain.
+        Command that needs it, such as ``sweep``; empty if the message need not name it.
     """
     name = package.replace("_", "-")
     message = f"{what} needs {name}, which is not installed" if what else f"{name} is not installed"
@@ -53,7 +53,7 @@ def need(what: str, *packages: str) -> None:
 
 
 def is_there(package: str) -> bool:
-    """Whether a package is installed."""
+    """Return whether a package is installed."""
     try:
         return find_spec(package) is not None
     except (ImportError, ValueError):
@@ -61,6 +61,6 @@ def is_there(package: str) -> bool:
 
 
 def named_by(error: ImportError) -> str | None:
-    """The package of an extra that an import has not found; None if it is of none."""
+    """Return the package of an extra that an import has not found; None for other packages."""
     package = (error.name or "").split(".")[0]
     return package if package in EXTRAS and not is_there(package) else None

@@ -1,9 +1,9 @@
-"""Fairness, which is judged among those whose demand is not met.
+"""Fairness, which is judged among senders whose demand is not met.
 
-A flow that gets all it asks for is not treated unfairly. The demand of a flow is met if it has a
-rate of its own, at most 1 % of its datagrams are lost, and those under way do not pile up;
-connections and greedy sources always want more, and the reports of sensors ask for no share. A
-station competes while one of its flows does. Results of simulations follow the same rules
+A flow that gets all it asks for is not treated unfairly. The demand of a flow with a given rate is
+met if at most 1 % of its datagrams are lost, and datagrams on the way do not accumulate.
+Connections and greedy sources always demand more. The reports of sensors demand no share. A station
+competes if one of its flows competes. Results of simulations follow the same rules
 (``crates/engine/src/measure/fairness.rs``).
 """
 
@@ -33,7 +33,7 @@ TINIEST = 1e-100
 
 
 def is_met(sent: int, arrived: int, lost: int, under_way: int, expected: float) -> bool:
-    """Whether the demand of a source is met.
+    """Return whether the demand of a source is met.
 
     Parameters
     ----------

@@ -19,9 +19,9 @@ packets below the limit. RED with `wait` and `gentle`, as in ns-2, drops at most
 packet until it drops all. Near that share its draws are certain: a share above 0.45 locks at any
 limit.
 
-The rule rests on simulations with six seeds of two equal sources over 10 Mb/s, with loads from 1.1
-to 3.2 and limits from 8 to 200 packets: where it reports no lock, the sources' goodputs differ by
-less than 10 % of their sum.
+The rule rests on simulations with six seeds of two equal sources over 10 Mb/s. The loads are 1.1 to
+3.2, and the limits 8 to 200 packets. Where the rule reports no lock, the sources' goodputs differ
+by less than 10 % of their sum.
 
 Differs from the disciplines in: the queue is at its limit from the start; RED's average has no
 transient; a drop of the full queue restarts no count.
@@ -81,7 +81,7 @@ def lock_time_s(queue: Queue, limit_packets: int, load: float, packet: tuple[int
     Returns
     -------
     float
-        0 if the draws drop all, infinity if the limit drops a part for ever.
+        0 if the draws drop all, infinity if the limit drops a part indefinitely.
     """
     size_bytes, service_s = packet
     share = 1.0 - 1.0 / load

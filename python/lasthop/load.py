@@ -34,7 +34,7 @@ ALONE = "only a summary was loaded"
 """Why what was read from a summary lacks the rest."""
 
 WRONG_SHAPE = (KeyError, TypeError, ValueError, AttributeError)
-"""What reading a tree of another shape raises."""
+"""Exceptions that are raised when a tree of another shape is read."""
 
 
 def load(path: str | PathLike[str]) -> Loaded:
@@ -280,4 +280,4 @@ READERS: Mapping[str, Callable[[Path, str, Mapping[str, Any]], Loaded]] = {
     "sweep": _sweep,
     "sweep manifest": _manifest,
 }
-"""What reads an answer, by its ``kind``."""
+"""Functions that read an answer, by its ``kind``."""

@@ -37,7 +37,7 @@ UNITS = ("s", "bps", "bytes", "m", "packets")
 
 
 def value_at(tree: Mapping[str, Any], path: str) -> Any:
-    """What is at a path: keys, names of items of a list, or their numbers, joined by dots.
+    """Return the value at a path: keys, names or numbers of items of lists, joined by dots.
 
     A key may be written as in the file, without the unit that the normalised one ends with:
     ``duration`` for ``duration_s``. The value is in that unit.
@@ -45,7 +45,7 @@ def value_at(tree: Mapping[str, Any], path: str) -> Any:
     Raises
     ------
     NoSuchKey
-        There is nothing.
+        There is no such key.
     """
     node: Any = tree
     for step in path.split(".") if isinstance(path, str) else [path]:
@@ -59,7 +59,7 @@ def value_at(tree: Mapping[str, Any], path: str) -> Any:
 
 
 def within(node: Any) -> Mapping[Any, Any]:
-    """What is in a node by the step that leads there; an item of a list has a name and a number."""
+    """Return the children of a node by key; items of a list have their names and numbers."""
     if isinstance(node, Mapping):
         return node
     if isinstance(node, Sequence) and not isinstance(node, str):
@@ -112,7 +112,7 @@ def like(path: str, tree: Mapping[str, Any]) -> list[str]:
 
 
 def paths(node: Any, asked: Sequence[str], before: str = "") -> Iterator[str]:
-    """Every path below a node; of a list, that of the item which is asked for, else the first."""
+    """Yield every path below a node; in a list only that of the given item, else of the first."""
     inside = within(node)
     if not isinstance(node, Mapping):
         names = [step for step in inside if not step.isdecimal()] or list(inside)

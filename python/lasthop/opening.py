@@ -1,4 +1,4 @@
-"""Opening a file that a user names: what else may stand there is told as it is.
+"""Opening of files that a user names, with exact errors for other things at that path.
 
 Pipes are files: ``/dev/stdin``, a FIFO, and ``<(command)`` of a shell are read to their end.
 """
@@ -23,15 +23,15 @@ OF_WEB = ("http", "https", "ftp")
 """Kinds of addresses that programs for downloads know."""
 
 DOWNLOAD = "download it first: "
-"""What stands before an address in a hint; the command line has its own words."""
+"""Text before an address in a hint; the command line has its own."""
 
 
 NO_FILE = "no such file"
-"""What is said of a name that no file has."""
+"""Message for a path without a file."""
 
 
 class UnreadableError(UserError):
-    """What stands at a path is no file that can be read; `what` says so without the path."""
+    """A path is no file that can be read; `what` is the message without the path."""
 
     def __init__(self, path: str, what: str, hint: str | None = None) -> None:
         super().__init__(f"{path}: {what}", hint)
@@ -42,7 +42,7 @@ class UnreadableError(UserError):
 
 
 def opened(path: Path, *, or_input: bool = False) -> BufferedReader:
-    """The file, opened to be read.
+    """Open a file to read it.
 
     Parameters
     ----------
@@ -75,7 +75,7 @@ def opened(path: Path, *, or_input: bool = False) -> BufferedReader:
 
 
 def not_a_file(path: Path, mode: int) -> str | None:
-    """What else it is, if it is something else."""
+    """Return the kind of a path that is not a file; None for a file."""
     if stat.S_ISDIR(mode):
         return "is a directory, not a file"
     if stat.S_ISSOCK(mode):
@@ -102,7 +102,7 @@ def not_there(path: Path, or_input: bool) -> UnreadableError:
 
 
 def nearest_file(path: Path) -> str | None:
-    """A hint at a file beside it whose name is much like this one."""
+    """Return a hint at a file in the same folder with a similar name; None if there is none."""
     from difflib import get_close_matches
 
     try:

@@ -11,7 +11,7 @@ __all__ = ["origin_of", "scenario_of"]
 
 
 def origin_of(scenario: Scenario) -> dict[str, Any]:
-    """What a scenario was made of, as JSON says it, with the fingerprint of what came of it."""
+    """Return the sources of a scenario as JSON, with the fingerprint of the scenario."""
     return {
         "text": scenario.content.decode(),
         "format": scenario.format,
@@ -23,7 +23,7 @@ def origin_of(scenario: Scenario) -> dict[str, Any]:
 
 
 def scenario_of(origin: Mapping[str, Any]) -> Scenario:
-    """The scenario again; named files are those that were kept, not those that are there now.
+    """Make the scenario again; named files are those that were kept, not the present files.
 
     Raises
     ------

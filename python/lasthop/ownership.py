@@ -1,4 +1,4 @@
-"""Whose a file is that stands where one is to be written: lasthop's own is replaced, no other."""
+"""Owners of existing files at output paths: only files of lasthop are replaced."""
 
 import csv
 import json
@@ -23,7 +23,7 @@ WHAT = {
     ".toml": "a scenario",
     CAPTURE: "a capture",
 }
-"""What lasthop writes, by suffix."""
+"""Kinds of files that lasthop writes, by suffix."""
 
 MARKS = {
     ".png": b"tEXtSoftware\0lasthop ",
@@ -34,7 +34,7 @@ MARKS = {
     ".toml": b": written by lasthop reproduce\n",
     CAPTURE: b"lasthop ",
 }
-"""What stands in each; in a capture the program that has written it, in its first block."""
+"""Marks in each kind; in a capture the name of the program, in its first block."""
 
 KINDS = {
     "comparison",
@@ -47,7 +47,7 @@ KINDS = {
     "sweep manifest",
     "tuning",
 }
-"""What JSON that lasthop writes says it is."""
+"""Values of ``kind`` in JSON that lasthop writes."""
 
 TABLE = b"lasthop"
 """Key of the metadata of a table."""
@@ -92,13 +92,12 @@ def refuse_if_foreign(path: Path, suffix: str | None = None) -> None:
         return  # Another program reads there, and nothing is lost.
     if (path.exists() or path.is_symlink()) and not is_ours(path, kind):
         raise UserError(
-            f"{path}: exists and is not {WHAT[kind]} of lasthop; expected another name or "
-            "directory"
+            f"{path}: exists and is not {WHAT[kind]} of lasthop; expected another name or directory"
         )
 
 
 def is_ours(path: Path, suffix: str | None = None) -> bool:
-    """Whether lasthop has written a file, by what stands in it."""
+    """Return whether lasthop has written a file, by its contents."""
     if not path.is_file():
         return False
     kind = (path.suffix if suffix is None else suffix).lower()

@@ -13,30 +13,30 @@ SLOWER = 0.9
 """A pace below this part of the pace before has slowed down. [-]"""
 
 PLACES = 64
-"""What has been heard is remembered at about so many instants of the time passed."""
+"""Approximate number of instants whose progress is remembered. [-]"""
 
 
 class Rest(NamedTuple):
-    """What is known of the rest."""
+    """Estimate of the remaining time."""
 
     passed_s: float
     """Time since the begin. [s]"""
     left_s: float
-    """Time that the rest takes, if it goes on as in the later half of the time passed. [s]"""
+    """Remaining time at the speed of the later half of the time passed. [s]"""
     slows: bool
-    """Whether it went on slower there than in the earlier half, so that it may take longer."""
+    """Whether the later half was slower than the earlier half, so that more time may be needed."""
 
     @property
     def how_sure(self) -> str:
-        """What stands before the time that is left."""
+        """Words in front of the remaining time."""
         return "at least" if self.slows else "about"
 
 
 class Pace:
-    """The pace of what has just begun.
+    """Speed of a run, from the later half of the time passed.
 
-    It is that of the later half of the time passed: while windows of TCP grow, and before links
-    fill, a simulated second has fewer packets than later, and the mean since the begin is too fast.
+    At the begin, while windows of TCP grow and links are not full, a simulated second has fewer
+    packets than later. The average since the begin would therefore be too fast.
     """
 
     def __init__(self) -> None:

@@ -1,7 +1,7 @@
 """Phase effects: queues where the order of arrivals, and not chance, decides which flow loses.
 
-Replications start at other times but have the same phases, or keep the phases that they have drawn,
-so that more of them do not average an effect out. Five kinds are known:
+Replications start at other times but have the same phases, or keep the phases that they have drawn.
+More replications therefore do not average an effect out. Five kinds are known:
 
 *Round-trip times.* Deterministic packets of flows with several round-trip times meet a drop-tail
 queue in fixed phases (Floyd and Jacobson, "On traffic phase effects in packet-switched gateways",
@@ -9,20 +9,21 @@ Internetworking: Research and Experience 3, 1992).
 
 *A link of the same rate.* While the link before a full queue is busy, its packets arrive one packet
 time apart, always at the same phase of the queue's departures. They find the place that has just
-become free, or never do. With two links of 100 Mb/s behind thresholds of 15 packets the flows that
+become free, or never do. Take two links of 100 Mb/s with thresholds of 15 packets. The flows that
 join at the second link lose 3.6 % of their packets, and 2.9 % if the rates differ by 0.3 % (study
 red-fig19). Exact multiples of the rate do the same.
 
 *Access links whose rate divides that of the queue.* The packets of the hosts arrive in lock step,
-and the same flows lose again and again. Of 12 flows with access links of 20 Mb/s in front of a link
-of 20 Mb/s one gets everything.
+and the same flows lose again and again. If 12 flows with access links of 20 Mb/s share a link of 20
+Mb/s, one flow gets everything.
 
 *Constant-rate datagrams.* Sources that overload a queue, with gaps in the ratio of small whole
-numbers, meet it in the phases of their first datagrams. Of two of 15 Mb/s over 20 Mb/s one gets
-between 50 and 76 %. CoDel, which does not draw at random either, does not help. Nor do RED, PI, PIE
-and proportional drops where their draws drop less than the overload, so that the limit drops the
-rest: a full queue is a drop-tail queue. `lasthop.full_queue` says when. Of two sources of 8 Mb/s
-over 10 Mb/s, with RED of 5 and 15 packets and a limit of 20, one gets between 1.8 and 8 Mb/s.
+numbers, meet it in the phases of their first datagrams. If two sources of 15 Mb/s share 20 Mb/s,
+one gets between 50 and 76 %. CoDel, which does not draw at random either, does not help. Nor do
+RED, PI, PIE and proportional drops if their draws drop less than the overload. The limit then drops
+the rest, since a full queue is a drop-tail queue. `lasthop.full_queue` computes when. Take two
+sources of 8 Mb/s over 10 Mb/s, with RED of 5 and 15 packets and a limit of 20. One of them gets
+between 1.8 and 8 Mb/s.
 
 *Periodic losses.* Where one of every N packets is lost and constant-rate sources take turns, the
 same source loses them all if N and the length of a round have a common factor.
@@ -58,7 +59,7 @@ from lasthop.models.reading import (
 __all__ = ["phase_effects", "phase_locks"]
 
 DETERMINISTIC = ("drop_tail", "threshold")
-"""Disciplines whose drops follow from the order of arrivals alone."""
+"""Disciplines whose drops follow only from the order of arrivals."""
 
 UNDRAWN = (*DETERMINISTIC, "codel")
 """Disciplines with one queue that draw nothing at random."""
@@ -146,7 +147,7 @@ def dropped(queue: Mapping[str, Any]) -> bool:
 
 
 MANY = 100
-"""Flows that are taken to fill a queue: more may be behind those that are looked at."""
+"""Number of flows that are assumed to fill a queue, without looking at further flows. [-]"""
 
 
 @dataclass(frozen=True)
@@ -217,7 +218,7 @@ class Meeting:
     @property
     def may_fill(self) -> bool:
         """Whether bulk TCP can fill the queue: more arrives than leaves, and the windows together
-        are longer than the queue. Of many flows it is assumed.
+        are longer than the queue. Many flows are assumed to fill it.
         """
         if len(self.flows) >= MANY:
             return True
@@ -269,9 +270,9 @@ def of_links(meeting: Meeting, was_full: bool) -> Iterator[str]:
         if locked and any(map(is_bulk, flows)):
             times = "the same rate" if ratio == 1 else f"exactly {ratio} times the rate"
             yield (
-                f"the link before has {times}, {mbps(feeder.rate_bps)}, so that its packets come "
-                "at the same phase of every departure and have an advantage, or a disadvantage, in "
-                "all replications; set rates that differ, by 0.3 % for example (`rate_spread` of a "
+                f"the link before has {times}, {mbps(feeder.rate_bps)}. Its packets come at the "
+                "same phase of every departure and have an advantage, or a disadvantage, in all "
+                "replications; set rates that differ, by 0.3 % for example (`rate_spread` of a "
                 "parking_lot)"
             )
 
@@ -321,7 +322,7 @@ def of_sources(scenario: Scenario, meeting: Meeting, was_full: bool) -> Iterator
 
 
 FULL = " {} drops less than the overload, so that the queue stays full,"
-"""What is said of a discipline whose limit binds."""
+"""Clause about a discipline whose queue is at its limit."""
 
 
 def limit_binds(scenario: Scenario, meeting: Meeting) -> bool:
@@ -355,8 +356,8 @@ def of_losses(meeting: Meeting, every: int) -> Iterator[str]:
         yield (
             f"link {meeting.hop.name}: phase lock: one of every {every} packets is lost, and "
             f"{len(rates)} constant-rate UDP flows ({listed([*meeting.constant])}) "
-            f"repeat their order every {cycle} packets, so that the same flow has all losses; "
-            'set arrivals = "poisson" of these flows, or loss = { probability = ... }'
+            f"repeat their order every {cycle} packets. All losses are of the same flow; set "
+            'arrivals = "poisson" of these flows, or loss = { probability = ... }'
         )
 
 

@@ -1,4 +1,4 @@
-"""What is measured: the lists of a result, and the registry of quantities."""
+"""Measured quantities: the lists of a result, and the registry."""
 
 import json
 from functools import cache
@@ -15,7 +15,7 @@ LISTS = ("flows", "stations", "aps", "queues", "links", "cells", "classes", "sta
 
 @cache
 def registry() -> dict[str, dict[str, Any]]:
-    """Every quantity by name: unit, lists, definition."""
+    """Return every quantity by name: unit, lists, definition."""
     return {quantity["name"]: quantity for quantity in json.loads(_core.quantities())}
 
 

@@ -1,4 +1,4 @@
-"""What a simulation has recorded, beside its summary: what is pickled, saved and loaded."""
+"""Record of a simulation, in addition to its summary: it is pickled, saved and loaded."""
 
 import hashlib
 import json
@@ -15,11 +15,11 @@ from lasthop.scenario import Scenario
 __all__ = ["KIND", "Kept", "Output", "SummaryAlone", "record_text", "seal_of"]
 
 KIND = "record"
-"""What `record_text` calls itself."""
+"""Value of ``kind`` in the text of `record_text`."""
 
 
 class Output(Protocol):
-    """What a result is made of, each part as JSON text; `_core.SimulationOutput` is one."""
+    """Parts of a result as JSON texts, such as `_core.SimulationOutput`."""
 
     @property
     def summary_json(self) -> str:
@@ -62,7 +62,7 @@ class Output(Protocol):
 
 @dataclass(frozen=True)
 class Kept:
-    """The same without the engine: texts, and the bytes of a capture."""
+    """Parts of a result without the engine: texts, and the bytes of a capture."""
 
     summary_json: str
     samples_json: str
@@ -98,7 +98,7 @@ class Kept:
 
     @classmethod
     def of_record(cls, summary_json: str, record: Mapping[str, Any]) -> "Kept":
-        """What `record_text` wrote, without a capture."""
+        """Return the parts that `record_text` wrote, without a capture."""
         samples, halves, series = (
             json.dumps(record[part]) for part in ("samples", "halves", "series")
         )
@@ -109,7 +109,7 @@ class Kept:
         )
 
     def frames_json(self, from_s: float = 0.0, to_s: float = inf) -> str:
-        """The frames that begin in a stretch of time.
+        """Return the frames that begin in a time interval.
 
         Raises
         ------
@@ -200,12 +200,12 @@ class SummaryAlone:
 
 
 def lacking(origin: str, what: str, why: str) -> UserError:
-    """The error where what was loaded from a file lacks something."""
+    """Return the error for an answer from a file that lacks something."""
     return UserError(f"{origin}: has no {what}: {why}")
 
 
 def record_text(output: Output, scenario: Scenario, summary: Mapping[str, Any]) -> str:
-    """What stands in ``record.json`` beside a ``result.json``: all of a result but its summary.
+    """Return the text of ``record.json``: all of a result except its summary in ``result.json``.
 
     It is one JSON object: scenario (text, settings, files), samples, halves, series, distributions
     where there are some, and the fingerprint of the ``result.json`` that it belongs to.

@@ -247,19 +247,19 @@ class Result(Answer):
     def frames(self, from_s: float = 0.0, to_s: float = inf) -> "pd.DataFrame":
         """Return recorded frames of the first replication that begin in an interval of time.
 
-        The table has one row per frame. Columns are start_s, duration_s, sender, receiver (none if
-        it is a broadcast), kind (of the MAC: data, ack, rts, cts, cf-end, block-ack,
-        block-ack-req), bytes, rate_bps, mcs (none if the rate has no MCS), attempt (of the
-        exchange; a failed RTS counts), fate (delivered, collided, corrupted), discarded,
-        backoff_slots (as drawn; none for a frame that did not contend), flow, and packet (segment,
-        datagram, syn, ack or syn-ack).
+        The table has one row per frame. Its first columns are start_s, duration_s, sender, receiver
+        (none if it is a broadcast), kind (of the MAC: data, ack, rts, cts, cf-end, block-ack,
+        block-ack-req), and bytes. Then come rate_bps, mcs (none if the rate has no MCS), attempt
+        (of the exchange; a failed RTS counts), fate (delivered, collided, corrupted) and discarded.
+        The others are backoff_slots (as drawn; none for a frame that did not contend), flow, and
+        packet (segment, datagram, syn, ack or syn-ack).
 
-        In a cell with aggregates, a row is a PPDU: bytes is its whole length; fate is delivered if
-        any of its MPDUs was received; attempt is the largest of its MPDUs; discarded is true if
-        any MPDU was given up; flow and packet are those that all its packets have in common.
-        Columns mpdus and mpdus_lost count MPDUs (none in control frames). Columns sequence and
-        lost are lists of sequence numbers, of all MPDUs and of those that were not received (none
-        in cells without aggregates).
+        In a cell with aggregates, a row is a PPDU: bytes is its whole length, and attempt is the
+        largest of its MPDUs. The fate is delivered if any of its MPDUs was received; discarded is
+        true if any MPDU was given up. The values of flow and packet are those that all its packets
+        have in common. Columns mpdus and mpdus_lost count MPDUs (none in control frames). Columns
+        sequence and lost are lists of sequence numbers, of all MPDUs and of those that were not
+        received (none in cells without aggregates).
 
         Parameters
         ----------

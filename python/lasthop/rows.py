@@ -1,7 +1,7 @@
-"""Long lists of a scenario: read a piece at a time, and not before somebody asks what is in them.
+"""Long lists of a scenario, which are read in pieces and only when an item is needed.
 
-A network of 100,000 flows has half a million rows. As one text with its tree they take five times
-the memory of what is kept of them, and a check only counts them.
+A network of 100,000 flows has half a million rows. One text of all rows with its tree takes five
+times the memory of the rows that are kept, and a check only counts them.
 """
 
 import json
@@ -16,11 +16,11 @@ T = TypeVar("T")
 Row = Mapping[str, Any]
 
 PIECE = 4096
-"""Rows that are read at once."""
+"""Number of rows that are read together."""
 
 
 class Common(Generic[T]):
-    """A table that several rows have: whoever reads them reads it once."""
+    """A table that several rows share; it is read only once."""
 
     __slots__ = ("_read", "tree")
 
@@ -29,7 +29,7 @@ class Common(Generic[T]):
         self._read: dict[type, Any] = {}
 
     def read_as(self, kind: type[T], read: Callable[[type[T], Row], T]) -> T:
-        """What `read` makes of it, the same object for all rows."""
+        """Return the result of `read`, the same object for all rows."""
         if kind not in self._read:
             self._read[kind] = read(kind, self.tree)
         found: T = self._read[kind]
@@ -46,7 +46,7 @@ class LongList:
     by key, of which rows have the index."""
 
     def stretch(self, first: int, last: int) -> list[dict[str, Any]]:
-        """The rows from `first` to before `last`; their tables are `Common`."""
+        """Return the rows from `first` to before `last`; their tables are `Common`."""
         tree = json.loads(self.fetch(first, last))
         rows: list[dict[str, Any]] = tree["rows"]
         for key, tables in tree["shared"].items():
@@ -58,7 +58,7 @@ class LongList:
         return rows
 
     def trees(self) -> Iterator[dict[str, Any]]:
-        """All rows as the whole tree has them; those that follow each other may share tables."""
+        """Yield all rows as trees; successive rows may share tables."""
         for first in range(0, self.count, PIECE):
             for row in self.stretch(first, min(first + PIECE, self.count)):
                 yield {key: _plain(value) for key, value in row.items()}

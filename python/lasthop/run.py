@@ -61,9 +61,9 @@ def simulate(
     frames : int, optional
         Keep at most this many frames of the first replication for a packet capture.
     tails : bool
-        Whether to report also what averages hide in a cell: ``jain_p05``, the 5th percentile of
-        Jain's index over windows of 1 s; ``longest_starved_s`` of each station; ``sojourn_p99_s``
-        of each queue; ``rtt_p95_s`` and ``rtt_p99_s`` of each TCP flow; and
+        Whether to report also what averages hide in a cell. These are ``jain_p05``, the 5th
+        percentile of Jain's index over windows of 1 s; ``longest_starved_s`` of each station;
+        ``sojourn_p99_s`` of each queue; ``rtt_p95_s`` and ``rtt_p99_s`` of each TCP flow; and
         `Result.distributions`. All other values are the same with and without it.
     settings : mapping or pairs
         Further values to replace: ``{"cell.ap.cwmin": 15}``.
@@ -161,7 +161,7 @@ def replaced(
     series: str | None = None,
     frames: int | None = None,
 ) -> Scenario:
-    """The scenario with values replaced; problems name the argument that brought them in."""
+    """Return the scenario with replaced values; problems name the argument that set them."""
     given = {
         "replications": ("replications", replications),
         "seed": ("seed", seed),

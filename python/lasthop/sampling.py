@@ -1,4 +1,4 @@
-"""What the time series of a run take, known before it: series, samples of each, and their table."""
+"""Memory of the time series of a run, estimated before it: series, samples, and their table."""
 
 from collections.abc import Sequence
 from math import floor, inf, log10
@@ -9,12 +9,12 @@ from lasthop.scenario import Scenario
 __all__ = ["need_room", "need_room_in_sweep", "values_sampled"]
 
 VALUE_BYTES = 350.0
-"""Memory that a value takes in a table with the names of its series, while it is made of the run's
-text: 284 to 301 where millions of them were saved, or made a data frame; and some. [bytes]"""
+"""Memory of one value while a table is made of the run's text. Runs with millions of values took
+284 to 301 bytes; this is a little more. [bytes]"""
 
 
 def values_sampled(scenario: Scenario) -> int:
-    """Values that the series of a run have, of its first replication alone; 0 without series."""
+    """Return the number of values in the series of the first replication; 0 without series."""
     series, samples = scenario.checked.sampled()
     return series * samples
 
@@ -35,23 +35,23 @@ def need_room(scenario: Scenario, max_memory_bytes: float) -> None:
 def need_room_in_sweep(
     scenario: Scenario, values: Sequence[int], at_once: int, max_memory_bytes: float
 ) -> None:
-    """Likewise a sweep, of which so many points are simulated at once.
+    """Refuse a sweep whose series need too much memory.
 
     Parameters
     ----------
     scenario : Scenario
-        What is swept.
+        Scenario of the sweep.
     values : sequence of int
         Values that the series of each point have.
     at_once : int
-        The largest of these are taken to be together.
+        Number of points that are simulated simultaneously; the largest are assumed to coincide.
     max_memory_bytes : float
-        What they may take. [bytes]
+        Limit of their memory. [bytes]
 
     Raises
     ------
     TooCostlyError
-        They would take more.
+        They would need more.
     """
     largest = sorted(values, reverse=True)[:at_once]
     points = "a point" if len(largest) == 1 else f"{len(largest)} points together"

@@ -33,7 +33,7 @@ Writer = Callable[[Path], object]
 
 
 def table_files(names: Iterable[str]) -> tuple[str, ...]:
-    """Names of the files of tables."""
+    """Return the names of the files of tables."""
     return tuple(f"{name}{suffix}" for name in names for suffix in (".parquet", ".csv"))
 
 
@@ -44,7 +44,7 @@ PROGRESS = "progress.json"
 """How far what runs in a directory is."""
 
 MANIFEST = "manifest.json"
-"""What a sweep is to have, by which `lasthop.load` finds its points."""
+"""File with the wanted points of a sweep, by which `lasthop.load` finds them."""
 
 MOST_FRAMES = 1_000_000
 """Frames that a packet capture keeps unless the scenario says otherwise."""
@@ -53,7 +53,7 @@ RESULT_FILE, RECORD_FILE = "result.json", "record.json"
 """Summary of a result, and all else that `lasthop.load` needs to make it again."""
 
 RESULT_FILES = (RESULT_FILE, RECORD_FILE, *TABLE_FILES, *table_files(("samples",)))
-"""What a result may write."""
+"""Files that a result may write."""
 
 
 def save_result(result: "Result", directory: Path) -> list[Path]:
@@ -88,16 +88,14 @@ def save_table(table: "pd.DataFrame", directory: Path, name: str) -> list[Path]:
 
 
 def write_atomically(path: Path, write: Writer) -> None:
-    """Write a file beside `path`, then put it in place; devices and pipes are written directly."""
+    """Write a file next to `path`, then put it in place; devices and pipes are written directly."""
     with naming(path), in_place_of(path) as partial:
         write(partial)
 
 
 @contextmanager
 def in_place_of(path: Path) -> Iterator[Path]:
-    """A file beside `path` that takes its place in the end, if it is there and nothing was raised;
-    devices and pipes are themselves.
-    """
+    """Yield a file next to `path` that replaces it in the end; devices and pipes are themselves."""
     if path.exists() and not path.is_file():
         yield path
         return
@@ -127,7 +125,7 @@ def write_all(directory: Path, writers: Mapping[str, Writer]) -> list[Path]:
 
 @contextmanager
 def staged(directory: Path) -> Iterator[Path]:
-    """A folder whose files are put into `directory` in the end, if nothing was raised."""
+    """Yield a folder whose files are put into `directory` in the end, if nothing was raised."""
     created = [path for path in (directory, *directory.parents) if not path.exists()]
     try:
         with naming(directory):
@@ -144,7 +142,7 @@ def staged(directory: Path) -> Iterator[Path]:
 
 
 def text_writer(text: str) -> Writer:
-    """A writer of this text."""
+    """Return a writer of this text."""
     return lambda path: path.write_text(text, encoding="utf-8")
 
 

@@ -29,13 +29,13 @@ __all__ = [
 ]
 
 MOST_BYTES = 1 << 24
-"""No more of a file is read; the engine refuses far smaller ones. [bytes]"""
+"""Largest part of a file that is read; the engine refuses far smaller files. [bytes]"""
 
 FILES_SHUT = "LASTHOP_FILES_SHUT"
 """Set in the environment where scenarios come from elsewhere: no file that they name is read."""
 
 DICTIONARY = "<dict>"
-"""What stands for the file where the scenario is a mapping."""
+"""Name in place of the file's if the scenario is a mapping."""
 
 BARE = re.compile(r"[A-Za-z0-9_-]+")
 """Keys that TOML takes without quotes."""
@@ -46,7 +46,7 @@ File: TypeAlias = tuple[str, bytes | None, str]
 
 
 def as_setting(value: object) -> str:
-    """A value as settings take it: text as it is, anything else as TOML writes it in a line."""
+    """Return a value as settings take it: text unchanged, anything else as one line of TOML."""
     return value if isinstance(value, str) else _inline(_writable(value))
 
 
@@ -61,7 +61,7 @@ def _inline(tree: Any) -> str:
 
 
 def as_toml(tree: Mapping[str, Any]) -> str:
-    """A tree as the text of a file: a line each key, of tables each of their keys."""
+    """Return a tree as the text of a file, with one line for each key, also of tables."""
     lines = []
     for key, value in tree.items():
         if isinstance(value, Mapping) and value:
@@ -80,12 +80,12 @@ def _key(name: object) -> str:
 
 
 def as_json(tree: object) -> str:
-    """A tree as JSON, NumPy's numbers too; NaN and infinity as text, to be refused by their key."""
+    """Return a tree as JSON, with NumPy's numbers; NaN and infinity are refusable texts."""
     return json.dumps(_writable(tree))
 
 
 def numpy_scalars() -> Any:
-    """The class of NumPy's numbers; no class where NumPy, a heavy import, was not imported."""
+    """Return the class of NumPy's numbers; no class if NumPy, a heavy import, is not imported."""
     return getattr(sys.modules.get("numpy"), "generic", ())
 
 
@@ -100,7 +100,7 @@ def _writable(tree: Any) -> Any:
 
 
 def looks_like_json(content: bytes) -> bool:
-    """Whether it begins with a brace, perhaps in a list, as no TOML does, or is JSON as a whole."""
+    """Return whether it begins with a brace, perhaps in a list, unlike TOML, or is JSON."""
     text = content.removeprefix(BOM_UTF8).lstrip()
     if re.match(rb"(\[\s*)?{", text):
         return True
@@ -136,7 +136,7 @@ def contents(source: str | PathLike[str] | Mapping[str, Any]) -> tuple[bytes, st
 def named_files(
     content: bytes, kind: str, source: str, settings: list[Setting], known: Sequence[File] = ()
 ) -> list[File]:
-    """The files that a scenario from `source` names, those already `known` as they are."""
+    """Return the files that a scenario from `source` names; `known` files are kept."""
     folder = Path() if source.startswith("<") else Path(source).parent
     there = {file[0]: file for file in known}
     names = _core.files_named(content, kind, settings)

@@ -27,12 +27,12 @@ WAYS = {"up": "of uploads", "down": "of downloads", "other": "of all flows"}
 
 
 def unsteady_runs(scenario: Scenario, summary: Mapping[str, Any], halves_json: str) -> list[str]:
-    """Say what of a result was measured before it was at rest.
+    """Return warnings about values that were measured before a steady state.
 
     Parameters
     ----------
     scenario : Scenario
-        What was simulated.
+        Simulated scenario.
     summary : mapping
         The result.
     halves_json : str

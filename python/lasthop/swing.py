@@ -1,4 +1,4 @@
-"""How a simulated queue moves: its trace and period, and rest and cycle of a fluid beside it."""
+"""Oscillation of a simulated queue: its trace and period, and the fluid's equilibrium and cycle."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -20,7 +20,7 @@ Array = NDArray[np.float64]
 LIKE_ITSELF = 0.3
 """Correlation of a trace with itself a period later, from which on it has one. [-]"""
 SHARE = 0.15
-"""Part of a trace's variance that a swing must have, echoes of round trips included. [-]"""
+"""Least part of a trace's variance for an oscillation, echoes of round trips included. [-]"""
 AS_GOOD = 0.9
 """Correlation over the best one from which on an earlier time is taken for the period. [-]"""
 LEAST_PERIODS = 8.0
@@ -30,7 +30,7 @@ COARSEST, FINEST = 4000, 50_000
 MOST_VALUES = 400_000
 """Most samples times flows; beyond, a scenario without prediction is sampled more coarsely."""
 BUSY = 0.5
-"""Use of a router's link from which on the period of its queue is told. [-]"""
+"""Least utilisation of a router's link for which the period of its queue is reported. [-]"""
 SAME_RTT = 1.1
 """Ratio of round-trip times up to which they are taken for one. [-]"""
 MOST_RTTS = 8
@@ -41,7 +41,7 @@ INTERVAL = "record.series_interval"
 
 @dataclass(frozen=True)
 class Swing:
-    """The trace of a queue after the warm-up, with what the fluid says of it, if there is one.
+    """The trace of a queue after the warm-up, with the prediction of the fluid, if there is one.
 
     Parameters
     ----------
@@ -54,7 +54,7 @@ class Swing:
     rest_packets : float or None
         The fluid's equilibrium. [packets]
     predicted_s : float or None
-        Period of the fluid near rest; None if it does not swing there. [s]
+        Period of the fluid near rest; None if it does not oscillate there. [s]
     stable : bool or None
         Whether the fluid's equilibrium is stable.
     cycle_s : float or None
@@ -183,8 +183,8 @@ def period_of(times_s: Array, values: Array, rtts_s: Sequence[float] = ()) -> fl
         The trace, at equal intervals.
     rtts_s : sequence of float
         Round-trip times. Packets come back in the order in which they left, so that any queue is
-        like itself one of them later. Means over each of these times are free of that; a swing of
-        windows and queue takes at least two. [s]
+        like itself one of them later. Means over each of these times are free of that; an
+        oscillation of windows and queue takes at least two. [s]
     """
     if len(values) < 8:
         return None
@@ -231,8 +231,8 @@ def cycle_of(
 ) -> tuple[float | None, tuple[Array, Array] | None]:
     """Return the period of the fluid under constraints, and one of the queue of all flows.
 
-    The queue begins with its least. None where the motion does not swing, does not settle, or has
-    no queue.
+    The queue begins with its least. None where the motion does not oscillate, does not settle, or
+    has no queue.
     """
     from lasthop.models.red import fluid
     from lasthop.stability import settled

@@ -66,13 +66,14 @@ def tune(
     scenario : str, path, mapping or Scenario
         See `Scenario`.
     objective : str
-        ``"throughput"`` is the goodput of the cell, ``"delay"`` the mean time in the access point's
-        queue, and ``"fairness"`` Jain's index of the stations' goodputs, separately for each
+        ``"throughput"`` is the goodput of the cell, and ``"delay"`` the mean time in the access
+        point's queue. ``"fairness"`` is Jain's index of the stations' goodputs, separately for each
         direction if a station sends and receives. Settings within 0.5 % of the best, or 1 ms, are
         ranked by the other two. With fairness as the aim, these are settings whose stations differ
-        by at most 0.5 % more of a share than with the best. ``"calls"`` is the largest number of
-        calls, in addition to the file's traffic, with a 99th percentile of one-way delay under
-        150 ms and losses under 1 % in each direction; calls of G.711, or those of the file.
+        by at most 0.5 % more of a share than with the best. The aim ``"calls"`` is the largest
+        number of calls in addition to the file's traffic. Each direction must have a 99th
+        percentile of one-way delay under 150 ms, and losses under 1 %. The calls are of G.711, or
+        like those of the file.
     category : str, optional
         Access category whose parameters are searched; by default that of most TCP connections. The
         windows of other categories do not change.

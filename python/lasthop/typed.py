@@ -1,9 +1,9 @@
-"""A tree of JSON as frozen dataclasses, each class read by its own annotations.
+"""JSON as frozen dataclasses; each class is read by its own annotations.
 
-A field is the value under the key of its name, or under that of its metadata ``key`` where the name
-is a word of Python; what JSON cannot say, such as an address, is `Annotated` with the function that
-makes it of the text. What a class does not name is left out, so that a new key of the engine breaks
-no reader; what it names without a default must be there.
+A field is the value under the key of its name. If the name is a word of Python, the key is in its
+metadata ``key``. A value that JSON does not have, such as an address, is `Annotated` with the
+function that makes it of the text. Other keys are ignored, so that a new key of the engine breaks
+no reader. Fields without a default must be there.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -46,7 +46,7 @@ AS_THEY_ARE = (float, str, bool, int)
 
 
 def named(key: str) -> Any:
-    """A field whose key is no name of Python, such as ``class``."""
+    """Return a field whose key is no name of Python, such as ``class``."""
     return field(metadata={"key": key})
 
 
@@ -100,7 +100,7 @@ class Table:
 
 
 def read_as(kind: type[T], tree: Mapping[str, Any]) -> T:
-    """A tree as a dataclass of this kind, or of the kind below it that its ``kind_of`` chooses.
+    """Read a tree as a dataclass of this kind, or of the kind below it that ``kind_of`` chooses.
 
     Parameters
     ----------

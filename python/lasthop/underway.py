@@ -1,7 +1,7 @@
-"""What is under way and how far, for whoever watches: the command line.
+"""Progress of long steps, for display by the command line.
 
-Long steps say their name here, and how many parts they have or how long they may take. Where nobody
-watches, as in a program that imports lasthop, nothing is done with it.
+Long steps report their name here, and their number of parts or expected duration. Without a
+display, as in a program that imports lasthop, this has no effect.
 """
 
 from collections.abc import Callable, Iterable, Iterator
@@ -62,14 +62,14 @@ def watched_by(watcher: Watcher | None) -> Iterator[None]:
 
 @contextmanager
 def step(what: str, total: int | None = None) -> Iterator[Step]:
-    """Tell of a step while the body runs.
+    """Report a step while the body runs.
 
     Parameters
     ----------
     what : str
-        What is under way, such as ``"checking points"``; empty where only `expect` says it.
+        Name of the step, such as ``"checking points"``; empty if only `expect` reports it.
     total : int, optional
-        How many parts it has; the body says how many are done.
+        Number of its parts; the body reports how many are done.
     """
     watcher = _watcher.get()
     if watcher is None:
@@ -84,7 +84,7 @@ def step(what: str, total: int | None = None) -> Iterator[Step]:
 
 
 def counting(what: str, items: Iterable[Item], total: int) -> Iterator[Item]:
-    """The items, each of which is a part of a step."""
+    """Yield the items, each of which is a part of a step."""
     with step(what, total) as current:
         for number, item in enumerate(items):
             current.done(number)

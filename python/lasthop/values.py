@@ -30,7 +30,7 @@ RANGE = re.compile(
     rf"(?:\s*:\s*(?P<step>{NUMBER}\s*{UNIT})|\s+log\s+(?P<count>\d+))?"
 )
 LIKE_A_RANGE = re.compile(rf"{NUMBER}\s*{UNIT}\s*\.\.")
-"""What begins as a range does, and is to be one."""
+"""Beginning of a text that must be a range."""
 
 FORMS = "20..100:20 in steps, 10..1000 log 5 in equal ratios"
 
@@ -47,7 +47,7 @@ class Quantity(NamedTuple):
 
 @dataclass(frozen=True)
 class Range:
-    """What a text says that is a range."""
+    """Ends and steps of a range."""
 
     text: str
     low: Quantity
@@ -59,12 +59,12 @@ class Range:
 
 @cache
 def sizes() -> dict[str, tuple[str, Decimal]]:
-    """The SI unit of each unit, as names end with it, and the unit's size in that."""
+    """Return the SI unit of each unit, as names end with it, and the unit's size in it."""
     return {name: (si, Decimal(size) / parts) for name, si, size, parts in _core.units()}
 
 
 def quantity(text: str) -> Quantity | None:
-    """A number, perhaps with a unit that is known; None if the text is none."""
+    """Return a number, perhaps with a known unit; None if the text is no number."""
     found = QUANTITY.fullmatch(text.strip())
     if found is None or (found[2] and found[2] not in sizes()):
         return None
@@ -72,7 +72,7 @@ def quantity(text: str) -> Quantity | None:
 
 
 def in_si(text: str) -> tuple[Decimal, str] | None:
-    """A number in SI units and the unit as names end with it; None if the text is none."""
+    """Return a number in SI units, and the unit as names end with it; None for other texts."""
     found = quantity(text)
     if found is None:
         return None
@@ -81,7 +81,7 @@ def in_si(text: str) -> tuple[Decimal, str] | None:
 
 
 def values_of(text: str, what: str, example: str) -> list[str]:
-    """The values that a text stands for, each as a setting takes it.
+    """Return the values of a text, each as a setting takes it.
 
     Parameters
     ----------
@@ -89,7 +89,7 @@ def values_of(text: str, what: str, example: str) -> list[str]:
         ``20,50,200``, ``20..100:20``, ``10 ms..1 s log 5``; commas inside braces, brackets and
         quotes do not part values.
     what : str
-        What errors begin with: ``--over queue``.
+        Beginning of messages: ``--over queue``.
     example : str
         An example with a table, shown where a brace is not closed.
 
@@ -105,7 +105,7 @@ def values_of(text: str, what: str, example: str) -> list[str]:
 
 
 def parts(text: str, what: str, example: str) -> list[str]:
-    """What stands between commas, those inside braces, brackets and quotes not counted."""
+    """Return the parts between commas, except for commas in braces, brackets and quotes."""
     found, open_brackets, quote = [""], 0, ""
     for sign in text:
         if quote or sign in "\"'":
@@ -123,7 +123,7 @@ def parts(text: str, what: str, example: str) -> list[str]:
 
 
 def ranged(text: str, what: str) -> list[str]:
-    """The values of a range, or the text itself if it is none."""
+    """Return the values of a range, or the text itself if it is no range."""
     read = read_range(text, what)
     if read is None:
         return [text]
@@ -131,12 +131,12 @@ def ranged(text: str, what: str) -> list[str]:
 
 
 def read_range(text: str, what: str) -> Range | None:
-    """A range as it is written; None if the text does not look like one.
+    """Read a range; None if the text does not look like a range.
 
     Raises
     ------
     UserError
-        If it looks like one and is none.
+        If it looks like a range and is none.
     """
     if LIKE_A_RANGE.match(text) is None:
         return None
@@ -164,12 +164,12 @@ def read_range(text: str, what: str) -> Range | None:
 
 
 def dimension(given: Quantity) -> str:
-    """The SI unit of a quantity; empty for a bare number."""
+    """Return the SI unit of a quantity; empty for a bare number."""
     return sizes()[given.unit][0] if given.unit else ""
 
 
 def plain(given: Quantity, unit: str) -> Decimal:
-    """The number in another unit of the same kind."""
+    """Return the number in another unit of the same kind."""
     if given.unit == unit:
         return given.number
     return given.number * sizes()[given.unit][1] / sizes()[unit][1]
@@ -225,17 +225,17 @@ def check_count(count: int, text: str, what: str) -> None:
 
 
 def is_whole(number: Decimal) -> bool:
-    """Whether a number is whole."""
+    """Return whether a number is whole."""
     return number == number.to_integral_value()
 
 
 def rounded(number: Decimal) -> Decimal:
-    """A number to `DIGITS` significant digits."""
+    """Return a number to `DIGITS` significant digits."""
     return number.quantize(Decimal(1).scaleb(number.adjusted() - DIGITS + 1))
 
 
 def written(number: Decimal, unit: str) -> str:
-    """A number with its unit, without an exponent and without needless zeros."""
+    """Return a number with its unit, without an exponent and without needless zeros."""
     text = f"{number:f}"
     if "." in text:
         text = text.rstrip("0").rstrip(".")
@@ -243,7 +243,7 @@ def written(number: Decimal, unit: str) -> str:
 
 
 def twice(values: Sequence[str]) -> str | None:
-    """The first value that is there twice."""
+    """Return the first value that is there twice."""
     seen = set[str]()
     for value in values:
         if value in seen:

@@ -246,5 +246,5 @@ def test_the_equal_aggressiveness_is_where_both_equations_hold():
 def test_the_appendices_are_of_one_flow_on_each_link():
     with pytest.raises(NetworkError, match="one flow on each wireless link"):
         SingleConnection(problem("d"), PER_PACKET)
-    with pytest.raises(NetworkError, match="wireless links alone"):
+    with pytest.raises(NetworkError, match="wireless links only"):
         PacketCounts(problem("e"), np.full(3, 1000.0), PER_PACKET)

@@ -43,7 +43,8 @@ def test_a_machine_that_others_have_says_so():
 def test_packets_that_are_due_at_once_are_said_where_they_are_the_reason():
     # 256 packets of 15 us each: the last of an aggregate is late by 3.8 ms
     assert lateness(0.0071, 0.6, 40_000, 256) == (
-        f"warning: {LATE}: up to 256 packets are due at once, and to carry as many takes 3.8 ms"
+        f"warning: {LATE}: up to 256 packets are due simultaneously, and to carry as many takes "
+        "3.8 ms"
     )
     assert "something else" in lateness(0.0071, 0.6, 40_000, 64)
     assert "carries about" in lateness(0.0071, 0.96, 40_000, 256)

@@ -1,12 +1,19 @@
 """The checker of prose: what it finds, and sentences that must pass."""
 
+import importlib
 import importlib.util
+import inspect
+import re
+from collections.abc import Iterator
 from pathlib import Path
 from types import ModuleType
 
 import pytest
 
-CI = Path(__file__).parents[2] / ".ci"
+import lasthop as lh
+
+ROOT = Path(__file__).parents[2]
+CI = ROOT / ".ci"
 
 
 def load() -> ModuleType:
@@ -22,10 +29,14 @@ prose = load()
 RULES = prose.rules((CI / "prose.toml").read_text("utf-8"))
 
 
-def found(text: str, rules=RULES) -> list[str]:
-    """What is found in a text, without places."""
-    faults, _, _ = prose.check("page.md", text, rules)
+def found(text: str, rules=RULES, file: str = "page.md") -> list[str]:
+    """Return the faults of a text, without places."""
+    faults, _, _ = prose.check(file, text, rules)
     return [each.what for each in faults]
+
+
+PYTHON = "python/lasthop/page.py"
+RUST = "crates/engine/src/page.rs"
 
 
 @pytest.mark.parametrize(
@@ -98,3 +109,138 @@ def test_an_exception_has_a_reason_and_there_are_few() -> None:
 def test_a_fault_has_its_line() -> None:
     (fault,), _, _ = prose.check("page.md", "# A page\n\nGood prose is here.\n\nIt is told.", RULES)
     assert str(fault) == 'page.md:5: "told": write reported, printed or set: It is told.'
+
+
+@pytest.mark.parametrize(
+    ("text", "part"),
+    [
+        ('"""What a queue does."""', 'begins with "What"'),
+        ('x = 1\n"""A queue beside another."""', "with, in addition to"),
+        ('class X:\n    """Those of a cell."""', 'begins with "Those"'),
+        ('class X:\n    y: int\n    """Of a queue, the length."""', 'begins with "Of"'),
+        ('class X:\n    def y(self):\n        """Return what is told."""', "told"),
+        ('class X:\n    @property\n    def y(self):\n        """As was told."""', "told"),
+        ('def x():\n    """The queue of it."""', 'begins with "The": write a verb'),
+        ('def x():\n    """Returns the queue."""', 'begins with "Returns": write a verb'),
+        (
+            'def x():\n    """Do it.\n\n    Parameters\n    ----------\n    y : int\n'
+            '        A queue behind it.\n    """',
+            "downstream",
+        ),
+        ('def x():\n    """Do it.\n\n    It is ' + "so " * 40 + 'long.\n    """', "words"),
+        ('raise UserError(f"{x}: it stands there", "a hint")', "stands"),
+        ('raise UserError("x: y", "look beside " f"it {x}")', "with, in addition to"),
+        ('typer.Option(help="Write what was told.")', "told"),
+        ('typer.Option(help=f"Allowed is {x} of them.")', "expected, or must be"),
+        ('warn(f"{x} is needed: needed is {y} of it")', "expected, or must be"),
+        ('def _x():\n    warn("packets are sent at once")', "immediately"),
+    ],
+)
+def test_faults_of_python_are_found(text: str, part: str) -> None:
+    rules = RULES._replace(documented=frozenset(["python/lasthop"]))
+    assert any(part in each for each in found(text, rules, PYTHON)), found(text, rules, PYTHON)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        '"""Queues, and how long they are."""',
+        'def x():\n    """Return the queue."""',
+        'class X:\n    @property\n    def y(self):\n        """The queue of it."""',
+        'class X:\n    @functools.cached_property\n    def y(self):\n        """The queue."""',
+        'def _x():\n    """What a private function does is told."""',
+        'class X:\n    def _y(self):\n        """What stands beside it."""',
+        'def x():\n    def y():\n        """What an inner function does is told."""',
+        "# What a comment tells stands beside it.",
+        'def x():\n    """Do it:\n\n        code is told of it\n\n    And.\n    """',
+        'def x():\n    """Do it.\n\n    >>> told(x, beside)\n    what is told of it\n    """',
+        'def x():\n    r"""Do it.\n\n    .. math:: told beside it\n\n       is told of it\n    """',
+        'def x():\n    """Do it, as follows::\n\n        it is told of it\n\n    And.\n    """',
+        'def x():\n    """Do it.\n\n    Returns\n    -------\n    told : x\n        A.\n    """',
+        'def x():\n    """Return :func:`told beside it`, and ``what stands there``."""',
+        'raise UserError(f"{x}: is no number", "expected a number from 1")',
+        'x = {"told": "beside", "stands at": 1}',
+        '"""A model, whose optimum differs, and a station that sleeps."""',
+    ],
+)
+def test_python_that_is_right_passes(text: str) -> None:
+    rules = RULES._replace(documented=frozenset(["python/lasthop"]))
+    assert found(text, rules, PYTHON) == []
+
+
+def test_docstrings_of_other_folders_are_not_read_yet_but_their_messages_are() -> None:
+    text = '"""What is told."""\n\nwarn("it stands beside it")'
+    rules = RULES._replace(documented=frozenset(["python/lasthop/cli"]))
+    assert [each[:8] for each in found(text, rules, PYTHON)] == ['"stands"', '"beside"']
+
+
+@pytest.mark.parametrize(
+    ("text", "part"),
+    [
+        ('fn x() {\n    problems.add(y, "it stands there".to_owned());\n}', "stands"),
+        ('let x = format!("{y} is told \\\n             of it");', "told"),
+        ('refuse("a queue beside {x:?} of it", problems);', "with, in addition to"),
+        ('let x = "allowed is a number";', "expected, or must be"),
+        ('table! {\n    /// What the queue does.\n    pub struct X in "x" {\n    }\n}', "What"),
+        ("words! {\n    pub enum X {\n        /// Of two, the first.\n    }\n}", "Of"),
+    ],
+)
+def test_faults_of_rust_are_found(text: str, part: str) -> None:
+    assert any(part in each for each in found(text, file=RUST)), found(text, file=RUST)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        '// a comment that is "told of it"',
+        "/// What the documentation of a function tells.\nfn x() {}",
+        '#[cfg(test)]\nmod tests {\n    const X: &str = "it is told of it";\n}\n',
+        "let (x, y) = ('\"', '\"'); // What is told",
+        'let x = "{told beside it} is the queue";',
+        'table! {\n    /// Length of the queue.\n    pub struct X in "x" {\n    }\n}',
+    ],
+)
+def test_rust_that_is_right_passes(text: str) -> None:
+    assert found(text, file=RUST) == []
+
+
+def test_a_fault_of_code_has_its_line() -> None:
+    text = 'def x():\n    """Do it.\n\n    It does\n    something.\n\n    It is told.\n    """\n'
+    rules = RULES._replace(documented=frozenset([PYTHON]))
+    assert [each.line for each in prose.check(PYTHON, text, rules)[0]] == [7]
+    text = 'fn x() {\n    y();\n    z("it is told of it");\n}'
+    assert [each.line for each in prose.check(RUST, text, rules)[0]] == [3]
+
+
+def test_documentation_of_code_has_few_long_sentences() -> None:
+    rules = RULES._replace(documented=frozenset([PYTHON]))
+    short, long = "    It is a short sentence.", "    It is " + "word " * 25 + "too."
+    lines = [short] * 17 + [long] * 2
+    assert (
+        found('def x():\n    """Do it.\n\n' + "\n\n".join(lines) + '\n    """', rules, PYTHON) == []
+    )
+    lines.append(long)
+    text = 'def x():\n    """Do it for it.\n\n' + "\n\n".join(lines) + '\n    """'
+    assert "3 of 21 sentences" in found(text, rules, PYTHON)[0]
+
+
+def names_of_reference(page: str) -> Iterator[tuple[str, str]]:
+    """Yield modules and names that a page of the reference documents."""
+    module = ""
+    for what, name in re.findall(r"\.\. (currentmodule|auto\w+):: (\S+)", page):
+        if what == "currentmodule":
+            module = name
+        elif what != "automodule":
+            yield module, name
+
+
+def test_code_that_is_documented_for_users_is_read() -> None:
+    pages = (ROOT / "docs" / "reference" / each for each in ("python.rst", "stability.rst"))
+    names = {each for page in pages for each in names_of_reference(page.read_text("utf-8"))}
+    assert set(lh.__all__) - {"__version__", "relay"} <= {name for _, name in names}
+    for module, name in names:
+        thing = getattr(importlib.import_module(module), name)
+        for each in thing.__mro__ if inspect.isclass(thing) else [thing]:
+            if each.__module__.startswith("lasthop."):
+                file = Path(inspect.getfile(each)).relative_to(ROOT)
+                assert not RULES.documented.isdisjoint({str(file), str(file.parent)}), name

@@ -133,9 +133,7 @@ def test_times_out_of_reach_are_refused() -> None:
     with lh.Session(SMALL) as session:
         session.run_until(2.0)
         for wrong in (1.0, -1.0, 4.5, float("nan"), float("inf")):
-            with pytest.raises(
-                lh.UserError, match=r"expected a time from 2 s, .* to 4 s, its end"
-            ):
+            with pytest.raises(lh.UserError, match=r"expected a time from 2 s, .* to 4 s, its end"):
                 session.run_until(wrong)
         for wrong in (0.0, -1.0, float("nan"), float("inf")):
             with pytest.raises(lh.UserError, match="expected a time above 0"):

@@ -86,7 +86,7 @@ pub(crate) static FILE: Form = Form {
 
 /// Where to listen, for this machine alone.
 pub(crate) static LOOPBACK: Form = Form {
-    expected: "\"off\" or a port of this machine alone, such as \"127.0.0.1:9464\"",
+    expected: "\"off\" or a port of this machine only, such as \"127.0.0.1:9464\"",
     fault: |text| match text.parse::<SocketAddr>() {
         _ if text == "off" => None,
         Err(_) => Some("is no address with a port".to_owned()),
@@ -183,7 +183,7 @@ pub(crate) fn subnet(text: &str) -> Result<(IpAddr, u32), String> {
             IpAddr::V6(address) => IpAddr::from((u128::from(address) & !mask).to_be_bytes()),
         };
         return Err(format!(
-            "has bits behind its prefix, write {network}/{length}"
+            "has bits after its prefix, write {network}/{length}"
         ));
     }
     Ok((address, length))

@@ -262,7 +262,7 @@ impl Work {
         })?;
         answer.map_err(|to_s| {
             refused(format!(
-                "session: it was interrupted on its way to {to_s} s; run_until({to_s}) goes on"
+                "session: it was interrupted on its way to {to_s} s; run_until({to_s}) continues"
             ))
         })
     }

@@ -194,7 +194,7 @@ impl Client {
                     }
                 }
                 Err(Failed::Unknown) => {
-                    client.note("the server has begun anew: all streams end".into());
+                    client.note("the server has restarted: all streams end".into());
                     pool.abandon();
                 }
                 Err(Failed::Now(why)) => {

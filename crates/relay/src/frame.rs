@@ -227,7 +227,7 @@ impl Frame<'_> {
         };
         match rest.0.is_empty() {
             true => Ok(frame),
-            false => Err(NoFrame("bytes behind a frame")),
+            false => Err(NoFrame("bytes after a frame")),
         }
     }
 

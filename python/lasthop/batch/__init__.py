@@ -7,7 +7,8 @@
 ```
 
 A sweep, the studies and the search for a setting all ask for runs by the fingerprint of their
-scenario. What is there is not run again; who ran it, and in what company, cannot be seen from it.
+scenario. Finished runs are reused. A run does not depend on its executor, or on the other runs of
+its chunk.
 """
 
 from lasthop.batch.batch import Batch, BatchInterrupted, BatchStopped

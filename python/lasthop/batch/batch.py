@@ -31,22 +31,23 @@ class BatchStopped(Exception):
 
 @dataclass
 class Batch:
-    """Runs that are to be done, and where they are kept.
+    """Runs to do, and the place where they are kept.
 
     Parameters
     ----------
     parts : Parts
-        What is finished.
+        Finished runs.
     kept : sequence of str
-        What is kept of each run: ``summary``, ``samples``, ``halves``, ``series``.
+        Names of the parts that are kept of each run: ``summary``, ``samples``, ``halves``,
+        ``series``.
     threads : int
         Threads of this process that do the work, if there is no executor.
     executor : Executor or Workers, optional
-        Who else does it.
+        Executor of the runs, if not threads of this process.
     tails : bool
-        Whether what means hide is measured as well.
+        Whether quantities that means hide are measured as well.
     directory : Path, optional
-        Where it is told how far the batch is.
+        Folder to which the progress of the batch is written.
     """
 
     parts: Parts

@@ -1,4 +1,4 @@
-"""What goes out to a worker, and what comes back: some scenarios, and the sealed part of them."""
+"""Messages to and from a worker: some scenarios, and the sealed part with their results."""
 
 import os
 import signal
@@ -25,13 +25,13 @@ KEPT: dict[str, Callable[[_core.SimulationOutput], str]] = {
     "halves": lambda output: output.halves_json,
     "series": lambda output: output.series_json,
 }
-"""What can be kept of a run."""
+"""Parts of a run that can be kept."""
 
 TOGETHER = 16
-"""Runs that are prepared at once."""
+"""Number of runs that are prepared together."""
 
 TOGETHER_S = 0.1
-"""What is done is put away as often, if runs are not so short. [s]"""
+"""Interval at which finished runs are put away, unless runs are longer. [s]"""
 
 
 @dataclass(frozen=True)
@@ -51,7 +51,7 @@ class Task:
 
     @staticmethod
     def of(scenario: Scenario) -> "Task":
-        """The run of a scenario as it is."""
+        """Return the run of a scenario without settings."""
         return Task(
             scenario.key,
             scenario,
@@ -61,12 +61,12 @@ class Task:
 
     @staticmethod
     def over(base: Scenario, settings: Mapping[str, str]) -> "Task":
-        """The run of a scenario with settings over it.
+        """Return the run of a scenario with settings.
 
         Raises
         ------
         ScenarioError
-            If it is refused with these.
+            If the scenario is refused with the settings.
         """
         made = Scenario(base, settings)
         files = tuple(made.checked.files)
@@ -74,7 +74,7 @@ class Task:
         return Task(made.key, base, length(made), tuple(settings.items()), files, sampled)
 
     def made(self) -> _core.Scenario:
-        """The scenario with its settings, which were found to be right."""
+        """Return the scenario with its settings, which have been checked."""
         base = self.scenario
         if not self.settings:
             return base.checked
@@ -93,7 +93,7 @@ class Chunk:
 
     tasks: tuple[Task, ...]
     kept: tuple[str, ...]
-    """What is kept of each: names of `KEPT`."""
+    """Parts that are kept of each run: names of `KEPT`."""
     threads: int = 1
     """Threads over which the replications of a run are spread."""
     tails: bool = False
@@ -104,7 +104,7 @@ class Chunk:
 
 @dataclass(frozen=True)
 class Finished:
-    """What a worker did."""
+    """Work that a worker has finished."""
 
     part: bytes
     """The part of these runs; see `lasthop.batch.part`."""
@@ -116,14 +116,14 @@ class Finished:
 
 
 class Watch(Protocol):
-    """Who looks on while runs are done, in the same process."""
+    """An observer of runs in the same process."""
 
     def see(self, key: str, replications: int, simulated_s: float) -> bool:
-        """Hear how far a run is; return whether it may go on."""
+        """Note the progress of a run; return whether it may continue."""
         ...
 
     def may_begin(self) -> bool:
-        """Whether another run may begin."""
+        """Return whether another run may begin."""
         ...
 
 
@@ -203,7 +203,7 @@ def _simulated(
 
 @contextmanager
 def deaf(wanted: bool) -> Iterator[None]:
-    """Do not hear Ctrl-C, which a terminal sends to all processes: who gave the work decides."""
+    """Ignore Ctrl-C, which a terminal sends to all processes: the parent process handles it."""
     main = threading.current_thread() is threading.main_thread()
     if not (wanted and main):
         yield

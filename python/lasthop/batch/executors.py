@@ -1,4 +1,4 @@
-"""Who does the work: threads here, a cluster of Dask, jobs of Slurm, any executor of Python."""
+"""Executors of runs: threads of this process, a cluster of Dask, Slurm, any of Python."""
 
 import os
 import time
@@ -37,7 +37,7 @@ class Workers:
 
     executor: Executor
     count: int
-    """Who work at the same time."""
+    """Number of workers that work simultaneously."""
     chunk_s: float | None = None
     """Work of a chunk, where the usual one does not suit. [s]"""
     is_there: Callable[[], bool] = lambda: True
@@ -45,7 +45,7 @@ class Workers:
 
     @staticmethod
     def of(executor: "Executor | Workers") -> "Workers":
-        """An executor of Python, with as many workers as it says it has."""
+        """Wrap an executor of Python, with its number of workers."""
         if isinstance(executor, Workers):
             return executor
         if not isinstance(executor, Executor):
@@ -89,7 +89,7 @@ class Lookout:
 
 
 def went_away(error: BaseException) -> bool:
-    """Whether an error of a future says that a worker or the scheduler is not there any more."""
+    """Return whether an error of a future reports a lost worker or scheduler."""
     if isinstance(error, BrokenExecutor | CancelledError | ConnectionError | EOFError):
         return True
     return any(each.__module__.split(".")[0] in ELSEWHERE for each in type(error).__mro__)
@@ -97,7 +97,7 @@ def went_away(error: BaseException) -> bool:
 
 @contextmanager
 def dask_cluster(address: str) -> Iterator[Workers]:
-    """The workers of a Dask cluster, by the address of its scheduler.
+    """Yield the workers of a Dask cluster, by the address of its scheduler.
 
     Raises
     ------

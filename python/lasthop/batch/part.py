@@ -28,13 +28,13 @@ __all__ = ["DamagedError", "Part", "packed"]
 FORMAT = 2
 ABOUT = "about.json"
 IN_MEMBER = 16
-"""Runs of a member: so many have to be unpacked to read one."""
+"""Number of runs in a member, which are unpacked together."""
 
 EPOCH = (1980, 1, 1, 0, 0, 0)
 """The time in archives: bytes do not depend on when they were written."""
 
 Run = Mapping[str, str]
-"""What is kept of a run: JSON in a line, by the name of what it is, such as ``summary``."""
+"""Parts that are kept of a run: JSON in a line, by name, such as ``summary``."""
 
 
 class DamagedError(Exception):
@@ -42,7 +42,7 @@ class DamagedError(Exception):
 
 
 def packed(runs: Mapping[str, Run]) -> bytes:
-    """The archive of some runs, by their keys."""
+    """Return the archive of some runs, by their keys."""
     members: dict[str, tuple[str, ...]] = {}
     for what in dict.fromkeys(what for run in runs.values() for what in run):
         keys = [key for key, run in runs.items() if what in run]
@@ -66,7 +66,7 @@ def packed(runs: Mapping[str, Run]) -> bytes:
 
 
 def what_of(member: str) -> str:
-    """What a member keeps, such as ``summary``."""
+    """Return the name of the parts in a member, such as ``summary``."""
     return member.partition("-")[0]
 
 
@@ -137,14 +137,14 @@ class Part:
         return self.engine == _core.ENGINE and self.format == FORMAT
 
     def runs(self) -> dict[str, set[str]]:
-        """What is kept of each run, by its key."""
+        """Return the names of the kept parts of each run, by its key."""
         found: dict[str, set[str]] = {}
         for key, what in self._places:
             found.setdefault(key, set()).add(what)
         return found
 
     def read(self, key: str, what: str) -> bytes:
-        """What is kept of a run under this name, as JSON."""
+        """Return a kept part of a run by its name, as JSON."""
         name, at = self._places[key, what]
         known, lines = self._lines.get(what, ("", []))
         if known != name:  # The one that was read last stays: runs are read one after another.
@@ -158,6 +158,6 @@ class Part:
 
 
 def name_of(keys: frozenset[str], kept: frozenset[str]) -> str:
-    """Name of the file of a part with these runs, of which so much is kept."""
+    """Return the name of the file with these runs and these kept parts."""
     content = "\n".join([_core.ENGINE, *sorted(kept), *sorted(keys)])
     return f"{hashlib.sha256(content.encode()).hexdigest()[:16]}.zip"

@@ -30,9 +30,10 @@ class Parts:
     Parameters
     ----------
     directory : Path or None
-        Where the folder `FOLDER` is, or will be; None keeps them in memory.
+        Directory of the folder `FOLDER`; None keeps the parts in memory.
     mend : bool
-        Whether what is damaged is put aside, so that its runs can be kept again; else it is told.
+        Whether damaged files are put aside, so that their runs can be kept again; else they are
+        reported.
 
     Raises
     ------
@@ -53,20 +54,20 @@ class Parts:
             self._look_around(directory, mend)
 
     def is_in(self, directory: Path) -> bool:
-        """Whether what is kept goes into this directory."""
+        """Return whether the parts are kept in this directory."""
         return self._folder == directory / FOLDER
 
     def has(self, key: str, kept: Iterable[str]) -> bool:
-        """Whether all of these are kept of a run."""
+        """Return whether all these parts are kept of a run."""
         return all((key, what) in self._found for what in kept)
 
     def read(self, key: str, what: str) -> bytes | None:
-        """What is kept of a run under this name, as JSON; None if it is not there."""
+        """Return a kept part of a run by its name, as JSON; None if it is absent."""
         place = self._found.get((key, what))
         return None if place is None else self._part(place).read(key, what)
 
     def tree(self, key: str, what: str) -> dict[str, Any]:
-        """What is kept of a run under this name; empty if it is not there.
+        """Return a kept part of a run by its name; empty if it is absent.
 
         Raises
         ------
@@ -104,7 +105,7 @@ class Parts:
         self._take(path, part)
 
     def packed(self, keys: Iterable[str]) -> bytes:
-        """One part with all that is kept of some runs."""
+        """Return one part with everything that is kept of some runs."""
         kept: dict[str, dict[str, str]] = {key: {} for key in keys}
         for (key, what), place in self._found.items():
             if key in kept:
@@ -112,12 +113,12 @@ class Parts:
         return packed({key: run for key, run in kept.items() if run})
 
     def of_keys(self, keys: Iterable[str]) -> "Parts":
-        """Some runs in memory, as a pickle takes them along."""
+        """Return some runs in memory, so that they can be pickled."""
         return Parts.of(self.packed(keys))
 
     @classmethod
     def of(cls, content: bytes) -> "Parts":
-        """What is in one part, in memory."""
+        """Return the contents of one part, in memory."""
         parts = cls(None)
         parts.keep(content)
         return parts

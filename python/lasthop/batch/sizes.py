@@ -17,14 +17,14 @@ ROUNDS = 3
 
 
 class Sizes:
-    """The size of chunks, from what finished ones took.
+    """The size of chunks, from the times of finished chunks.
 
     Parameters
     ----------
     chunk_s : float
-        Processor time that a chunk is to take. [s]
+        Wanted processor time of a chunk. [s]
     workers : int
-        Who work at the same time.
+        Number of workers that work simultaneously.
     """
 
     def __init__(self, chunk_s: float, workers: int) -> None:
@@ -44,14 +44,14 @@ class Sizes:
         return self._cpu_s / self._simulated_s if self._simulated_s > 0.0 else None
 
     def next(self, lengths_s: Iterable[float], left: int) -> int:
-        """How many of the runs that are left the next chunk has.
+        """Return the number of runs of the next chunk.
 
         Parameters
         ----------
         lengths_s : iterable of float
             Simulated time of each, in their order. [s]
         left : int
-            How many there are, at least one.
+            Number of runs that are left, at least one.
         """
         if self.cost is None:
             return 1

@@ -80,18 +80,18 @@ class Tally:
     # What whoever does the runs in this process tells; see `lasthop.batch.chunk.Watch`.
 
     def see(self, key: str, replications: int, simulated_s: float) -> bool:
-        """Hear how far a run is; return whether it may go on."""
+        """Note the progress of a run; return whether it may continue."""
         with self._lock:
             self._under_way[key] = replications, simulated_s
             self._tell()
         return not self.stopped.is_set()
 
     def may_begin(self) -> bool:
-        """Whether another run may begin."""
+        """Return whether another run may begin."""
         return not (self.stopped.is_set() or self.draining.is_set())
 
     def sealed(self, finished: Finished, parts: int) -> None:
-        """Hear that a chunk is kept, in the last of so many parts."""
+        """Note that a chunk is kept, and the number of parts."""
         with self._lock:
             for key in finished.keys:
                 self._under_way.pop(key, None)

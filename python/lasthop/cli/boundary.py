@@ -138,7 +138,7 @@ class Watch:
 def open_streams() -> bool:
     """Put /dev/null in the place of closed standard streams; return whether output was closed.
 
-    Files opened later would get their numbers, and whoever means the streams would write there.
+    Files opened later would get their numbers, and output to the streams would go there.
     """
     lost = sys.stdout is None
     for name, mode in (("stdin", "r"), ("stdout", "w"), ("stderr", "w")):
@@ -249,12 +249,12 @@ def note(line: str, *, err: bool = False) -> None:
 
 
 def one_line(text: str) -> str:
-    """The text without line breaks and control characters."""
+    """Return the text without line breaks and control characters."""
     return "".join(c if c.isprintable() else " " for c in " ".join(text.split()))
 
 
 def lower_first(text: str) -> str:
-    """The text with a small first letter, unless it begins with an abbreviation."""
+    """Return the text with a small first letter, unless it begins with an abbreviation."""
     return text if text[:2].isupper() else text[:1].lower() + text[1:]
 
 

@@ -65,7 +65,7 @@ SHOWN = {
     "cwnd_packets": ("mean window [packets]", 1.0),
     "period_s": ("period of queue [s]", 1.0),
 }
-"""What the table shows, in its order: title with unit, and factor from the result's unit."""
+"""Quantities of the table, in its order: title with unit, and factor from the result's unit."""
 
 
 LAST = ("stations", "flows")
@@ -145,7 +145,7 @@ def compare(
 
 
 def measurement(text: str) -> tuple[str, str]:
-    """The value of --measured: name and file; a file that exists may have an equals sign itself."""
+    """Read the value of --measured: name and file; an existing file may contain an equals sign."""
     name, equals, rest = text.partition("=")
     if not equals or Path(text).exists():
         return "", text

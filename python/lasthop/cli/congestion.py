@@ -20,7 +20,7 @@ Name = Annotated[str, typer.Argument(metavar="NAME", help="compound or illinois.
 
 
 def known(name: str) -> "Control":
-    """The control of this name, on Linux."""
+    """Return the control of this name, on Linux."""
     if not sys.platform.startswith("linux"):
         raise UserError(f"congestion controls are loaded into Linux; this is {sys.platform}")
     from lasthop.congestion.controls import control
@@ -57,12 +57,12 @@ def listed(as_json: Json = False) -> None:
 
 
 def shown(one: "Listed") -> dict[str, Any]:
-    """One of the kernel's as JSON."""
+    """Return a control of the kernel as JSON."""
     return one._asdict() | {"processes": [each._asdict() for each in one.processes]}
 
 
 def whose(one: "Listed") -> str:
-    """Where one of the kernel's is from, in words."""
+    """Describe the origin of a control of the kernel."""
     if one.origin is None:
         return "there"
     if one.origin == "kernel":

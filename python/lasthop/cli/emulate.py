@@ -58,7 +58,7 @@ Shell = Annotated[str | None, unset("NAME", "Run a shell at a place; the run end
 
 
 def run_count(text: str) -> int:
-    """The value of an option that counts runs."""
+    """Read the value of an option that counts runs."""
     return whole_number(text, 1, MOST_RUNS, "a number of runs")
 
 

@@ -25,5 +25,5 @@ def following(
 
 
 def print_line(status: dict[str, Any]) -> None:
-    """The status as a line of JSON."""
+    """Print the status as a line of JSON."""
     print(json.dumps(status), flush=True)

@@ -37,7 +37,7 @@ Directory = Annotated[
 
 
 def read(file: str, settings: list[str] | None) -> "Gateway":
-    """The gateway in `file`, with values set from the command line; the kernel can number it."""
+    """Read the gateway in `file`, with values of the command line; check the kernel's limits."""
     from lasthop.gateway import config
     from lasthop.gateway.layout import refuse_what_does_not_fit
 

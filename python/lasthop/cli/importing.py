@@ -43,14 +43,14 @@ Addresses = Annotated[
 
 
 def station_count(text: object) -> int:
-    """The value of --stations."""
+    """Read the value of --stations."""
     if isinstance(text, int):  # The default.
         return text
     return whole_number(str(text), 1, MOST_STATIONS, "a number of stations")
 
 
 def source(what: str) -> Any:
-    """The argument that names the file."""
+    """Return the argument that names the file."""
     return typer.Argument(metavar="FILE", help=f"{what}; - is standard input.", parser=file_name)
 
 
@@ -224,7 +224,7 @@ def as_tree(network: "Network", text: str) -> dict[str, Any]:
 
 
 def new_file(path: Path, option: str = "--out") -> Path:
-    """The path of a file that does not exist yet, in a directory where it can be written."""
+    """Check that a path is new and in a directory where it can be written; return it."""
     if path.exists() or path.is_symlink():
         raise UserError(f"{path}: exists, and is not replaced; expected a new name")
     return writable_file(path, option)

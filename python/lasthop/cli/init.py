@@ -93,7 +93,7 @@ def init(
 
 
 def by_option(question: Question, text: str, known: dict[str, object]) -> object:
-    """The value of an option, or what is wrong with it by its name."""
+    """Read the value of an option; an error names the option."""
     try:
         return question.read(text, known)
     except UserError as error:

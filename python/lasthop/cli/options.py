@@ -25,19 +25,19 @@ File = Annotated[
 
 
 def file_name(text: object) -> Path:
-    """The value of an option that names a file or directory."""
+    """Read the value of an option that names a file or directory."""
     if not str(text).strip():
         raise typer.BadParameter("the name is empty")
     return Path(str(text))
 
 
 def unset(metavar: str, text: str, *names: str, **more: Any) -> Any:
-    """Return an option that has no default, or whose help `text` gives the default."""
+    """Return an option without a default, or with the default in its help `text`."""
     return typer.Option(*names, metavar=metavar, help=text, show_default=False, **more)
 
 
 def directory(text: str) -> Any:
-    """An option that names a directory to write into."""
+    """Return an option that names a directory to write into."""
     return unset("DIR", text, parser=file_name)
 
 
@@ -64,14 +64,14 @@ Seed = Annotated[
 
 
 def thread_count(text: str) -> int:
-    """The value of --jobs."""
+    """Read the value of --jobs."""
     from lasthop.run import MOST_JOBS
 
     return whole_number(text, 1, MOST_JOBS, "a number of threads")
 
 
 def whole_number(text: str, least: int, most: int, what: str) -> int:
-    """The value of an option that counts something."""
+    """Read the value of an option that counts something."""
     digits = text.lstrip("0") or "0"
     plain = text.isascii() and text.isdecimal() and len(digits) <= len(str(most))
     if not plain or not least <= int(digits) <= most:
@@ -98,14 +98,14 @@ def cost(text: object, units: Sequence[tuple[float, str]], example: str) -> floa
 
 
 def cost_of_time(text: object) -> float:
-    """The value of --max-time. [s]"""
+    """Read the value of --max-time. [s]"""
     from lasthop.allowance import TIMES
 
     return cost(text, TIMES, "10min")
 
 
 def cost_of_memory(text: object) -> float:
-    """The value of --max-memory. [bytes]"""
+    """Read the value of --max-memory. [bytes]"""
     from lasthop.allowance import MEMORIES
 
     return cost(text, MEMORIES, "8GB")
@@ -215,7 +215,7 @@ def read_scenario(
     seed: str | None = None,
     series: str | None = None,
 ) -> Scenario:
-    """The scenario in `file`, with values set from the command line."""
+    """Read the scenario in `file`, with values of the command line."""
     options = [
         ("--replications", "replications", replications),
         ("--seed", "seed", seed),

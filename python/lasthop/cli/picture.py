@@ -34,7 +34,7 @@ Parts: TypeAlias = Sequence[tuple[str, str]]
 
 
 def asked_picture(text: object) -> str:
-    """The value of --plot: empty for the default place, else the name of a picture."""
+    """Read the value of --plot: empty for the default place, else the name of a picture."""
     name = str(text)
     if name and not is_picture(Path(name)):
         raise typer.BadParameter(f"{name}: the name must end in {', '.join(PICTURES)}")

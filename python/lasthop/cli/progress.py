@@ -44,24 +44,25 @@ def drawn(
 ) -> Iterator[Callable[P, None] | None]:
     """Draw a bar with one task while the body runs; none with --quiet.
 
-    Where nobody watches, what takes long is announced in a line instead, if `part` is given.
+    Without a terminal, a long step is announced in a line instead, if `part` is given.
 
     Parameters
     ----------
     label : str
-        What is under way.
+        Name of the step.
     show : callable
         Shows other values on the bar, its first argument; the body gets it without that.
     title : str
-        How the label is written.
+        Style of the label.
     counted : bool
-        Whether steps done and steps in all stand behind the bar.
+        Whether the numbers of finished and of all steps follow the bar.
     text : str
-        Template of a text behind the bar, with the fields ``done``, ``rate`` and ``found``.
+        Template of a text after the bar, with the fields ``done``, ``rate`` and ``found``.
     part : callable, optional
-        How much is done of how much, of the same values; the time left is judged by it.
+        Returns the finished and the whole amount for these values, to estimate the remaining time.
     said : callable, optional
-        What is to be said of these values where nobody watches; empty: nothing. The first is.
+        Returns the line for these values without a terminal; empty for none. Only the first is
+        printed.
     """
     if is_quiet():
         yield None
@@ -80,7 +81,7 @@ def drawn(
 def announcing(
     label: str, part: Callable[P, tuple[float, float]], said: Callable[P, str]
 ) -> Callable[P, None]:
-    """A callback that says how long the rest takes, until there is something of `said`."""
+    """Return a callback that prints the remaining time, until `said` returns a line."""
     announcer = Announcer(label)
     has_said = False
 
@@ -101,7 +102,7 @@ def paced(
     show: "Callable[Concatenate[Bar, P], None]",
     part: Callable[P, tuple[float, float]],
 ) -> Callable[P, None]:
-    """A callback that shows values and, judged by the pace, the time left."""
+    """Return a callback that shows values and the remaining time."""
     pace = Pace()
 
     def hear(*values: P.args, **named: P.kwargs) -> None:
@@ -122,7 +123,7 @@ def new_bar(
     text: str = "",
     paced: bool = False,
 ) -> "Bar":
-    """A bar with one task, see `drawn`; whoever starts it takes it out of `DRAWN` again."""
+    """Return a bar with one task, see `drawn`; the caller removes it from `DRAWN`."""
     from rich.console import Console
     from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeRemainingColumn
     from rich.progress import Progress as Bar
@@ -153,7 +154,7 @@ def take_away() -> None:
 
 
 def progress_bar(label: str) -> "AbstractContextManager[ProgressCallback | None]":
-    """A callback that draws replications, simulated seconds per second and time left."""
+    """Draw replications, simulated seconds per second and the remaining time."""
 
     def show(bar: "Bar", progress: "Progress") -> None:
         [task] = bar.tasks
@@ -178,7 +179,7 @@ def speed(seconds: float) -> str:
 
 
 def batch_bar(label: str) -> "AbstractContextManager[BatchCallback | None]":
-    """A callback that draws scenarios, parts, simulated seconds per processor second, time left."""
+    """Draw scenarios, parts, simulated seconds per processor second, and the remaining time."""
 
     def show(bar: "Bar", progress: "BatchProgress") -> None:
         [task] = bar.tasks
@@ -204,7 +205,7 @@ def batch_bar(label: str) -> "AbstractContextManager[BatchCallback | None]":
 
 
 def draining(progress: "BatchProgress") -> str:
-    """What Ctrl-C has begun, if it has."""
+    """Return words on the end that Ctrl-C has begun; empty without Ctrl-C."""
     if not progress["draining"]:
         return ""
     match progress["runs_under_way"]:
@@ -217,7 +218,7 @@ def draining(progress: "BatchProgress") -> str:
 
 
 def stage_bar() -> "AbstractContextManager[StageCallback | None]":
-    """A callback that draws the stage of a search, its candidates, and the best value so far."""
+    """Draw the stage of a search, its candidates, and the best value so far."""
 
     def show(bar: "Bar", progress: "TuneProgress") -> None:
         [task] = bar.task_ids
@@ -242,15 +243,15 @@ def show_part(bar: "Bar", done: float, total: float) -> None:
 
 
 def real_time_bar(label: str) -> AbstractContextManager[Callable[[float, float], None] | None]:
-    """A callback that draws seconds passed of seconds in all."""
+    """Draw the seconds that have passed, and their total."""
     return drawn(label, show_part)
 
 
 def reading_bar(label: str) -> AbstractContextManager[Callable[[float, float], None] | None]:
-    """A callback that draws bytes read of bytes in all."""
+    """Draw the bytes that were read, and their total."""
     return drawn(label, show_part)
 
 
 def count_bar(label: str) -> AbstractContextManager[Callable[[int, int], None] | None]:
-    """A callback that draws how many of a number of steps are done."""
+    """Draw the number of finished steps, and their total."""
     return drawn(label, show_part, counted=True, part=lambda done, total: (done, total))

@@ -45,7 +45,8 @@ Directory = Annotated[
 
 
 def read(file: str, settings: list[str] | None) -> "LinkQueue":
-    """The interface in `file`, with values set from the command line; Linux has its queue."""
+    """Read the interface in `file`, with values of the command line; check that Linux has its
+    queue."""
     from lasthop.linkqueue import config
     from lasthop.linkqueue.layout import discipline_of
 
@@ -69,12 +70,12 @@ def said_of_flows(flows: int, rtt: str, law: str) -> str:
 
 
 def flow_count(text: str) -> int:
-    """The value of --flows."""
+    """Read the value of --flows."""
     return whole_number(text, 1, MOST_FLOWS, "a number of flows")
 
 
 def seconds(text: str) -> int:
-    """The value of --listen."""
+    """Read the value of --listen."""
     return whole_number(text, LEAST_HEARD_S, MOST_HEARD_S, "a number of seconds")
 
 

@@ -12,5 +12,5 @@ def be_quiet(asked: bool) -> None:
 
 
 def is_quiet() -> bool:
-    """Whether only errors and the answer are wanted."""
+    """Return whether only errors and the answer are wanted."""
     return _state["quiet"]

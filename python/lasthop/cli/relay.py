@@ -39,7 +39,7 @@ FORMS = "HOST:PORT, with an IPv6 address in brackets"
 
 
 def port(text: str, option: str) -> int:
-    """A port in an option's value."""
+    """Read a port in an option's value."""
     try:
         return whole_number(text, 0, MOST_PORT, "a port")
     except typer.BadParameter:
@@ -60,13 +60,13 @@ def address(text: str, option: str) -> "Address":
 
 
 def own_address(text: str, option: str) -> "Address":
-    """An address of this machine, in numbers."""
+    """Read an address of this machine, in numbers."""
     at = address(text, option)
     return at._replace(host=own_host(at.host, option))
 
 
 def own_host(text: str, option: str) -> str:
-    """An address of this machine, in numbers, without a port."""
+    """Read an address of this machine, in numbers, without a port."""
     host = "127.0.0.1" if text == "localhost" else text
     try:
         if "%" in host:
@@ -118,7 +118,7 @@ def target(text: str) -> "Target":
 
 
 def within(host: str) -> str | None:
-    """The network that somebody may have meant."""
+    """Return the network that was probably meant."""
     try:
         return f"{ipaddress.ip_interface(host).network} is its network"
     except ValueError:
@@ -126,7 +126,7 @@ def within(host: str) -> str | None:
 
 
 def count(text: str, option: str, most: int) -> int:
-    """A whole number from 1."""
+    """Read a whole number from 1."""
     try:
         return whole_number(text, 1, most, "a number")
     except typer.BadParameter:
@@ -134,7 +134,7 @@ def count(text: str, option: str, most: int) -> int:
 
 
 def seconds(text: str, option: str, least: float, most: float) -> float:
-    """A time with its unit."""
+    """Read a time with its unit."""
     value = measured(text, TIMES, option, "1s")
     if not least <= value <= most:
         raise UserError(f"{option}: {text}: must be from {least:g} s to {most:g} s")
@@ -142,7 +142,7 @@ def seconds(text: str, option: str, least: float, most: float) -> float:
 
 
 def measured(text: str, units: tuple[tuple[float, str], ...], option: str, example: str) -> float:
-    """A number with its unit."""
+    """Read a number with its unit."""
     try:
         return cost(text, units, example)
     except typer.BadParameter as error:
@@ -150,12 +150,12 @@ def measured(text: str, units: tuple[tuple[float, str], ...], option: str, examp
 
 
 def patience_of(text: str) -> float:
-    """How long a handshake may take."""
+    """Read the longest duration of a handshake."""
     return seconds(text, "--patience", 1.0, 3600.0)
 
 
 def positive(text: str, option: str) -> float:
-    """A number above 0."""
+    """Read a number above 0."""
     try:
         value = float(text)
     except ValueError:
@@ -453,7 +453,7 @@ def doubts(settings: "ClientSettings") -> Iterator[str]:
 
 
 def rule_of(text: str) -> str:
-    """The rule."""
+    """Read the rule."""
     from lasthop.relay.settings import RULES
 
     if text not in RULES:
@@ -462,7 +462,7 @@ def rule_of(text: str) -> str:
 
 
 def part(text: str, option: str) -> float:
-    """A number from 0 to below 1."""
+    """Read a number from 0 to below 1."""
     try:
         value = float(text)
     except ValueError:

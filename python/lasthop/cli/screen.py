@@ -7,5 +7,5 @@ __all__ = ["screen_width"]
 
 
 def screen_width() -> int | None:
-    """Columns of the terminal behind standard output, or of COLUMNS; None for a file or a pipe."""
+    """Return the columns of standard output's terminal, or of COLUMNS; None without a terminal."""
     return shutil.get_terminal_size().columns if sys.stdout.isatty() else None

@@ -161,7 +161,7 @@ def drawn(
 
 
 def stretch(text: str, scenario: Scenario) -> tuple[float, float]:
-    """The value of --air: a stretch of the scenario's time. [s]"""
+    """Read the value of --air, an interval of the scenario's time. [s]"""
     option = f"--air {text}"
     refuse_without_cell(option, scenario)
     found = read_range(text, "--air")
@@ -202,7 +202,7 @@ def finish(result: Result) -> None:
 
 
 def print_result(result: Result) -> None:
-    """The result as tables."""
+    """Print the result as tables."""
     print_runs(result)
     print_answer(result.summary, result.scenario.typed)
 

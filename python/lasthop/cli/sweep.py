@@ -50,7 +50,7 @@ TABLES = "--over 'queue=100,{red={min_th=50,max_th=100}}'"
 """An example of values that are tables."""
 
 GO_ON = "run the same command again to continue"
-"""What to do after Ctrl-C."""
+"""Advice after Ctrl-C."""
 
 MOST_GROUPS = 5
 """Most groups of stations whose shares are printed."""
@@ -209,7 +209,7 @@ def sweep_picture(
 
 
 def first_warning(result: Sweep) -> Iterator[str]:
-    """The first of the points' warnings, and how many more there are."""
+    """Yield the first of the points' warnings, and the number of the others."""
     warnings = list(result.iter_warnings(MOST_LOOKED_AT))
     if warnings:
         more = len(warnings) - 1
@@ -220,7 +220,7 @@ def first_warning(result: Sweep) -> Iterator[str]:
 def asked_points(
     over: list[str], points: Path | None, together: bool, alone: Mapping[str, str]
 ) -> Grid:
-    """The points that the command line asks for; `alone` names options that give one value."""
+    """Return the points of the command line; `alone` names options with a single value."""
     if points is not None:
         if over or together:
             raise UserError(f"--points {points}: cannot be combined with --over or --zip")
@@ -337,7 +337,7 @@ def print_quantity(result: Sweep, asked: str) -> None:
 
 
 def column_of(list_name: str, quantity: str) -> Column:
-    """How tables show a quantity; one that none has, in the unit of results."""
+    """Return the column of a quantity; if no table has it, in the unit of results."""
     shown = (each for each in COLUMNS.get(list_name, ()) if each.quantity == quantity)
     unit = str(registry()[quantity]["unit"]).removeprefix("-")
     return next(shown, Column(quantity, quantity.replace("_", " "), unit))

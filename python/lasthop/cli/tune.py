@@ -59,7 +59,7 @@ COMPARED = (
 """Quantities that are shown of every confirmed setting."""
 
 CONFIGURATIONS = ("hostapd",)
-"""What --write takes."""
+"""Values of --write."""
 
 COUNTED = ("starved_flows", "starving_stations", "longest_starved_s")
 """Quantities that are not shown where they are 0 before and after."""
@@ -76,7 +76,7 @@ MOST_LINES = 3
 
 
 def aim(text: str) -> str:
-    """The value of --for."""
+    """Read the value of --for."""
     if text not in OBJECTIVES:
         raise typer.BadParameter(
             f'there is no objective "{text}"; expected one of {", ".join(OBJECTIVES)}'
@@ -85,7 +85,7 @@ def aim(text: str) -> str:
 
 
 def access_category(text: str) -> str:
-    """The value of --category."""
+    """Read the value of --category."""
     if text not in CATEGORIES:
         raise typer.BadParameter(
             f'"{text}" is no access category; expected one of {", ".join(CATEGORIES)}'
@@ -94,7 +94,7 @@ def access_category(text: str) -> str:
 
 
 def number(text: str | float, most: float, what: str) -> float:
-    """A value from 0 to `most`; the default comes as a number."""
+    """Read a value from 0 to `most`; the default is given as a number."""
     try:
         value = float(text)
     except ValueError:
@@ -105,17 +105,17 @@ def number(text: str | float, most: float, what: str) -> float:
 
 
 def per_cent(text: str | float) -> float:
-    """The value of --give-up."""
+    """Read the value of --give-up."""
     return number(text, nextafter(100.0, 0.0), "percentage from 0 to below 100")
 
 
 def jain_index(text: str | float) -> float:
-    """The value of --min-jain."""
+    """Read the value of --min-jain."""
     return number(text, 1.0, "Jain's index from 0 to 1")
 
 
 def configuration(text: str) -> str:
-    """The value of --write."""
+    """Read the value of --write."""
     if text not in CONFIGURATIONS:
         raise typer.BadParameter(
             f'"{text}" is no form of configuration; expected one of {", ".join(CONFIGURATIONS)}'
@@ -124,7 +124,7 @@ def configuration(text: str) -> str:
 
 
 def candidates(text: str | int) -> int:
-    """The value of --confirm; the default comes as a number."""
+    """Read the value of --confirm; the default is given as a number."""
     return whole_number(str(text), 1, 1000, "a number of candidates")
 
 
@@ -277,7 +277,7 @@ def tune(
 
 
 def announcing(draw: ProgressCallback | None) -> ProgressCallback:
-    """A callback that says how long a search may take, and which stage takes longer; and draws."""
+    """Return a callback that draws, and prints the expected duration and each longer stage."""
     stages = dict[str, Announcer]()
 
     def hear(progress: TuneProgress) -> bool | None:
@@ -303,7 +303,7 @@ def files_in_words(written: Sequence[Path]) -> str:
 
 
 def print_tuning(tuning: Tuning, write: str | None = None) -> None:
-    """How it was searched, what was confirmed, what to set, and what that gains and costs."""
+    """Print the search, the confirmed settings, the recommendation, its gains and its costs."""
     base = tuning.base
     what = "" if categories_in_use(base) == ["best-effort"] else f", category {tuning.category}"
     typer.echo(f"{base.typed.name}: tuned for {tuning.objective}{what}")
@@ -379,7 +379,7 @@ def loss_lines(tuning: Tuning) -> list[str]:
 
 
 def print_hostapd(tuning: Tuning) -> None:
-    """The chosen setting as lines of hostapd.conf, and what these give where they say it."""
+    """Print the chosen setting as lines of hostapd.conf, with the values that these lines give."""
     typer.echo(f"For hostapd.conf:\n\n{tuning.hostapd}")
     try:
         chosen, said = estimated(tuning.chosen.samples), tuning.as_hostapd
@@ -396,7 +396,7 @@ def print_hostapd(tuning: Tuning) -> None:
 
 
 def print_confirmed(tuning: Tuning, quantities: Sequence[str], guessed: str | None = None) -> None:
-    """These quantities of every confirmed setting, before them what the model predicts."""
+    """Print quantities of every confirmed setting, after the prediction of the model."""
     shown = [name for name in quantities if name in tuning.present.samples]
     headers = ["AP / stations", *([head(guessed, "predicted ")] if guessed else [])]
     headers += [head(name) for name in shown]
@@ -467,7 +467,7 @@ def predicted_quantity(tuning: Tuning) -> str | None:
 
 
 def head(name: str, before: str = "") -> str:
-    """A column's title over its unit, a word a line; several to a line where it is long."""
+    """Return a column's title over its unit, one word per line, or several in long titles."""
     shown = SHOWN[name]
     words = f"{before}{shown.title}".split(" ")
     lines = wrap(" ".join(words), LONG_TITLE) if len(words) > MOST_LINES else words
@@ -475,7 +475,7 @@ def head(name: str, before: str = "") -> str:
 
 
 def table_row(tuning: Tuning, trial: Trial, guessed: str | None, shown: list[str]) -> list[str]:
-    """One confirmed setting."""
+    """Return the row of a confirmed setting."""
     mark = " x" if tuning.objection(trial) else ""
     cells = [trial.name + (" *" if trial is tuning.chosen else mark)]
     if guessed is not None:
@@ -496,7 +496,7 @@ def spreads(tuning: Tuning) -> list[str]:
 
 
 def gain_rows(tuning: Tuning) -> list[list[str]]:
-    """Every quantity now and then, and the change with the interval of its paired difference."""
+    """Return rows of quantities before and after, and the change with its paired interval."""
     now, then = tuning.before, tuning.after
     rows = []
     for name, shown in SHOWN.items():
@@ -516,7 +516,7 @@ def gain_rows(tuning: Tuning) -> list[list[str]]:
 
 
 def scaled(value: Estimate | None, scale: float) -> str:
-    """An estimate as text."""
+    """Return an estimate as text."""
     if value is None:
         return "-"
     return estimate(value.mean * scale, None if value.ci95 is None else value.ci95 * scale)

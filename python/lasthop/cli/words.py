@@ -1,4 +1,4 @@
-"""What the package says in the words of its arguments, in those of the command line."""
+"""Messages about arguments of the package, in the words of the command line."""
 
 import re
 from collections.abc import Callable
@@ -35,19 +35,19 @@ MESSAGES: tuple[tuple[str, Written], ...] = (
 
 
 def hint_in_options(hint: str | None, command: str = "check") -> str | None:
-    """A hint with options where it names arguments, for those who gave this command."""
+    """Return a hint with options instead of arguments, for users of this command."""
     if hint is None:
         return None
     return _replaced(hint, HINTS).replace(CURRENT, f"lasthop {command} -")
 
 
 def message_in_options(message: str) -> str:
-    """A message with the option before it that stands for an argument."""
+    """Return a message with the option in front that corresponds to its argument."""
     return _replaced(message, MESSAGES)
 
 
 def source_in_options(source: str, setting: str | None) -> str:
-    """Where a problem of a scenario comes from: a setting is an option, a file is itself."""
+    """Return the source of a problem: the option of a setting, or the file itself."""
     if setting is not None and source.startswith(SETTING):
         return f"--set {source.removeprefix(SETTING)}"
     return source

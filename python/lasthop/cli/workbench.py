@@ -16,7 +16,7 @@ LOOPBACK = "127.0.0.1"
 
 
 def port_number(text: str) -> int:
-    """The value of --port."""
+    """Read the value of --port."""
     return whole_number(text, 0, 65535, "a port")
 
 
@@ -59,7 +59,7 @@ def workbench(
 
 
 def listening(port: int) -> socket.socket:
-    """A socket at a port of loopback."""
+    """Open a socket at a port of loopback."""
     listener = socket.socket(socket.AF_INET, socket.SOCK_STREAM)
     listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
     try:

@@ -27,12 +27,12 @@ class Control(NamedTuple):
 
     @property
     def object(self) -> bytes:
-        """What the kernel is given."""
+        """Object file that the kernel loads."""
         return (SHARE / f"{self.name}.o").read_bytes()
 
     @property
     def own_name(self) -> str:
-        """Its name while this process alone uses it; at most 15 letters."""
+        """Its name while only this process uses it; at most 15 letters."""
         return f"{self.short}_{os.getpid()}"
 
 
@@ -46,7 +46,7 @@ CONTROLS = {
 
 
 def control(name: str) -> Control:
-    """The control of this name, in scenarios or in the kernel.
+    """Return the control of this name, in scenarios or in the kernel.
 
     Raises
     ------

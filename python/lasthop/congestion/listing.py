@@ -1,4 +1,4 @@
-"""What the kernel has, and whose it is."""
+"""Congestion controls of the kernel, and their users."""
 
 import contextlib
 import os
@@ -34,7 +34,7 @@ class Listed(NamedTuple):
 
 
 def listed() -> list[Listed]:
-    """All that the kernel has now, in its order."""
+    """Return all controls that the kernel has now, in its order."""
     try:
         links = links_by_name()
     except bpf.BpfError:
@@ -102,7 +102,7 @@ def held_by(links: Iterable[int]) -> list[Holder]:
 
 
 def holds(process: Path, lines: set[str]) -> bool:
-    """Whether a process has a descriptor that says one of these lines of itself."""
+    """Return whether a process has a descriptor whose information has one of these lines."""
     with contextlib.suppress(OSError):
         for each in (process / "fd").iterdir():
             with contextlib.suppress(OSError):

@@ -72,7 +72,7 @@ def held(name: str) -> str:
 
 
 def wait_until_gone(name: str) -> None:
-    """The kernel takes a name away behind the call that let go of it."""
+    """Wait until the kernel has removed a name, which it does after the call that released it."""
     end_s = time.monotonic() + PATIENCE_S
     while name in available_congestion():
         if time.monotonic() > end_s:
@@ -82,7 +82,7 @@ def wait_until_gone(name: str) -> None:
 
 @contextlib.contextmanager
 def loaded(names: Iterable[str]) -> Iterator[dict[str, str]]:
-    """Have controls in the kernel for a while, under names of this process alone.
+    """Load controls into the kernel for a while, under names that only this process uses.
 
     Parameters
     ----------
@@ -92,7 +92,7 @@ def loaded(names: Iterable[str]) -> Iterator[dict[str, str]]:
     Yields
     ------
     dict
-        The kernel's name of each. What the kernel has by itself is used as it is.
+        The kernel's name of each. Controls of the kernel itself keep their names.
 
     Raises
     ------

@@ -36,7 +36,7 @@ LISTS = {
     "queues": "queues",
     "aps": "the access point",
 }
-"""Lists in the order of tables, with their titles; the first that there is stands open."""
+"""Lists in the order of tables, with their titles; the first that is present is unfolded."""
 
 OF_SWEEP = ("cells", "classes", "flows", "links", "queues")
 """Lists of which a sweep shows the first that says something."""
@@ -58,11 +58,11 @@ OF_TUNING = (
 """Quantities of confirmed settings: name, title, scale, unit."""
 
 NAMES_OF_SETTINGS = "rows: CWmin of AP / stations, then their TXOP limits [packets]"
-"""What names of settings mean."""
+"""Explanation of names of settings."""
 
 
 def answer_html(answer: "Answer") -> str:
-    """A simulation, prediction or emulation."""
+    """Return the page of a simulation, prediction or emulation."""
     summary = answer.summary
     return page(
         str(summary["scenario"]),
@@ -75,7 +75,7 @@ def answer_html(answer: "Answer") -> str:
 
 
 def about(summary: Mapping[str, Any]) -> str:
-    """What kind of answer it is, and of how many runs."""
+    """Return the kind of an answer, and its number of runs."""
     if summary["kind"] == "prediction":
         return f"prediction by model {summary['model']}"
     count = summary["replications"]
@@ -87,7 +87,7 @@ def about(summary: Mapping[str, Any]) -> str:
 
 
 def tables(summary: Mapping[str, Any], known: Typed | None) -> list[Table]:
-    """A table for each list that has something to show."""
+    """Return a table for each list that has something to show."""
     found = []
     first = "flows" if isinstance(known, CsmaScenario) else None
     order = sorted(LISTS, key=lambda name: name != first)
@@ -105,7 +105,7 @@ def tables(summary: Mapping[str, Any], known: Typed | None) -> list[Table]:
 
 
 def stability(summary: Mapping[str, Any]) -> Iterator[str]:
-    """What a small disturbance of each queue does, where a model says it."""
+    """Yield the effect of a small disturbance of each queue, if a model predicts it."""
     for item in summary.get("stability", ()):
         what = "stable: a disturbance decays" if item["stable"] else "unstable: a disturbance grows"
         swing = f", period {plain(item['period_s']['mean'])} s" if "period_s" in item else ""
@@ -113,7 +113,7 @@ def stability(summary: Mapping[str, Any]) -> Iterator[str]:
 
 
 def picture_of(answer: "Answer") -> "Callable[[], Figure] | None":
-    """How an answer is drawn: with its conflict graph, else bars of goodputs or shares."""
+    """Return the drawing of an answer: its conflict graph, else bars of goodputs or shares."""
     summary = answer.summary
     if answer.has_scenario and isinstance(answer.scenario.typed, CsmaScenario):
         return partial(_conflicts, answer)
@@ -207,7 +207,7 @@ def _side_by_side(row: "Row", column: Column, others: Sequence[str]) -> list[str
 
 
 def sweep_html(sweep: "Sweep") -> str:
-    """A row for each point: its settings, and what became of the cell or of classes."""
+    """Return a row for each point: its settings, and values of the cell or of classes."""
     paths = list(dict.fromkeys(path for point in sweep.points for path in point.settings))
     for name in OF_SWEEP:
         found = [(point, item) for point in sweep.points for item in printed(point.summary, name)]
@@ -241,8 +241,8 @@ def _cells(columns: Sequence[Column], item: Mapping[str, Any]) -> list[str]:
 
 
 def tuning_html(tuning: "Tuning") -> str:
-    """The confirmed settings with what each gives, the chosen one bold, those that are ruled out
-    grey with an x; its costs.
+    """Return the confirmed settings with their values, and the costs. The chosen setting is bold;
+    settings that are ruled out are grey with an x.
     """
     out = {trial.name for trial in tuning.confirmed if tuning.objection(trial)}
     samples = {trial.name: tuning.estimates_of(trial) for trial in tuning.confirmed}

@@ -47,7 +47,7 @@ class Column:
         return estimate(found["mean"] * self.scale, None if half is None else half * self.scale)
 
     def says_something(self, item: Mapping[str, Any]) -> bool:
-        """Whether the item has this quantity, and not zero where that says nothing."""
+        """Return whether the item has this quantity, and not a meaningless zero."""
         return self.cell(item) not in (("-",) if self.zero_says else ("-", "0"))
 
 
@@ -144,7 +144,7 @@ COLUMNS: dict[str, tuple[Column, ...]] = {
         Column("busy_fraction", "busy", "%", 100),
     ),
 }
-"""What is shown of each list; the answer itself has everything."""
+"""Columns that are shown of each list; the answer itself has all quantities."""
 
 TITLES = {
     "stations": "station",
@@ -169,12 +169,12 @@ def shown_columns(items: Iterable[Mapping[str, Any]], list_name: str) -> list[Co
 
 
 def called(item: Mapping[str, Any]) -> str:
-    """The name of an item, with what it is if it is a program's connection."""
+    """Return the name of an item, with its kind if it is a program's connection."""
     return f"{item['name']}: {item['traffic']}" if "traffic" in item else str(item["name"])
 
 
 def of_shares(column: Column, scenario: Scenario) -> Column:
-    """A column of classes; where these share a queue, its title says what is shared."""
+    """Return a column of classes; if they share a queue, its title names what is shared."""
     queue = scenario.cell.ap.queue if isinstance(scenario, CellScenario) else None
     if not isinstance(queue, Vbs):
         return column
@@ -206,7 +206,8 @@ def shown_with_nodes(summary: Mapping[str, Any], known: Scenario | None) -> set[
     summary : mapping
         A result.
     known : Scenario or None
-        What was asked; without it classes are taken for those of stations where their names are.
+        Scenario of the result. Without it, classes with the names of stations are assumed to be
+        theirs.
     """
     if "stations" not in summary:
         return set()
@@ -223,11 +224,11 @@ def shown_with_nodes(summary: Mapping[str, Any], known: Scenario | None) -> set[
 
 
 def without_rates(item: Mapping[str, Any]) -> Mapping[str, Any]:
-    """A class of flows without the quantities that mean nothing once all volumes are sent."""
+    """Return a class of flows without the quantities of flows that never end."""
     if (item.get("transfer_rate_bps") or {"mean": None})["mean"] is None:
         return item
     return {key: value for key, value in item.items() if key not in RATES}
 
 
 RATES = ("goodput_bps", "goodput_share", "jain", "starved_flows")
-"""Quantities of flows that go on."""
+"""Quantities of flows that never end."""

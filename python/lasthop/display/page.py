@@ -49,10 +49,10 @@ def page(
     picture: "Callable[[], Figure] | None" = None,
     alt: str = "",
 ) -> str:
-    """All of an object: title, a line about it, its first table, notes, others folded, a picture.
+    """Return an object as a page: title, a line, its first table, notes, folded tables, a picture.
 
-    All texts are plain and escaped here. What cannot be drawn is left out: without matplotlib, or
-    where what was loaded lacks what is needed, tables stand alone.
+    All texts are plain and escaped here. The picture is left out without matplotlib, and if a
+    loaded answer lacks its data.
     """
     parts = [f"<div><b>{escape(title)}</b>", f"<div>{escape(about)}</div>" if about else ""]
     parts += [_table(table) for table in tables[:1]]
@@ -69,7 +69,7 @@ def page(
 
 
 def inline(picture: "Callable[[], Figure]") -> str:
-    """A picture as base64; empty if it cannot be drawn."""
+    """Return a picture as base64; empty if it cannot be drawn."""
     data = BytesIO()
     try:
         picture().savefig(data, format="png", dpi=DPI)

@@ -26,7 +26,7 @@ def scenario_html(scenario: "Scenario") -> str:
 
 
 def tables(known: "Typed") -> Iterator[Table]:
-    """What is in a scenario, a table a list."""
+    """Yield the contents of a scenario, with one table per list."""
     if isinstance(known, CsmaScenario):
         rows = [
             [link.name, ", ".join(link.conflicts) or "-", ", ".join(link.disturbs) or "-"]
@@ -70,7 +70,7 @@ def tables(known: "Typed") -> Iterator[Table]:
 
 
 def groups(known: CellScenario) -> Iterator[list[str]]:
-    """A row for each table of stations: how many, their rate, what each sends and receives."""
+    """Yield a row for each table of stations: number, rate, and traffic of each station."""
     members: dict[str, list[str]] = {}
     for station in known.stations:
         members.setdefault(station.group, []).append(station.name)
@@ -83,7 +83,7 @@ def groups(known: CellScenario) -> Iterator[list[str]]:
 
 
 def carried(flows: Sequence[Flow]) -> str:
-    """What flows are, in a few words."""
+    """Return the kinds of flows, in a few words."""
     kinds: dict[str, int] = {}
     for flow in flows:
         kinds[kind_of(flow)] = kinds.get(kind_of(flow), 0) + 1
@@ -91,7 +91,7 @@ def carried(flows: Sequence[Flow]) -> str:
 
 
 def kind_of(flow: Flow) -> str:
-    """What a flow is."""
+    """Return the kind of a flow."""
     if isinstance(flow, TcpFlow):
         return f"{'web over ' * (flow.web is not None)}{flow.tcp.congestion}"
     if isinstance(flow, UdpFlow):

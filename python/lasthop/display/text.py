@@ -1,4 +1,4 @@
-"""What objects say of themselves in a few lines: the numbers that matter most."""
+"""Texts of objects in a few lines, with the most important numbers."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
@@ -23,7 +23,7 @@ MOST_WIDE = 100
 """Most characters of a line; what is longer is cut."""
 
 MOST_STABILITY = 2
-"""Most queues whose stability is told."""
+"""Largest number of queues whose stability is printed."""
 
 MOST_VALUES = 4
 """Most values of a sweep's path that are named."""
@@ -41,29 +41,29 @@ BUSY = {"airtime_fraction": "air time", "utilisation": "utilisation"}
 
 
 SHARES = {"goodput_share": "share", "goodput_bps": "goodput", "occupancy_packets": "queue"}
-"""What is said of a model's distance, by quantity."""
+"""Words for the quantities whose distance from a model is printed."""
 
 
 def result_text(result: "Result") -> str:
-    """A simulation: goodput, fairness, who gets most and least, queue or links."""
+    """Return a simulation's goodput, fairness, largest and smallest shares, queue or links."""
     runs = f"{result.replications} x {span(result.summary['duration_s'])}"
     return _text("Result", result, f"{runs}, seed {result.seed}")
 
 
 def prediction_text(prediction: "Prediction") -> str:
-    """A prediction: the same, and whether queues are stable."""
+    """Return a prediction's text as that of a simulation, and whether queues are stable."""
     return _text("Prediction", prediction, f"model {prediction.model}")
 
 
 def emulation_text(emulation: "Emulation") -> str:
-    """An emulation: the same as of a simulation."""
+    """Return an emulation's text, as that of a simulation."""
     count, span_s = emulation.summary["replications"], emulation.summary["duration_s"]
     runs = f"{count} x {span_s:.3g} s" if count > 1 else f"{span_s:.3g} s"
     return _text("Emulation", emulation, f"{runs} in real time")
 
 
 def comparison_text(comparison: "Comparison") -> str:
-    """A comparison: what was simulated, and where the model is furthest from it."""
+    """Return the simulation of a comparison, and the largest differences of the model."""
     name = comparison.simulation.summary["scenario"]
     emulated = "" if comparison.emulation is None else ", emulated"
     if comparison.prediction is None:
@@ -75,7 +75,7 @@ def comparison_text(comparison: "Comparison") -> str:
 
 
 def sweep_text(sweep: "Sweep") -> str:
-    """A sweep: how many points, and the values of each path."""
+    """Return a sweep's number of points, and the values of each path."""
     lines = [f"Sweep({sweep.scenario['name']!r}: {len(sweep.points)} points)"]
     paths = list(dict.fromkeys(path for point in sweep.points for path in point.settings))
     for path in paths:
@@ -86,7 +86,7 @@ def sweep_text(sweep: "Sweep") -> str:
 
 
 def tuning_text(tuning: "Tuning") -> str:
-    """A search: the setting that is recommended, and what it gains; or why there is none."""
+    """Return a search's recommended setting with its gains, or the reason why there is none."""
     lines = [f"Tuning({tuning.base['name']!r} for {tuning.objective}: {tuning.chosen.name})"]
     if tuning.recommended:
         lines.append(", ".join(f"{path}={value}" for path, value in tuning.settings.items()))
@@ -107,7 +107,7 @@ def tuning_text(tuning: "Tuning") -> str:
 
 
 def scenario_text(scenario: "Scenario") -> str:
-    """A scenario: how long and how often, and what is in it."""
+    """Return a scenario's duration, replications and contents."""
     known = scenario.typed
     runs = f"{known.replications} x {span(known.duration_s)}, first {known.warmup_s:g} s cut"
     replaced = counted(len(scenario.settings), "value") + " replaced"
@@ -117,7 +117,7 @@ def scenario_text(scenario: "Scenario") -> str:
 
 
 def contents(known: "Typed") -> Iterator[str]:
-    """What is in a scenario, a line a part."""
+    """Yield the contents of a scenario, one line per part."""
     if isinstance(known, CsmaScenario):
         links, flows = len(known.csma.links), len(known.csma.flows)
         yield (
@@ -145,7 +145,7 @@ def contents(known: "Typed") -> Iterator[str]:
 
 
 def counted(number: int, what: str) -> str:
-    """A number with the name of what is counted."""
+    """Return a number with the name of the counted things."""
     return f"{number} {what}{'' if number == 1 else 's'}"
 
 

@@ -49,11 +49,11 @@ from lasthop.scenario import Scenario, ScenarioLike
 Progress = Callable[[float, float], object]
 """Function that is called with the time passed and the duration. [s]"""
 Watch = Callable[[Places, Sequence[Driven]], contextlib.AbstractContextManager[object]]
-"""What is open beside a run, of its places and flows."""
+"""Context of a run, made from its places and flows."""
 
 
 def unwatched(_places: Places, _flows: Sequence[Driven]) -> contextlib.AbstractContextManager[None]:
-    """Nothing beside a run."""
+    """Return a context without effect."""
     return contextlib.nullcontext()
 
 
@@ -280,8 +280,9 @@ def emulate(
 
 
 def law_of_programs(scenario: Scenario, places: Places) -> str:
-    """The congestion control of programs that choose none: that of the scenario's flows, if they
-    have one in common. The machine's own else, and where nobody has said one of a link.
+    """Return the congestion control of programs that choose none: that of the scenario's flows, if
+    they have one in common, else the machine's own. Flows over a link count only if
+    ``tcp.congestion`` is set.
     """
     is_said = any(path == "tcp.congestion" for path, _ in scenario.checked.settings)
     said = {
@@ -301,8 +302,8 @@ def make_flows(
     quick_acks: bool,
     relays: bool,
 ) -> list[Driven]:
-    """The sockets of every flow that has traffic of its own; `algorithms` are the kernel's names of
-    congestion controls.
+    """Return the sockets of every flow that has traffic of its own; `algorithms` are the kernel's
+    names of congestion controls.
     """
     known = places.scenario
     sources = [flow for flow in known.tcp_flows if flow.web is not None]
@@ -340,7 +341,7 @@ def make_flows(
 
 
 def without(lists: Mapping[str, Any], ways: Ways) -> dict[str, Any]:
-    """What was measured, without rows of flows that have no traffic of their own."""
+    """Return the measured lists, without rows of flows that have no traffic of their own."""
     return {
         name: [item for item in items if item.get("name") not in ways]
         if name in ("flows", "classes")

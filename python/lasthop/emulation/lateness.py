@@ -51,8 +51,8 @@ def lateness(
     burst_s = at_once * at_work / carried_pps
     if at_work <= IN_TIME and late_s <= BURSTS * burst_s:
         return (
-            f"warning: {said}: up to {at_once:.0f} packets are due at once, and to carry as many "
-            f"takes {burst_s * 1e3:.2g} ms"
+            f"warning: {said}: up to {at_once:.0f} packets are due simultaneously, and to carry as "
+            f"many takes {burst_s * 1e3:.2g} ms"
         )
     if at_work <= IN_TIME:
         return (

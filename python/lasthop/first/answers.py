@@ -9,11 +9,12 @@ AGGREGATING = ("802.11n", "802.11ac", "802.11ax")
 """Hops whose stations have an MCS in place of a rate."""
 
 DISCIPLINES = ("codel", "fq_codel", "pie")
-"""Ways to manage a queue, beside a number of packets."""
+"""Queue disciplines, which can be given instead of a number of packets."""
 
 
 def disciplines(hop: str) -> tuple[str, ...]:
-    """Those that a hop may have: one that aggregates may have that of a Linux access point too."""
+    """Return the disciplines of a hop; if it aggregates, that of a Linux access point is
+    included."""
     return (*DISCIPLINES, "mac80211") if hop in AGGREGATING else DISCIPLINES
 
 
@@ -38,7 +39,7 @@ class Group:
 
 @dataclass(frozen=True)
 class Wire:
-    """The link behind the access point, or the router's link.
+    """The link between the access point and the servers, or the router's link.
 
     Attributes
     ----------
@@ -77,7 +78,7 @@ class Answers:
     hop : str
         ``"802.11b"``, ``"802.11g"``, ``"802.11n"``, ``"802.11ac"``, ``"802.11ax"`` or ``"router"``.
     stations : sequence of Group
-        Stations of the cell or hosts behind the router.
+        Stations of the cell, or hosts of the router.
     traffic : sequence of Traffic
         Connections of each station, in the order of the groups.
     wire : Wire

@@ -18,7 +18,7 @@ SHORT = {
     "wifi": "802.11ax",
     "wired": "router",
 }
-"""Other names of hops, without blanks and hyphens; WiFi alone is what access points are today."""
+"""Other names of hops, without blanks and hyphens; plain WiFi means present access points."""
 LATER = ("7", "8", "be", "bn")
 """Standards after the last that is modelled, without ``802.11`` and ``wifi``."""
 USUAL_HOP = "802.11g"
@@ -29,7 +29,7 @@ RATES_MBPS = {
 """Rates of each physical layer. [Mb/s]"""
 
 NEAR_DB, FAR_DB = 40.0, 15.0
-"""Ratios in the room of the access point, and behind two walls. [dB]"""
+"""Ratios in the room of the access point, and two walls away. [dB]"""
 LEAST_DB, MOST_DB = 8.0, 60.0
 """Below the former nothing arrives of two streams. [dB]"""
 
@@ -76,7 +76,7 @@ class Question:
 
 
 def read_hop(text: str, _: Mapping[str, object]) -> str:
-    """What sort of last hop."""
+    """Read the kind of the last hop."""
     word = SHORT.get(re.sub("[ -]", "", text.lower()), text.lower())
     if word not in HOPS:
         raise UserError(
@@ -137,8 +137,8 @@ def _by_ratio(part: str, hop: str) -> Group:
     if found is None or not 1 <= int(found[1]) <= MOST_STATIONS:
         raise UserError(
             f'"{part}": expected a number from 1 to {MOST_STATIONS}, such as 4, or several by '
-            "their distance, such as 3 near, 1 far, or 3 at 35 dB, 1 at 12 dB, the ratio of signal "
-            f"and noise, which chooses the MCS of {hop}"
+            "their distance, such as 3 near, 1 far, or 3 at 35 dB, 1 at 12 dB. The ratio of signal "
+            f"and noise chooses the MCS of {hop}"
         )
     ratio = FAR_DB if (found[2] or "").lower() == "far" else float(found[3] or NEAR_DB)
     if not LEAST_DB <= ratio <= MOST_DB:
@@ -240,12 +240,12 @@ def read_queue(text: str, known: Mapping[str, object]) -> str:
 
 
 def is_router(known: Mapping[str, object]) -> bool:
-    """Whether the hop is a wired router."""
+    """Return whether the hop is a wired router."""
     return known.get("hop") == "router"
 
 
 def aggregates(known: Mapping[str, object]) -> bool:
-    """Whether the hop is a cell whose frames have an MCS."""
+    """Return whether the hop is a cell whose frames have an MCS."""
     return known.get("hop") in AGGREGATING
 
 
@@ -321,5 +321,5 @@ QUESTIONS = (
 
 
 def settled(known: Mapping[str, object]) -> Answers:
-    """All answers, once each question has its value."""
+    """Return all answers, once each question has its value."""
     return Answers(**known)  # type: ignore[arg-type]

@@ -14,7 +14,7 @@ WIDTH_MHZ = {"802.11n": 20, "802.11ac": 80, "802.11ax": 80}
 
 
 def scenario(answers: Answers, name: str) -> str:
-    """The answers as a scenario, each line with what it means; `name` is the file's."""
+    """Return the answers as a scenario with commented lines; `name` is the file's."""
     lines = [
         f"# {name}: made by lasthop init. Every line may be changed.",
         "# `lasthop schema` lists all keys.",
@@ -45,7 +45,7 @@ def _commands(answers: Answers, name: str) -> Iterator[str]:
 
 
 def said(line: str, comment: str) -> str:
-    """A line with its comment."""
+    """Return a line with its comment."""
     return f"{line}{' ' * max(34 - len(line), 2)}# {comment}"
 
 

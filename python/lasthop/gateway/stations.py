@@ -305,7 +305,7 @@ class Stations:
                 f"{MOST_ADDRESSES} addresses are kept for all stations"
             )
         if self.roster.is_full:
-            told.append(f"more than {MOST_FOUND} machines are found: later ones are not shaped")
+            told.append(f"more than {MOST_FOUND} machines are found: later machines are not shaped")
         return told
 
     def unsound(self) -> list[str]:

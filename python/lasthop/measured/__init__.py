@@ -1,7 +1,7 @@
-"""Measurements of real networks: flent and iperf3, and what belongs to which flow of a scenario.
+"""Measurements of real networks, by flent and iperf3, matched with the flows of a scenario.
 
-`reading.py` tells the programs apart, a file each reads one of them as a `Measurement`, and
-`matching.py` lays its streams beside a scenario's flows and says how.
+`reading.py` recognises the program, one file per program reads its output as a `Measurement`, and
+`matching.py` matches its streams with a scenario's flows and reports how.
 """
 
 from lasthop.measured.matching import Measured

@@ -60,7 +60,7 @@ ANY = -1e18
 
 
 def is_flent(tree: Any) -> bool:
-    """Whether JSON is a measurement of flent."""
+    """Return whether JSON is a measurement of flent."""
     return isinstance(tree, Mapping) and {"results", "x_values"} <= tree.keys()
 
 
@@ -95,7 +95,7 @@ def _in_order(name: str) -> tuple[str, int]:
 
 
 def is_computed(name: str, about: Tree) -> bool:
-    """Whether flent computed a series from others."""
+    """Return whether flent computed a series from others."""
     computed = any(word in COMPUTED for word in name.lower().split())
     return computed or about.at("RUNNER").value in COMPUTING
 
@@ -184,10 +184,11 @@ def voip(file: Tree, about: Tree, notes: list[str]) -> Iterator[Stream]:
 
 
 def lost_part(file: Tree, about: Tree, notes: list[str]) -> float | None:
-    """Return the part of the VoIP packets that was lost; None if nothing tells how many were sent.
+    """Return the part of the VoIP packets that was lost; None if the number of sent packets is
+    unknown.
 
-    The series counts the lost ones; irtt reports how many it sent, and D-ITG's raw values are
-    those that arrived.
+    The series counts lost packets; irtt reports how many it sent, and D-ITG's raw values are those
+    that arrived.
     """
     lost_series = file.at("results").at(f"{VOIP}::loss")
     if lost_series.value is None:

@@ -28,7 +28,7 @@ ANY = -1e18
 
 
 def is_iperf3(tree: Any) -> bool:
-    """Whether JSON is iperf3's."""
+    """Return whether JSON is iperf3's."""
     known = isinstance(tree, Mapping) and {"start", "end"} <= tree.keys()
     return known or (isinstance(tree, Mapping) and "error" in tree and "start" in tree)
 
@@ -67,7 +67,7 @@ class Machine(NamedTuple):
     sends: bool
 
     def is_sender(self, sends: Any) -> bool:
-        """Whether the machine sends a stream."""
+        """Return whether the machine sends a stream."""
         return self.sends if sends is None else bool(sends)
 
     def way(self, sends: Any) -> str:
@@ -77,7 +77,7 @@ class Machine(NamedTuple):
 
 @dataclass
 class Intervals:
-    """What a machine counted of one stream, interval by interval, without those omitted.
+    """Counts of a machine for one stream, by interval, without omitted intervals.
 
     Attributes
     ----------

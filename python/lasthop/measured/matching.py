@@ -52,14 +52,14 @@ class Flow:
 
 @dataclass(frozen=True)
 class Measured:
-    """Measurements beside a scenario.
+    """Measurements that are matched with a scenario.
 
     Attributes
     ----------
     lists : mapping
         Items by list and name, each quantity with mean and interval over repeated files.
     told : sequence of str
-        What was matched with what, and what was left out.
+        Messages about matched and about ignored streams.
     files : sequence of str
         The files.
     qdiscs : frozenset of str
@@ -79,7 +79,7 @@ class Measured:
         return self.lists.get(list_name, {})
 
     def to_dict(self) -> dict[str, Any]:
-        """As JSON has it: lists of items with their names."""
+        """Return the measurements as JSON: lists of items with their names."""
         return {
             "files": list(self.files),
             "matched": list(self.told),
@@ -100,7 +100,7 @@ def match(
     given: Sequence[tuple[str, Measurement]],
     queues: Queues = Queues(),  # noqa: B008 (it cannot change)
 ) -> Measured:
-    """Lay measurements beside the flows of a scenario.
+    """Match measurements with the flows of a scenario.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""Files of measurements beside the flows of a scenario."""
+"""Files of measurements for the flows of a scenario."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from os import PathLike
@@ -17,16 +17,16 @@ __all__ = ["Files", "measurements"]
 
 File: TypeAlias = str | PathLike[str]
 Files: TypeAlias = File | Sequence[File | tuple[str, File]] | Mapping[str, File]
-"""Files of measurements, one or several, each alone or with the name of its station or flow."""
+"""Files of measurements, one or several, each with or without its station's or flow's name."""
 
 
 def measurements(scenario: Scenario, files: Files | Measured) -> Measured | None:
-    """Measurements matched with the flows of a scenario; None without files.
+    """Match measurements with the flows of a scenario; None without files.
 
     Parameters
     ----------
     scenario : Scenario
-        Whose flows they are.
+        Scenario of the flows.
     files : file, sequence of files or pairs, mapping, or Measured
         Files of flent or iperf3, or results of lasthop; see `lasthop.compare`. Pipes are read once:
         what is matched already stays as it is.
@@ -60,7 +60,7 @@ def measurements(scenario: Scenario, files: Files | Measured) -> Measured | None
 
 
 def flows_of(scenario: Scenario) -> list[Flow]:
-    """The flows of a scenario as matching knows them."""
+    """Return the flows of a scenario in the form that matching needs."""
     known = scenario.typed
     if isinstance(known, CsmaScenario):
         return [

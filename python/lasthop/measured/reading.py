@@ -68,7 +68,7 @@ def _measurement(path: Path, tree: Any) -> Measurement:
 
 
 def is_ours(tree: Any) -> bool:
-    """Whether JSON is a result of lasthop that can stand for a measurement."""
+    """Return whether JSON is a result of lasthop that can be used as a measurement."""
     if not isinstance(tree, Mapping) or not {"kind", "scenario", "version"} <= tree.keys():
         return False
     return tree["kind"] in OURS

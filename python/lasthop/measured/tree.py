@@ -81,14 +81,14 @@ def _text(path: Path, content: bytes) -> str:
 
 @dataclass(frozen=True)
 class Tree:
-    """A value with its place, so that what is wrong with it is told by file and key."""
+    """A value with its place, so that errors name file and key."""
 
     path: Path
     value: Any
     place: str = ""
 
     def at(self, key: str | int) -> "Tree":
-        """What stands there; `Tree` of None if nothing does."""
+        """Return the value at a key; `Tree` of None if there is none."""
         place = (
             f"{self.place}[{key}]" if isinstance(key, int) else f"{self.place}.{key}".lstrip(".")
         )
@@ -100,18 +100,18 @@ class Tree:
         return Tree(self.path, inside, place)
 
     def wrong(self, what: str) -> UserError:
-        """The error that says what is wrong here."""
+        """Return an error about this place."""
         shown = json.dumps(self.value, ensure_ascii=False, default=str)[:MOST_SHOWN]
         return UserError(f"{self.path}: `{self.place}`: {shown} is not {what}")
 
     def table(self) -> Mapping[str, Any]:
-        """The value as a table."""
+        """Return the value as a table."""
         if not isinstance(self.value, Mapping):
             raise self.wrong("a table")
         return self.value
 
     def items(self) -> "Sequence[Tree]":
-        """Each entry of a list."""
+        """Return the entries of a list."""
         if not isinstance(self.value, list):
             raise self.wrong("a list")
         return [self.at(index) for index in range(len(self.value))]
@@ -131,7 +131,7 @@ class Tree:
         return number
 
     def text(self) -> str:
-        """The value as a text, empty if it is not there."""
+        """Return the value as a text, empty if it is absent."""
         if self.value is None:
             return ""
         if not isinstance(self.value, str):

@@ -1,8 +1,8 @@
 """Analytical models, which predict a scenario without simulating it.
 
 Each subject is a package with two functions, ``suits`` and ``predict``, and with ``ASSUMPTIONS``. A
-model decides whether it suits a scenario, reads the checked scenario as typed values (`reading`),
-and answers in the form of a simulation's result (`answer`). No model calls the engine.
+model decides whether it suits a scenario. It reads the checked scenario as typed values
+(`reading`), and answers in the form of a simulation's result (`answer`). No model calls the engine.
 """
 
 from collections.abc import Mapping

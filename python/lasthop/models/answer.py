@@ -1,4 +1,4 @@
-"""What every model answers: the envelope of a prediction, and a value in it."""
+"""Common parts of predictions: the envelope, and a value in it."""
 
 from collections.abc import Iterable, Mapping
 from functools import cache
@@ -12,21 +12,21 @@ FORMAT = 1
 """Format of a saved prediction; that of the engine's results."""
 
 Quantities: TypeAlias = dict[str, Any]
-"""What is said of an item, by name."""
+"""Quantities of an item, by name."""
 
 Lists: TypeAlias = Mapping[str, list[Quantities]]
 """Items by list, as in a simulation's result."""
 
 
 def estimate(mean: float) -> Quantities:
-    """A value as results give it; a model has no interval."""
+    """Return a value in the form of results; a model has no interval."""
     return {"mean": float(mean), "ci95": None}
 
 
 def cell_item(
     goodput_bps: float, active: float, stations: list[Quantities], flows: list[Quantities]
 ) -> Quantities:
-    """A cell with its goodput, its mean of active stations, and how its goodput is shared out.
+    """Return a cell with its goodput, its mean of active stations, and its fairness.
 
     Every flow of a model of a cell takes what it can get, so that all stations with flows compete.
     """
@@ -56,22 +56,22 @@ def prediction(
     warnings: Iterable[Doubt | str],
     **more: object,
 ) -> Quantities:
-    """A result of kind ``"prediction"``.
+    """Return a result of kind ``"prediction"``.
 
     Parameters
     ----------
     model : str
         Name of the model.
     scenario : Scenario
-        What was asked.
+        Scenario of the prediction.
     lists : mapping of str to list
-        What is predicted, in the lists of a simulation's result.
+        Predictions, in the lists of a simulation's result.
     assumptions : mapping of str to str
-        What the model takes for granted, by number: what follows on "the assumption".
+        Assumptions of the model by number, as words after "the assumption".
     warnings : iterable of str or (str, str)
-        What is to be weighed before it is trusted, with the number of the assumption if it has one.
+        Warnings about the prediction, each with the number of the assumption if it has one.
     **more
-        What this model says beside: its solver, its options.
+        Further values of this model: its solver, its options.
     """
     return {
         "kind": "prediction",

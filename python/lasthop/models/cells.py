@@ -1,4 +1,4 @@
-"""What the models of a WLAN cell and its wire have in common: what is beyond them all."""
+"""Common limits of the models of a WLAN cell and its wire."""
 
 from collections.abc import Iterator, Sequence
 from typing import TypeGuard
@@ -21,21 +21,21 @@ PLAIN = ("drop_tail", "threshold")
 
 
 CELL_ALONE = "of only a WLAN cell and its wired link"
-"""What all models of a cell assume, as what follows on "the assumption"."""
+"""Common assumption of all models of a cell, as words after "the assumption"."""
 
 
 def is_cell(scenario: Scenario) -> bool:
-    """Whether a scenario is a WLAN cell and its wire, and nothing beyond."""
+    """Return whether a scenario is only a WLAN cell and its wire."""
     return isinstance(scenario, CellScenario) and _beyond(scenario) is None
 
 
 def is_aggregating(scenario: Scenario) -> TypeGuard[CellScenario]:
-    """Whether a scenario has a cell whose exchanges may have several packets."""
+    """Return whether a scenario has a cell whose exchanges may have several packets."""
     return isinstance(scenario, CellScenario) and isinstance(scenario.cell, AggregatingCell)
 
 
 def cell_scenario(scenario: Readable, *, aggregates: bool = False) -> CellScenario:
-    """A scenario of a WLAN cell and its wire.
+    """Return a scenario of a WLAN cell and its wire, after checks.
 
     Parameters
     ----------
@@ -77,7 +77,7 @@ def _beyond(scenario: Scenario, *, aggregates: bool = False) -> str | None:
 
 
 def managed(scenario: CellScenario) -> Iterator[str]:
-    """What to say of each queue under another discipline than a drop-tail FIFO, once each."""
+    """Yield a message about each queue with another discipline than a drop-tail FIFO."""
     seen = set()
     for table, node in scenario.nodes():
         discipline = node.queue.discipline
@@ -88,13 +88,13 @@ def managed(scenario: CellScenario) -> Iterator[str]:
 
 
 def manages(table: str, discipline: str) -> str:
-    """What to say of a discipline under the node with this table."""
+    """Return a message about a discipline of the node with this table."""
     key = "cell.ap_queue" if table == "cell.ap" else f"{table}.queue"
     return f"`{key}.{discipline}` manages the queue"
 
 
 def disturbing(stations: Sequence[Station]) -> Iterator[str]:
-    """What of a scenario loses frames of stations, for models of an ideal channel."""
+    """Yield causes of lost frames of stations, for models of an ideal channel."""
     for station in stations:
         for key, error in (("error_up", station.error_up), ("error_down", station.error_down)):
             if error > 0.0:
@@ -103,7 +103,7 @@ def disturbing(stations: Sequence[Station]) -> Iterator[str]:
 
 
 def changing(stations: Sequence[Station]) -> Iterator[str]:
-    """What of a scenario changes the channel of stations, for models of a steady state."""
+    """Yield causes of changes of stations' channels, for models of a steady state."""
     groups = dict.fromkeys(each.table for each in stations if each.channel_changes)
     for table in groups:
         yield f"`{table}.channel` changes the channel"
@@ -129,7 +129,7 @@ def unsaturated(
     ModelError
         A sender has fewer datagrams than it can send, or the wire carries less than the cell.
     ConvergenceError
-        So many frames collide or are lost that no goodput is left.
+        Collisions and losses leave no goodput.
     """
     if not all(goodput_bps > 0.0 for _, goodput_bps in senders):
         raise ConvergenceError("a sender delivers nothing: all its frames collide or are lost")
@@ -155,7 +155,7 @@ def unsaturated(
 
 
 def unsteady(scenario: Scenario, flows: Sequence[Flow]) -> Iterator[str]:
-    """What to say of flows that are not there all the time that is measured."""
+    """Yield messages about flows that are not present for the whole measured time."""
     late = sum(flow.start_s > scenario.warmup_s for flow in flows)
     early = sum(flow.stop_s is not None and flow.stop_s < scenario.duration_s for flow in flows)
     if late:

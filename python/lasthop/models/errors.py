@@ -1,4 +1,4 @@
-"""What can go wrong when a model is asked."""
+"""Errors and warnings of models."""
 
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
@@ -13,7 +13,7 @@ Doubt: TypeAlias = tuple[str, str]
 
 
 def told(model: str, doubt: Doubt | str) -> str:
-    """What is to be weighed, in words, with where the assumption stands."""
+    """Return a warning in words, with the place of the assumption."""
     if isinstance(doubt, str):
         return doubt
     number, what = doubt
@@ -22,14 +22,14 @@ def told(model: str, doubt: Doubt | str) -> str:
 
 @contextmanager
 def in_words(model: str, assumptions: Mapping[str, str]) -> Iterator[None]:
-    """Have refusals of the body say in words what the model assumes.
+    """Add the assumptions in words to refusals of the body.
 
     Parameters
     ----------
     model : str
         Its name, which its page has too.
     assumptions : mapping of str to str
-        What follows on "the assumption", by number.
+        Assumptions by number, as words after "the assumption".
     """
     try:
         yield

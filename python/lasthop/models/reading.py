@@ -23,7 +23,7 @@ class Queue(Table):
 
     @staticmethod
     def kind_of(tree: Mapping[str, Any]) -> "type[Queue]":
-        """The class of a discipline."""
+        """Return the class of a discipline."""
         return DISCIPLINES.get(tree["discipline"], Queue)
 
 
@@ -161,7 +161,7 @@ class Tcp(Table):
 
     @property
     def payload_bytes(self) -> int:
-        """What a full segment carries. [bytes]"""
+        """Payload of a full segment. [bytes]"""
         return self.mss_bytes
 
     @property
@@ -185,7 +185,7 @@ class Udp(Table):
 
 
 def carrier(tcp: Tcp | None, udp: Udp | None) -> Tcp | Udp:
-    """The one of the two that there is."""
+    """Return the argument that is not None."""
     found = udp or tcp
     assert found is not None, "data goes over TCP or UDP"
     return found
@@ -209,12 +209,12 @@ class Report(Table):
 
     @property
     def transport(self) -> Tcp | Udp:
-        """What carries the reports."""
+        """Transport of the reports."""
         return carrier(self.tcp, self.udp)
 
 
 class Flow(Table, ABC):
-    """What all flows have in common."""
+    """Common values of all flows."""
 
     name: str
     class_name: str = named("class")
@@ -235,7 +235,7 @@ class Flow(Table, ABC):
 
     @staticmethod
     def kind_of(tree: Mapping[str, Any]) -> "type[Flow]":
-        """The class of a flow."""
+        """Return the class of a flow."""
         if "sensor" in tree:
             return SensorFlow
         return TcpFlow if "tcp" in tree else UdpFlow
@@ -248,7 +248,7 @@ class Flow(Table, ABC):
     @property
     @abstractmethod
     def transport(self) -> Tcp | Udp:
-        """What carries its data."""
+        """Transport of its data."""
 
     @property
     def setting(self) -> str:
@@ -266,7 +266,7 @@ class TcpFlow(Flow):
 
     @property
     def transport(self) -> Tcp:
-        """What carries its data."""
+        """Transport of its data."""
         return self.tcp
 
 
@@ -278,7 +278,7 @@ class UdpFlow(Flow):
 
     @property
     def transport(self) -> Udp:
-        """What carries its data."""
+        """Transport of its data."""
         return self.udp
 
 
@@ -290,7 +290,7 @@ class SensorFlow(Flow):
 
     @property
     def transport(self) -> Tcp | Udp:
-        """What carries its data."""
+        """Transport of its data."""
         return self.sensor.transport
 
 
@@ -349,7 +349,7 @@ class Node(AccessCategory):
         return self if category == BEST_EFFORT else others[category]
 
     def aggregates(self, category: str) -> Aggregation | None:
-        """How the node aggregates in a category; None in a cell without aggregates."""
+        """Return the aggregation of the node in a category; None in a cell without aggregates."""
         return self.access(category).aggregation or self.aggregation
 
 
@@ -360,7 +360,7 @@ class AccessPoint(Node):
 
 
 class Channel(Table):
-    """What the channel does to the frames of a station."""
+    """Errors and rates of a station's channel."""
 
     error_up: float
     error_down: float
@@ -402,12 +402,12 @@ class Station(Node, Channel):
 
     @property
     def uplink_control_bps(self) -> tuple[float, float]:
-        """Rates of RTS and of what answers, on the way up. [bit/s]"""
+        """Rates of RTS and of the responses, on the uplink. [bit/s]"""
         return self.uplink_rts_rate_bps, self.uplink_response_rate_bps
 
     @property
     def downlink_control_bps(self) -> tuple[float, float]:
-        """The same on the way down. [bit/s]"""
+        """Rates of RTS and of the responses, on the downlink. [bit/s]"""
         return self.downlink_rts_rate_bps, self.downlink_response_rate_bps
 
 
@@ -440,7 +440,7 @@ class Cell(Table):
 
     @staticmethod
     def kind_of(tree: Mapping[str, Any]) -> "type[Cell]":
-        """The class of a cell."""
+        """Return the class of a cell."""
         return AggregatingCell if "band" in tree else Cell
 
 
@@ -482,7 +482,7 @@ class Wire(Table):
     queue: Queue | None = None
     """The queue of each direction."""
     loss_every: int | None = None
-    """Every so many packets one is lost, if losses are periodic."""
+    """Number of packets per loss, if losses are periodic."""
 
     @property
     def slower_bps(self) -> float | None:
@@ -504,7 +504,7 @@ class Link(Table):
     """Whether it leads to or from the host of a single flow."""
     jitter_s: float = 0.0
     loss_every: int | None = None
-    """Every so many packets one is lost, if losses are periodic."""
+    """Number of packets per loss, if losses are periodic."""
     trace: Trace | None = None
 
 
@@ -549,7 +549,7 @@ class CsmaFlow(Table):
 
     @property
     def transport(self) -> Tcp | Udp:
-        """What carries its data."""
+        """Transport of its data."""
         return carrier(self.tcp, self.udp)
 
 
@@ -633,7 +633,7 @@ class Csma(Table):
 
 
 class Recording(Table):
-    """What of the first replication is kept."""
+    """Recorded parts of the first replication."""
 
     series_interval_s: float | None
     frames: int | None
@@ -641,7 +641,7 @@ class Recording(Table):
 
 
 class Program(Table):
-    """What runs at a place of an emulation."""
+    """Program at a place of an emulation."""
 
     place: str
     commands: tuple[str, ...]
@@ -660,21 +660,21 @@ class Scenario(Table):
     """Settings of a virtual shared bottleneck, which the engine reads."""
     stations: Sequence[Station]
     links: Sequence[Link]
-    """Those of routers, then those of hosts."""
+    """Links of routers, then links of hosts."""
     flows: Sequence[Flow]
     record: Recording
     programs: tuple[Program, ...] = ()
 
     @staticmethod
     def kind_of(tree: Mapping[str, Any]) -> "type[Scenario]":
-        """The class of a scenario."""
+        """Return the class of a scenario."""
         if tree.get("csma"):
             return CsmaScenario
         return Scenario if tree["cell"] is None else CellScenario
 
     @property
     def is_network(self) -> bool:
-        """Whether it has wires alone."""
+        """Whether it has only wires."""
         return type(self) is Scenario
 
     @cached_property
@@ -712,12 +712,12 @@ class Scenario(Table):
 
 
 class CellScenario(Scenario):
-    """A scenario with a WLAN cell, perhaps with wires behind it."""
+    """A scenario with a WLAN cell, perhaps connected to wires."""
 
     cell: Cell
 
     def nodes(self) -> Iterator[tuple[str, Node]]:
-        """The access point and all stations, each with the key path of its table."""
+        """Yield the access point and all stations, each with the key path of its table."""
         yield "cell.ap", self.cell.ap
         for station in self.stations:
             yield station.table, station
@@ -734,5 +734,5 @@ Readable: TypeAlias = Scenario | Mapping[str, Any]
 
 
 def read(scenario: Readable) -> Scenario:
-    """A normalised scenario as typed values; one that has been read already as it is."""
+    """Return a normalised scenario as typed values; a scenario that has been read is unchanged."""
     return scenario if isinstance(scenario, Scenario) else read_as(Scenario, scenario)

@@ -51,7 +51,7 @@ class Metrics:
         self.status = status
 
     def collect(self) -> Iterator["Metric"]:
-        """All metrics now."""
+        """Yield all present metrics."""
         status = self.status()
         yield from families("relay", (), MEASURED, [((), status)])
         if "probes_in_use" in status:
@@ -63,7 +63,7 @@ class Metrics:
 
 
 def listener(at: Address) -> socket.socket:
-    """A socket for Prometheus; `UserError` if its port cannot be had."""
+    """Open a socket for Prometheus; raise `UserError` if its port is not available."""
     try:
         family = socket.AF_INET6 if ":" in at.host else socket.AF_INET
         return socket.create_server(tuple(at), family=family)

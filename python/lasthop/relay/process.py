@@ -1,15 +1,15 @@
-"""What `lasthop relay` becomes: a process that holds little beside the relay.
+"""The process of `lasthop relay`, which contains little more than the relay.
 
 Run as a script, with the file of the compiled part and a descriptor of what to do, as JSON:
 
-    relay     what the relay is told
-    doors     for each address at which it listens a text with {} for it
-    rest      further lines; says  the same as an object
-    options   what errors begin with, and the option that is meant
-    metrics   where metrics are served, if that is wanted
+    relay     settings of the relay
+    doors     for each address at which it listens a text, with {} for the address
+    rest      further lines; says  these lines as an object
+    options   beginnings of messages, and the option that each means
+    metrics   address at which metrics are served, if wanted
     json      whether lines are JSON
 
-Nothing of the package is imported (but for metrics): on a router memory is dear.
+Nothing of the package is imported (except for metrics), since a router has little memory.
 """
 
 import json
@@ -29,7 +29,7 @@ ENDS = {signal.SIGINT, signal.SIGTERM, signal.SIGHUP}
 
 
 def compiled(path: str) -> ModuleType:
-    """The compiled part, without its package."""
+    """Import the compiled part without its package."""
     loader = ExtensionFileLoader("_core", path)
     spec = spec_from_file_location("_core", path, loader=loader)
     assert spec is not None, "a loader was given"
@@ -39,13 +39,13 @@ def compiled(path: str) -> ModuleType:
 
 
 def written(address: tuple[str, int]) -> str:
-    """An address with its port."""
+    """Return an address with its port."""
     host, port = address
     return f"[{host}]:{port}" if ":" in host else f"{host}:{port}"
 
 
 def main(core: str, descriptor: int) -> int:
-    """Run a relay until it is told to end: the exit code."""
+    """Run a relay until it is ended; return the exit code."""
     # they are waited for: a handler could come while its own thread holds what it wants
     signal.pthread_sigmask(signal.SIG_BLOCK, ENDS)
     with open(descriptor) as file:

@@ -91,18 +91,18 @@ def axis_of(
     low, high : float or str
         Its range; times may be given with their unit, ``"10 ms"``.
     step : float or str, optional
-        Between values that are looked at; the range ends at the last one.
+        Step between the evaluated values; the range ends at the last value.
     ratios : int, optional
         Number of values with equal ratios, in the place of steps.
     of_rest : bool
-        Whether the parameter must change the equilibrium or its linearisation. Ends of the room
-        of windows and queues change motions alone.
+        Whether the parameter must change the equilibrium or its linearisation. Limits of windows
+        and queues change only motions.
 
     Raises
     ------
     ParameterError
-        If there is no such number, the range is empty or outside what is allowed, or the parameter
-        changes nothing.
+        If there is no such number, the range is empty or outside the accepted range, or the
+        parameter changes nothing.
     """
     number = case.number(name)
     axis = Axis(name, number.read(low), number.read(high))

@@ -42,10 +42,10 @@ class Cell:
 def cells(
     case: Case, x: Axis, y: Axis, abscissa: Array, curves: Sequence[HopfCurve], jumps: Array
 ) -> list[Cell]:
-    """Return cells of a grid that an edge passes through, where the grid does not show it rightly.
+    """Return cells of a grid that an edge passes through, but that do not show it correctly.
 
-    These are cells with a jump, about which values between the grid's say nothing, and cells whose
-    corners are all stable or all unstable: a strip lies in them that is thinner than a cell.
+    Between the corners of a cell with a jump, stability is unknown. In a cell whose corners are all
+    stable or all unstable, there is a strip that is thinner than the cell.
     """
     high, wide = abscissa.shape
     parts = min(FINEST, PARTS // max(high, wide))

@@ -126,8 +126,8 @@ def crossing_frequency(case: Case, turns: int = 0) -> float:
 def largest_gain(case: Case) -> float:
     """Return the largest gain of the loop where it lags by pi and full turns. [-]
 
-    The cubic's roots lie left of the axis, so that the lag only grows and each such place with a
-    gain above 1 adds a pair of unstable roots (Nyquist): a resonance may make a later one count.
+    The cubic's roots are left of the axis, so that the lag only grows. Each such place with a gain
+    above 1 adds a pair of unstable roots (Nyquist); because of a resonance a later place may count.
     """
     a1, a2, a3, a4 = loop_coefficients(case)
     last = 2.0 * max(a1, sqrt(a2), (a3 + a4) ** (1.0 / 3.0))  # Beyond, the gain is below 1.

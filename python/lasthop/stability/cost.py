@@ -1,10 +1,10 @@
-"""What characteristic roots take, before they are looked for.
+"""Estimated cost of characteristic roots.
 
-Eigenvalues of collocation matrices take the square of their size (they are small), and a line on
-which roots are counted takes points: their number is known from how far the first few are apart
-from what is near enough. Times were measured on one core of an Intel Xeon
-server, with numpy 2: cases of one to seven states, lines of 50 to 400,000 points. Measured times
-were 0.2 to 1 times what is said here, less where roots are not to be had at all.
+The cost of eigenvalues of collocation matrices grows with the square of their size (they are
+small). A line on which roots are counted needs points, whose number follows from the first few.
+Times were measured on one core of an Intel Xeon server, with numpy 2: cases of one to seven states,
+lines of 50 to 400,000 points. Measured times were 0.2 to 1 times the estimates, and less where
+roots cannot be found at all.
 """
 
 import numpy as np
@@ -33,12 +33,12 @@ LOOKED_AT = 200
 
 
 def check_cost(what: str, linear: Linear, resolved: np.ndarray, copies: float = 1.0) -> None:
-    """Refuse systems whose rightmost roots take longer than is allowed.
+    """Refuse systems whose rightmost roots would exceed the limit of time or memory.
 
     Parameters
     ----------
     what : str
-        What is to be computed, as the subject of a sentence.
+        Name of the computation, as the subject of a sentence.
     linear : Linear
         The systems, along a leading axis.
     resolved : ndarray of int

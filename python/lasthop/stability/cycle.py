@@ -28,11 +28,11 @@ NEWTON_STEPS = 12
 SURE = 1e-3
 """Distance of the trivial multiplier from 1 beyond which a cycle's stability is not known. [-]"""
 ACCURATE = 1e-5
-"""Error of swing and period, over themselves, up to which no finer mesh is tried. [-]"""
+"""Relative error of amplitude and period up to which no finer mesh is tried. [-]"""
 GAIN = 15.0
 """Least factor by which half the length of each interval lessens the error, with a little left."""
 SAME = 0.1
-"""Change of a swing by a finer mesh up to which it is the same cycle. [-]"""
+"""Relative change of an amplitude by a finer mesh up to which it is the same cycle. [-]"""
 TOLERANCE = 1e-9
 """Largest change of the last Newton step, over the size of each unknown. [-]"""
 
@@ -271,7 +271,7 @@ def system(case: Case, mesh: Mesh, values: Array, period: float) -> System:
 
 
 def residual(case: Case, mesh: Mesh, values: Array, period: float) -> Array:
-    """Return the residual of `system` alone."""
+    """Return only the residual of `system`."""
     model, p, gauss = case.model, case.derived, mesh.gauss
     now = values @ mesh.matrix(gauss).T
     delays = [np.broadcast_to(d, gauss.shape) for d in model.delays(p, list(now))]
@@ -336,7 +336,7 @@ def corrected(case: Case, mesh: Mesh, values: Array, period: float) -> Cycle:
 def refined(cycle: Cycle, most: int) -> Cycle:
     """Return a cycle on a mesh fine enough for it, or on the finest of `most` intervals.
 
-    The mesh is doubled and adapted until swing and period stay the same to `ACCURATE` and the
+    The mesh is doubled and adapted until amplitude and period stay the same to `ACCURATE` and the
     trivial multiplier is 1 to `SURE`; a mesh on which Newton's method leaves the cycle ends that.
     """
     best = cycle

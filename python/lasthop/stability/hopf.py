@@ -172,9 +172,9 @@ def scan(case: Case, axis: Axis) -> Scan:
 
     Notes
     -----
-    The rightmost root is looked at for `SCAN` values unless the axis has its own, and for more
-    beside each at which it is much nearer to the axis than at a neighbour. Two edges nearer to each
-    other than that are not seen.
+    The rightmost root is computed for `SCAN` values unless the axis has its own. There are more
+    values next to each at which it is much nearer to the axis than at a neighbour. Two edges nearer
+    to each other than that are not seen.
     """
     parameter, places = axis.name, axis.places(SCAN)
     _check_cost(case, axis, places)

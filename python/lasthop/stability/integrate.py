@@ -1,10 +1,10 @@
 """Time integration of the delay equations, with dense output and a controlled error.
 
-The embedded pair of Dormand and Prince (1980), orders 5 and 4, with its interpolant of order 4 for
-the history, in the method of steps: no step is longer than the shortest delay, so that the past is
-always known. Steps end at the first breaking points, where the start of the motion comes back after
-one delay, two, and so on. The floor and the ceiling of a queue are changes of equations, found to
-rounding.
+The method of steps uses the embedded pair of Dormand and Prince (1980), orders 5 and 4, with its
+interpolant of order 4 for the history. No step is longer than the shortest delay, so that the past
+is always known. Steps end at the first breaking points, where the start of the motion comes back
+after one delay, two, and so on. The floor and the ceiling of a queue are changes of equations,
+found to rounding.
 """
 
 from bisect import bisect_right

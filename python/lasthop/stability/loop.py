@@ -20,7 +20,7 @@ LOWEST, HIGHEST, POINTS = 1e-9, 1e3, 12001
 CROSSOVER = 0.13
 """Crossover of the paper's example, 0.53 rad/s, times its round-trip time. [-]"""
 AT_THE_EDGE = 1e-9
-"""Difference from 1 of a gain margin of which rounding decides on which side it lies. [-]"""
+"""Difference of a gain margin from 1 within which rounding decides its side. [-]"""
 
 
 @dataclass(frozen=True)

@@ -104,7 +104,7 @@ class Series:
 def unit_lines(values: NDArray[np.float64]) -> list[Series]:
     """Return a series of first order for each value, each along a direction of its own.
 
-    What is computed from them has its derivatives by all values as coefficients, a row a value.
+    A result of these has its derivatives by all values as coefficients, one row per value.
     """
     count = len(values)
     unit = np.eye(count).reshape(count, count, *[1] * (values.ndim - 1))

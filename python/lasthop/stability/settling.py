@@ -24,15 +24,16 @@ from lasthop.stability.spectrum import roots
 Array = NDArray[np.float64]
 
 SAME = 1e-4
-"""Distance from the cycle, over the swing of each state, at which the motion is on it. [-]"""
+"""Distance from the cycle, over the range of each state, at which the motion is on it. [-]"""
 NOISE = 100.0
-"""Distance of two returns, over the swing, in errors of a step of the integration. [-]"""
+"""Distance of two returns, over the range, in errors of a step of the integration. [-]"""
 QUIET = 1e-3
 """Swing of the window over its equilibrium, below which a stable equilibrium is reached. [-]"""
 RETURNS = 1e-5
-"""Distance of two returns, over the swing, at which a motion of unknown errors is a cycle. [-]"""
+"""Distance of two returns, over the range, at which a motion of unknown error is a cycle.
+[-]"""
 APART = 1e-3
-"""Distance of two returns, over the swing, from which on they are of different turns. [-]"""
+"""Distance of two returns, over the range, from which on they are of different turns. [-]"""
 EARLY = 4
 """Chunks after which a motion is so slow that errors of steps hide whether it arrives."""
 SLOW = 1e-9
@@ -40,7 +41,7 @@ SLOW = 1e-9
 FINE = 1e-10
 """Error allowed in a step once the cycle is found, over the size of each state. [-]"""
 ACCURATE = 2e-6
-"""Distance from the cycle, over the swing, at which it is not followed any longer. [-]"""
+"""Distance from the cycle, over the range, at which it is not followed any longer. [-]"""
 MOST_STRETCHES = 12
 TURNS = 5.5
 """Stretches for which a cycle is followed with steps of error `FINE`, and their periods. [-]"""

@@ -32,8 +32,8 @@ POINTS = (16, 24, 36, 54, 81, 120)
 """Chebyshev points tried in turn."""
 
 RESOLVED = ((12, 6.5), (24, 22.5), (36, 40.5))
-"""Chebyshev points, and modulus of a root times the longest delay up to which they resolve it: what
-they make of exp(-lambda tau) is wrong by less than 1e-6 right of the axis, and below 1.4 beyond."""
+"""Chebyshev points, and modulus of a root times the longest delay up to which they resolve it.
+Their error of exp(-lambda tau) is below 1e-6 right of the axis, and below 1.4 beyond."""
 OVERSHOOT = 1.4
 BESIDE = 1e-6
 """Distance of the line from the root to its right, over the root or 1/tau. [-]"""
@@ -303,7 +303,7 @@ def leading(linear: Linear) -> Values:
     """Return the rightmost root of each of many systems, with its sign sure; else NaN. [1/s]
 
     Where a bound on the roots right of it shows that points resolve them all, these are enough; the
-    others are verified one by one. Real parts far left of the axis are sure in sign alone.
+    others are verified one by one. Only the sign is sure of real parts far left of the axis.
     """
     enough = resolved_by(linear)
     found = np.full(enough.shape, np.nan + 0j)

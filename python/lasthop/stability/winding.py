@@ -23,12 +23,12 @@ POWERS = 30
 FIRST = 48
 """Points of the line to begin with."""
 MOST_PIECES = 64
-"""Pieces that a step is cut into at once."""
+"""Largest number of pieces into which a step is cut in one round."""
 MOST_POINTS = 400_000
 """Points of the line after which the count is given up."""
 ROUNDS = 80
 CLOSE_TO_WHOLE = 1e-3
-"""Distance of the count from a whole number, a matter of rounding alone. [-]"""
+"""Largest distance of the count from a whole number by rounding. [-]"""
 
 
 @dataclass(frozen=True)
@@ -58,8 +58,8 @@ def largest(linear: Linear, real: Any = 0.0) -> Any:
     r"""Return a bound on :math:`|\lambda - a|` of roots with :math:`\Re\lambda \ge a`. [1/s]
 
     With :math:`|\lambda - a| |v| \le B |v|` in each component, the bound is the largest eigenvalue
-    of the matrix B of moduli, and does not depend on the states' units. What a state does to
-    itself at once counts only where it makes it grow.
+    of the matrix B of moduli, and does not depend on the states' units. The immediate effect of a
+    state on itself counts only where it makes the state grow.
     """
     real = np.asarray(real, dtype=np.float64)
     eye = np.eye(linear.now.shape[-1])
@@ -73,7 +73,7 @@ def largest(linear: Linear, real: Any = 0.0) -> Any:
 def right_of(linear: Linear, real: float) -> Count | None:
     """Count the roots of one system with a real part above `real`; None if that is not sure.
 
-    It is not where a root lies on the line to rounding, or the line has to be cut too often.
+    It is not sure if a root is on the line to rounding, or the line has to be cut too often.
     """
     with np.errstate(all="ignore"):
         here = shifted(linear, real)

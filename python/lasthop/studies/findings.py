@@ -1,4 +1,4 @@
-"""What studies find beside the values that claims read, each with the runs that show it."""
+"""Findings of studies in addition to the values of claims, each with the runs that show it."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
@@ -9,7 +9,7 @@ GUESS = "guess: "
 """How a cause begins that no run isolates."""
 
 SHOWN = 6
-"""As many runs are named; of more the number is told."""
+"""Largest number of runs that are named; if there are more, their number is printed."""
 
 
 @dataclass(frozen=True)
@@ -23,7 +23,7 @@ class Finding:
     study : str
         Key of the study that found it.
     points : tuple of str
-        Points of the study whose runs it reads; none where a model alone was asked.
+        Points of the study whose runs it reads; none if only a model was used.
     basis : str
         Basis of the finding if there are no points.
     """

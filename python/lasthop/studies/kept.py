@@ -1,8 +1,8 @@
-"""A whole reproduction as one JSON object: what was measured, what it was measured from, verdicts.
+"""A whole reproduction as one JSON object: measured values, their sources, verdicts.
 
-It holds every scenario as a fingerprint and, of its results, what measures read, so that values and
-verdicts can be computed from it once more without a simulation: if a setting, a measure or a rule
-has changed since, that shows.
+It holds every scenario as a fingerprint, and the parts of its results that measures read. Values
+and verdicts can therefore be computed again without a simulation, which shows a change of a
+setting, a measure or a rule.
 """
 
 import hashlib
@@ -36,7 +36,7 @@ def keep(
     studies : sequence of Study
         The studies that were run.
     runs : mapping
-        What each ran, by its key.
+        Runs of each study, by its key.
     results : sequence of ClaimResult
         The judged claims.
     """

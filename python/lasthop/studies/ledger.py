@@ -2,13 +2,13 @@
 
 A claim is *reproduced* when lasthop's own run shows it, *deviates* when an honest run shows
 something else, *open* when no run decides it. Every verdict is computed here from measured values
-and the rules of ``claims.toml``; nothing is typed in by hand. What stands *beside* a claim (the
-rule that another has replaced, a model of ours where the paper's is judged) has a verdict of its
-own, which does not count in the claim's.
+and the rules of ``claims.toml``; nothing is typed in by hand. Additional checks of a claim (a
+replaced rule, or a model of ours where the paper's is judged) have verdicts of their own, which do
+not count in the claim's.
 
-A quick run judges more strictly than a full one: it decides only what still holds with every
-interval ``quick_margin`` times as wide, so that the full run may settle what it leaves open but
-does not overturn it.
+A quick run judges more strictly than a full run: a decision must still hold with every interval
+``quick_margin`` times as wide. The full run may settle a claim that it leaves open, but does not
+overturn a verdict.
 """
 
 import re
@@ -86,7 +86,7 @@ class CheckResult:
 
 
 class Mark(Enum):
-    """What holds of a claim."""
+    """Status of a claim."""
 
     HOLDS = "holds"
     NUMBER_OFF = "number off"
@@ -133,7 +133,7 @@ class Difference:
 
 @dataclass(frozen=True)
 class BesideResult:
-    """Checks that stand beside a claim, with the verdict that they would give."""
+    """Additional checks of a claim, with the verdict that they would give."""
 
     title: str
     because: str
@@ -165,7 +165,7 @@ class ClaimResult:
 
     @property
     def mark(self) -> Mark:
-        """What holds of the claim."""
+        """Status of the claim."""
         return mark_of(self.checks)
 
     @property
@@ -203,7 +203,7 @@ class Check:
     reading : str
         How they were read where they leave it open.
     series : str
-        What a row of such checks is called, "eta, X = 1, 2, 3": the same for all of them.
+        Name of a row of such checks, "eta, X = 1, 2, 3", equal for all of them.
     bound : bool
         The plain numbers of its inequalities are bounds that the paper states.
     """
@@ -261,7 +261,7 @@ class Check:
 
 @dataclass(frozen=True)
 class Beside:
-    """Checks whose verdict is shown beside a claim's: what they are, and why they do not count."""
+    """Checks whose verdict is shown with a claim's: their names, and why they do not count."""
 
     title: str
     because: str
@@ -306,13 +306,13 @@ class Claim:
         Parameters
         ----------
         values : mapping
-            What the studies of its subject measured, keyed ``STUDY.NAME``.
+            Measured values of the studies of its subject, keyed ``STUDY.NAME``.
         rules : Rules
             Bands and precisions.
         quick : bool
             Whether the values come from a quick run.
         findings : sequence of Finding or str
-            What studies found that bears on it: where it deviates, the causes.
+            Findings about the claim; if it deviates, the causes.
         """
         checks = tuple(check.result(values, rules, quick) for check in self.checks)
         verdict = worst(check.verdict for check in checks)
@@ -356,7 +356,7 @@ class Ledger:
     texts: Mapping[str, str] = field(default_factory=dict)
     """The rules of each claim as the file has them."""
     messages: tuple[Message, ...] = ()
-    """What each paper wants its readers to remember."""
+    """Main message of each paper."""
 
     def select(self, names: Sequence[str]) -> tuple[Claim, ...]:
         """Return the claims of the named subjects and ids, all if none is named.
@@ -426,7 +426,7 @@ def _message(entry: Mapping[str, Any], claims: Sequence[Claim]) -> Message:
 
 
 def texts_of(text: str) -> dict[str, str]:
-    """The part of the file that each claim has, by its id."""
+    """Return the part of the file for each claim, by its id."""
     parts = re.split(r"^(?=\[\[claim\]\])", text, flags=re.MULTILINE)[1:]
     found = {}
     for part in parts:

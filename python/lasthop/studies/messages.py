@@ -32,7 +32,7 @@ class Message:
     claims : tuple of str
         The claims that carry it.
     holds : tuple of Shape
-        What must hold of the values that the studies of its subject measure.
+        Conditions on the values that the studies of its subject measure.
     agrees : tuple of str
         Values that must agree with the model within the band of "about".
     by_model : bool
@@ -193,7 +193,7 @@ def summary(messages: Sequence[Tree], claims: Sequence[Tree], causes: Mapping[st
     Parameters
     ----------
     messages, claims : sequence of mapping
-        As ``reproduce --json`` prints them.
+        Messages and claims in the form of ``reproduce --json``.
     causes : mapping
         Each cause in words.
     """

@@ -1,4 +1,4 @@
-"""What a picture of a study shows: lines on pairs of axes, read from the runs when it is drawn."""
+"""Contents of a study's picture: lines on axes, read from the runs when it is drawn."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -76,7 +76,7 @@ class Panel:
     y_label : str
         Quantity and unit.
     lines : sequence of Line
-        What to draw.
+        Lines of the panel.
     title : str
         A short line over the axes.
     from_zero : bool
@@ -87,7 +87,7 @@ class Panel:
     levels : mapping, optional
         Horizontal lines, by their labels.
     stated : sequence of tuples
-        What the paper states: abscissa, then a value, or the lowest and the highest one.
+        Values of the paper: abscissa, then a value, or the lowest and the highest value.
     x_label : str
         Quantity and unit of an abscissa of its own; by default the panel shares the common one.
     """

@@ -16,14 +16,14 @@ class Picture:
     Parameters
     ----------
     abscissa : Abscissa
-        What they share.
+        Common abscissa.
     panels : sequence of Panel
         From top to bottom.
     panel_mm : float
         Height of a panel. [mm]
     beside_paper : bool
-        Whether model and simulation have a colour each, beside a band around the paper's values;
-        by default every label has a colour.
+        Whether model and simulation have one colour each, with a band around the paper's values; by
+        default every label has a colour.
     """
 
     abscissa: Abscissa

@@ -38,13 +38,13 @@ class Ran:
     key : str
         Its name, ``hotspot-fig05``.
     title : str
-        What it shows.
+        Subject of the figure.
     scenarios : mapping of str to str
         The file of each point's scenario.
     picture : str, optional
         The file of its figure.
     remarks : sequence of str
-        What was found that bears on the claims of the page, and what the model warns of.
+        Findings about the claims of the page, and warnings of the model.
     basis : str
         Basis of its values if it has no scenarios.
     """
@@ -72,7 +72,7 @@ def page(
     results : sequence of ClaimResult
         The judged claims, in the order of the ledger.
     studies : sequence of Ran
-        What was run for them; files are named as seen from the page.
+        Studies that were run for them; names of files are relative to the page.
     subjects : mapping
         Title of each subject.
     rules : mapping
@@ -130,14 +130,14 @@ def predicted(check: CheckResult) -> str:
 
 
 def paper_value(check: CheckResult) -> str:
-    """Return the paper's value for people; what a shape states is told by `what`."""
+    """Return the paper's value for people; the statement of a shape is printed by `what`."""
     if check.paper is None or isinstance(check.paper, float):
         return plain(check.paper)
     return "" if check.inequality else check.paper
 
 
 def stands_in(figure: str) -> str:
-    """Where in the paper a claim stands, for people."""
+    """Return the place of a claim in the paper, for people."""
     if figure.startswith("paper"):
         return f"asked after {figure}"
     return f"figure {figure} of the paper" if figure[:1].isdigit() else f"{figure} of the paper"

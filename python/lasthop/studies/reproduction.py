@@ -31,8 +31,8 @@ SUBJECTS_STUDIED = ("hotspot", "edca", "red", "vbs", "acsma", "ax")
 """Subjects with a package of studies, `lasthop.studies.SUBJECT.STUDIES`."""
 
 QUICK_SHARE = 0.3
-"""Part of a full run's replications that a quick run takes: the first ones, with the same seeds.
-Studies of long runs say themselves what they take instead. [-]"""
+"""Part of a full run's replications that a quick run uses: the first, with the same seeds. Studies
+of long runs define their own. [-]"""
 
 
 MOST_LINES = 12
@@ -153,12 +153,12 @@ REPORT = "report.html"
 
 
 def picture_of(study: Study) -> str:
-    """Name of a study's picture."""
+    """Return the name of a study's picture."""
     return f"{study.key}.png"
 
 
 def scenarios_of(study: Study) -> dict[str, str]:
-    """The file of each point's scenario, as seen from the report."""
+    """Return the file of each point's scenario, relative to the report."""
     return {
         point: f"scenarios/{study.key}/{re.sub('[^A-Za-z0-9_.=+-]', '-', point)}.toml"
         for point in study.points
@@ -166,7 +166,7 @@ def scenarios_of(study: Study) -> dict[str, str]:
 
 
 def files_of(studies: Sequence[Study]) -> list[str]:
-    """Names of the report, of its pictures and of the scenarios that it leads to."""
+    """Return the names of the report, of its pictures and of the scenarios that it links to."""
     pictures = [picture_of(study) for study in studies if study.draw is not None]
     return [REPORT, *pictures, *(file for each in studies for file in scenarios_of(each).values())]
 

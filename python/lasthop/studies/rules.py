@@ -1,6 +1,6 @@
 """The three kinds of rule by which a measured value settles a check.
 
-*Number*, *trend* and *shape* are defined at the head of ``claims.toml``. The same rule judges the
+*Number*, *trend* and *shape* are defined at the head of ``claims.toml``. One rule judges both the
 simulation, by its intervals, and the model, whose values have none.
 """
 
@@ -40,7 +40,7 @@ class Measured:
     ci95 : float, optional
         Half width of its 95 % interval; None with fewer than two replications.
     predicted : float, optional
-        What the model says.
+        Prediction of the model.
     """
 
     simulated: float | None = None

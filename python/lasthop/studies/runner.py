@@ -1,6 +1,6 @@
-"""Run the scenarios of studies once each, keep what is finished, and go on from there.
+"""Run the scenarios of studies once each; finished runs are kept and reused.
 
-Of each point the samples of every replication are kept, and time series where its scenario asks for
+For each point the samples of every replication are kept, and time series if its scenario asks for
 them.
 """
 
@@ -21,12 +21,12 @@ from lasthop.studies.study import Run, Runs, Study, Tree
 from lasthop.underway import counting
 
 PREDICTION_S = 1800.0
-"""What a study's prediction may take: long enough that no busy machine refuses one which another
-gives. [s]"""
+"""Limit of time of a study's prediction, so long that no busy machine refuses a prediction that
+another machine makes. [s]"""
 
 
 KEPT = ("samples", "series")
-"""What is kept of each point."""
+"""Parts that are kept of each point."""
 
 
 @dataclass(frozen=True)
@@ -36,7 +36,7 @@ class Plan:
     Parameters
     ----------
     studies : sequence of Study
-        What to run.
+        Studies to run.
     """
 
     studies: Sequence[Study]
@@ -65,7 +65,7 @@ class Plan:
         jobs : int, optional
             Points simulated at the same time; by default one for each processor.
         executor : concurrent.futures.Executor, optional
-            Who simulates in the place of threads of this process; see `lasthop.sweep`.
+            Executor that simulates instead of threads of this process; see `lasthop.sweep`.
 
         Raises
         ------

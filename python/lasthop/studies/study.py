@@ -36,7 +36,7 @@ class Quantity:
     samples : array
         One value for each replication; NaN where a replication gave none.
     predicted : float, optional
-        What the model says.
+        Prediction of the model.
     """
 
     samples: NDArray[np.float64]
@@ -120,12 +120,12 @@ def along(function: Callable[..., float], *curves: Sequence[Quantity]) -> Quanti
 
 
 def largest(quantities: Sequence[Quantity]) -> Quantity:
-    """Return the quantity with the largest mean, beside the largest prediction."""
+    """Return the quantity with the largest mean, and the largest prediction."""
     return _extreme(quantities, 1.0)
 
 
 def smallest(quantities: Sequence[Quantity]) -> Quantity:
-    """Return the quantity with the smallest mean, beside the smallest prediction."""
+    """Return the quantity with the smallest mean, and the smallest prediction."""
     return _extreme(quantities, -1.0)
 
 
@@ -209,7 +209,7 @@ def require(condition: bool, message: str) -> None:
 
 @dataclass(frozen=True, kw_only=True)
 class Study:
-    """What one figure, table or sentence of a paper takes to be settled.
+    """Runs and measures that decide the claims of a figure, table or sentence of a paper.
 
     Parameters
     ----------
@@ -217,10 +217,10 @@ class Study:
         A name that no other study has, ``hotspot-fig05``: the paper it belongs to, and the prefix
         of its values in the claims of that subject.
     title : str
-        What the figure shows.
+        Subject of the figure.
     points : mapping
-        Scenarios to run, as trees of the scenario grammar, by a name local to the study; none where
-        a model alone is asked.
+        Scenarios to run, as trees of the scenario grammar, by a name local to the study; none if
+        only a model is used.
     measure : callable
         From the runs to the values that the claims read.
     shown : callable
@@ -228,8 +228,8 @@ class Study:
     draw : callable, optional
         From the runs to the figure.
     findings : callable
-        What runs of this study isolate, in a sentence with their figures, by the claim it bears
-        on; where that claim deviates, the finding is its cause.
+        Findings that runs of this study isolate, as sentences with figures, by the claim; if the
+        claim deviates, the finding is its cause.
     regime : callable
         From the runs to nothing; raises `OutsideRegimeError` unless they are in the regime that the
         paper names.
@@ -238,7 +238,7 @@ class Study:
     basis : str
         Basis of the values of a study without points.
     quick : Study, optional
-        What a quick run takes instead, as it is; by default the first replications of every point.
+        Study of a quick run, used unchanged; by default the first replications of every point.
     """
 
     key: str

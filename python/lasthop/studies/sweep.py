@@ -11,7 +11,7 @@ from lasthop.studies.study import Quantity, Run, Runs
 __all__ = ["Reading", "Sweep", "tag"]
 
 Reading = Callable[[Run], Quantity]
-"""What is read of one run."""
+"""Function that reads a quantity of one run."""
 
 
 def tag(value: Any) -> str:

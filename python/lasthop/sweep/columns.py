@@ -19,7 +19,7 @@ Value = bool | int | float | str
 
 @dataclass(frozen=True)
 class Column:
-    """What a swept path is in a table."""
+    """Column of a swept path in a table."""
 
     path: str
     name: str
@@ -31,10 +31,10 @@ class Column:
 
 
 def column(path: str, texts: Sequence[str]) -> Column:
-    """The column of a path.
+    """Return the column of a path.
 
-    Whole numbers, numbers, truth values, and quantities of one kind in SI units; where the texts
-    are not all of one sort, they stay texts.
+    Its values are whole numbers, numbers, truth values, or quantities of one kind in SI units. If
+    the texts are of several kinds, they stay texts.
 
     Parameters
     ----------

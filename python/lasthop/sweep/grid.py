@@ -35,8 +35,8 @@ class Grid:
     paths : tuple of str
         Key paths that are varied.
     axes : tuple
-        What is combined with what: each axis is a list of rows, a row has a value for each of the
-        axis's paths. The last axis varies fastest.
+        Axes that are combined with each other. Each axis is a list of rows; a row has a value for
+        each of the axis's paths. The last axis varies fastest.
     """
 
     paths: tuple[str, ...]
@@ -60,7 +60,7 @@ class Grid:
         return dict(zip(self.paths, values, strict=True))
 
     def column(self, path: str) -> list[str]:
-        """The different values of a path, in their order."""
+        """Return the different values of a path, in their order."""
         at, place = self.paths.index(path), 0
         for axis in self.axes:
             width = len(axis[0])
@@ -71,18 +71,18 @@ class Grid:
 
 
 def grid(over: Over, combine: str = "grid", named: str = "over") -> Grid:
-    """The points that are asked for.
+    """Return the points of a sweep.
 
     Parameters
     ----------
     over : Grid, mapping, sequence of mappings, data frame or path
-        Values by key path, each a sequence or a text as ``20..100:20``; or a table of points, one
-        a row.
+        Values by key path, each a sequence or a text such as ``20..100:20``; or a table with one
+        point per row.
     combine : str
         ``"grid"``: every combination of the values; ``"zip"``: the first values of all paths, then
-        the second ones.
+        their second values, and so on.
     named : str
-        What errors call `over`.
+        Name of `over` in messages.
 
     Raises
     ------
@@ -112,7 +112,7 @@ def grid(over: Over, combine: str = "grid", named: str = "over") -> Grid:
 
 
 def side_by_side(values: Mapping[str, list[str]], named: str) -> Grid:
-    """The first values of all paths, then the second ones, and so on."""
+    """Return the first values of all paths, then their second values, and so on."""
     lengths = {path: len(each) for path, each in values.items()}
     if len(set(lengths.values())) > 1:
         told = ", ".join(f"{path} {count}" for path, count in lengths.items())
@@ -131,7 +131,7 @@ def values_by_path(over: Mapping[str, object], named: str) -> dict[str, list[str
 
 
 def texts(values: object, what: str) -> list[str]:
-    """The values of a sequence, or those that a text stands for."""
+    """Return the values of a sequence or of a text."""
     if isinstance(values, str):
         return values_of(values, what, EXAMPLE)
     if not isinstance(values, Iterable) or isinstance(values, Mapping):
@@ -143,7 +143,7 @@ def texts(values: object, what: str) -> list[str]:
 
 
 def table(over: object, named: str) -> Grid:
-    """A table of points: mappings, a data frame, a CSV file."""
+    """Read a table of points: mappings, a data frame, or a CSV file."""
     if isinstance(over, str | PathLike):
         return from_csv(Path(over), named)
     if hasattr(over, "to_dict") and hasattr(over, "columns"):
@@ -165,9 +165,9 @@ def table(over: object, named: str) -> Grid:
 
 
 def from_csv(path: Path, named: str) -> Grid:
-    """The points of a CSV file: its first line has the key paths, each other line a point.
+    """Read the points of a CSV file: the first line has the key paths, each other line a point.
 
-    Empty lines, and those that begin with ``#``, do not count.
+    Empty lines and lines that begin with ``#`` are ignored.
 
     Raises
     ------
@@ -203,7 +203,7 @@ def from_csv(path: Path, named: str) -> Grid:
 
 
 def of_rows(paths: Sequence[str], rows: Sequence[Sequence[str]], named: str) -> Grid:
-    """A grid of points that are listed."""
+    """Return a grid of listed points."""
     if (path := twice(paths)) is not None:
         raise UserError(f"{named}: the path {path} is given twice")
     whole = tuple(map(tuple, rows))

@@ -1,4 +1,4 @@
-"""What a directory of a sweep is to have: the scenario, its points, the fingerprint of each."""
+"""Wanted contents of a sweep's directory: scenario, points, and the fingerprint of each."""
 
 import json
 from collections.abc import Mapping, Sequence
@@ -37,7 +37,7 @@ def write_manifest(directory: Path, base: Scenario, grid: Grid, keys: Sequence[s
 
 
 def grid_of(tree: Mapping[str, Any]) -> tuple[Grid, list[str]]:
-    """The points of a manifest and their keys.
+    """Return the points of a manifest and their keys.
 
     Raises
     ------

@@ -37,7 +37,7 @@ class Point:
 
     @cached_property
     def summary(self) -> Mapping[str, Any]:
-        """What `lasthop.simulate` gives there, as a tree."""
+        """Summary of the point as a tree, as of `lasthop.simulate`."""
         return self._parts.tree(self.key, "summary")
 
     @cached_property
@@ -68,13 +68,13 @@ class Points(Sequence[Point]):
     Parameters
     ----------
     base : Scenario
-        What the settings lie over.
+        Scenario of which the points have other settings.
     grid : Grid
         All points.
     keys : sequence of str
         The fingerprint of each.
     parts : Parts
-        What is kept.
+        Finished runs.
     """
 
     def __init__(self, base: Scenario, grid: Grid, keys: Sequence[str], parts: Parts) -> None:
@@ -86,7 +86,7 @@ class Points(Sequence[Point]):
 
     @property
     def notes(self) -> list[str]:
-        """What was found where they are kept, and is not used."""
+        """Remarks on files in the directory that are not used."""
         return self._parts.notes
 
     def __len__(self) -> int:

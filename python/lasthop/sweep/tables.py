@@ -25,7 +25,7 @@ SERIES = "series"
 TABLES = (*LISTS, SERIES)
 
 ROWS = 8192
-"""Rows of a group. The same rows in the same groups give the same bytes."""
+"""Number of rows of a group. Equal rows in equal groups give equal bytes."""
 
 Row = Mapping[str, Any]
 Layout = dict[str, type]
@@ -37,12 +37,12 @@ class NewColumnError(Exception):
 
 
 def settings_at(point: Point, columns: Sequence[Column]) -> Row:
-    """The swept values of a point, by column."""
+    """Return the swept values of a point, by column."""
     return {each.name: each.values[point.settings[each.path]] for each in columns}
 
 
 def items_of(point: Point, table: str) -> Iterator[Row]:
-    """The items that a point has in a table, estimates as they are in results."""
+    """Yield the items of a point in a table, with estimates as in results."""
     if table != SERIES:
         yield from point.summary.get(table, ())
         return
@@ -53,7 +53,7 @@ def items_of(point: Point, table: str) -> Iterator[Row]:
 
 
 def rows_of(point: Point, columns: Sequence[Column], table: str) -> Iterator[Row]:
-    """The rows that a point has in a table."""
+    """Yield the rows of a point in a table."""
     at = settings_at(point, columns)
     return ({**at, **flat_row(item)} for item in items_of(point, table))
 
@@ -71,12 +71,12 @@ def grow(layout: Layout, rows: Iterable[Row]) -> None:
 
 
 def wider(one: type, other: type) -> type:
-    """A type that has the values of both."""
+    """Return a type that has the values of both."""
     return float if {one, other} == {int, float} else str
 
 
 def frame(points: Iterable[Point], columns: Sequence[Column], table: str) -> "pd.DataFrame":
-    """A table of all points as a data frame."""
+    """Return a table of all points as a data frame."""
     import pandas as pd
 
     rows = chain.from_iterable(rows_of(point, columns, table) for point in points)
@@ -217,7 +217,7 @@ class Sheet:
             self._estimates[tuple(item)] = is_estimate
 
     def written(self) -> list[Path]:
-        """The files of the table."""
+        """Return the files of the table."""
         return self._paths if self._layout else []
 
     def _flush(self) -> None:

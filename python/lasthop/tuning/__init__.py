@@ -1,1 +1,1 @@
-"""The search behind `lasthop.tune`: candidates, what each is worth, and which to choose."""
+"""The search of `lasthop.tune`: candidates, their values, and the choice."""

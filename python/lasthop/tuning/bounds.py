@@ -1,4 +1,4 @@
-"""What a setting must be for the stations to live with it, whatever it is chosen for."""
+"""Requirements of every setting, so that the stations can live with it, for any aim."""
 
 import math
 from dataclasses import dataclass
@@ -7,22 +7,22 @@ from lasthop.tuning.calls import DELAY_P99_S, LOSS
 from lasthop.tuning.measures import STARVED_FOR_S, Values
 
 MIN_JAIN = 0.9
-"""Least 5th percentile of Jain's index over windows of 1 s, unless said otherwise. [-]"""
+"""Default of the least 5th percentile of Jain's index over windows of 1 s. [-]"""
 
 GIVE_UP = 0.05
-"""Part of the present goodput and fairness that another aim may cost, unless said otherwise. [-]"""
+"""Default part of the present goodput and fairness that another aim may cost. [-]"""
 
 
 @dataclass(frozen=True)
 class Bounds:
-    """How far a setting may be worse than the present one.
+    """Limits of how much worse a setting may be than the present setting.
 
     Attributes
     ----------
     give_up : float
-        Part of the present goodput, and of Jain's index over the whole time, that another aim
-        may cost; where the aim does not redistribute, of each flow's RTT and 99th percentile and
-        of each station's goodput too, see `lasthop.tuning.parts.harm`. [-]
+        Part of the present goodput, and of Jain's index over the whole time, that another aim may
+        cost. If the aim does not redistribute, this also limits each flow's RTT and 99th
+        percentile, and each station's goodput, see `lasthop.tuning.parts.harm`. [-]
     min_jain : float
         Least 5th percentile of Jain's index over windows of 1 s; where the present setting has
         less, that is the bound. [-]

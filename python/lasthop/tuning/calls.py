@@ -1,4 +1,4 @@
-"""How many calls a cell carries beside its other traffic."""
+"""Number of calls that a cell carries in addition to its other traffic."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -42,11 +42,11 @@ class Calls:
     own: bool
 
     def of(self, scenario: Scenario, count: int) -> Scenario:
-        """The scenario, which has calls, with this many of them, one at least."""
+        """Return the scenario, which has calls, with this many calls, at least one."""
         return Scenario(scenario, [(f"station.{self.group}.count", count)])
 
     def beside(self, scenario: Scenario) -> Scenario:
-        """The scenario as other quantities are measured: with one call, if it has none."""
+        """Return the scenario for other quantities: with one call, if it has none."""
         if self.own:
             return scenario
         table = {"count": 1, "udp_up": CODEC, "udp_down": CODEC}
@@ -54,14 +54,14 @@ class Calls:
 
     @property
     def what(self) -> str:
-        """What is counted, in a few words."""
+        """Name of the calls, in a few words."""
         if self.own:
             return f"stations of `station.{self.group}`, as the file has them"
         return "G.711, 160 B each 20 ms each way, category voice, a station of its own each"
 
 
 def calls_of(scenario: Scenario) -> Calls:
-    """The calls that the file has, or calls of `CODEC`.
+    """Return the calls of the file, or calls of `CODEC`.
 
     Calls of the file are stations of a table that send and receive datagrams at a rate, and have no
     other flows.
@@ -105,18 +105,17 @@ class Capacity:
         self._attempts: dict[int, Attempt] = {}
 
     def most(self, hint: int) -> list[int]:
-        """The most calls of each replication, looked for from `hint` on."""
+        """Return the most calls of each replication; the search begins at `hint`."""
         count = len(self._attempt(max(hint, 1)).holds)
         return [self._most_of(k, max(hint, 1)) for k in range(count)]
 
     def check(self, most: Sequence[int]) -> tuple[list[int], list[str]]:
-        """Look at numbers of calls near those found, two below and two beyond the next.
+        """Check numbers of calls near the given numbers, two below and two beyond the next.
 
         Returns
         -------
         tuple
-            What was found, or less where fewer calls do not hold, and in words what is not as
-            expected.
+            The numbers, or smaller numbers where fewer calls do not hold, and messages about this.
         """
         found, said = list(most), []
         for k, own in enumerate(most):
@@ -130,7 +129,7 @@ class Capacity:
         return found, said
 
     def goodput_bps(self, most: Sequence[int]) -> list[float]:
-        """Goodput of everything else beside so many calls, a value a replication. [bit/s]"""
+        """Return the goodput of all other traffic with these calls, per replication. [bit/s]"""
         return [
             self._attempt(count).goodput_bps[k] if count else nan for k, count in enumerate(most)
         ]
@@ -161,7 +160,7 @@ class Capacity:
 
 
 def judged(result: Result, group: str) -> Attempt:
-    """Whether the calls of a group of stations held, and what the others got."""
+    """Return whether the calls of a group of stations held, and the goodput of the others."""
     station = result.scenario.typed.station
     of_calls = {
         flow.name: station[flow.station].group == group for flow in cell_flows(result.scenario)

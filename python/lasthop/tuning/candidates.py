@@ -54,7 +54,7 @@ class Candidate:
 
     @property
     def family(self) -> tuple[bool, bool, bool, bool]:
-        """What an access point must be able to do: PIFS, TXOP, windows of its own."""
+        """Required features of the access point: PIFS, TXOP, windows of its own."""
         return *self.access, self.bursts, self.ap_cwmin != self.station_cwmin
 
     @property
@@ -68,10 +68,10 @@ class Candidate:
 def window_pairs(
     scenario: Scenario, *, pifs: bool, txop: bool, category: str = BEST_EFFORT
 ) -> Iterator[Candidate]:
-    """Every pair of contention windows, without bursts; then PIFS access with every window.
+    """Yield every pair of contention windows, without bursts; then PIFS access with every window.
 
-    Where flows are in higher categories, PIFS access comes for the tuned one alone and for all of
-    these.
+    If higher categories have flows, PIFS access is tried for the tuned category only, and for all
+    of these.
     """
     ap_cwmax, station_cwmax = largest_windows(scenario, category)
     limits = (1, 1) if txop else (None, None)
@@ -103,7 +103,7 @@ def wider(scenario: Scenario, category: str = BEST_EFFORT) -> Iterator[tuple[str
 def opportunities(
     scenario: Scenario, bases: Iterable[Candidate], category: str = BEST_EFFORT
 ) -> Iterator[Candidate]:
-    """Each of `bases` with every pair of TXOP limits that makes a burst."""
+    """Yield each of `bases` with every pair of TXOP limits that makes a burst."""
     flows = [flow for flow in cell_flows(scenario) if flow.category == category]
     windows = dict.fromkeys((flow.station for flow in flows), 0)
     for flow in flows:

@@ -9,7 +9,7 @@ CATEGORIES = ("voice", "video", BEST_EFFORT, "background")
 
 
 def cell_scenario(scenario: Scenario) -> CellScenario:
-    """The typed values of a scenario with a cell, which `tune` has made sure of."""
+    """Return the typed values of a scenario, which has a cell, as `tune` has checked."""
     known = scenario.typed
     assert isinstance(known, CellScenario), "only a cell has access parameters"
     return known
@@ -33,7 +33,7 @@ def categories_above(scenario: Scenario, category: str) -> list[str]:
 
 
 def category_asked(scenario: Scenario, category: str | None) -> str:
-    """The category to tune: by default the one of most TCP connections.
+    """Return the category to tune: by default that of most TCP connections.
 
     Between two with as many, and where there are none, best effort comes first, then the higher.
 
@@ -60,7 +60,7 @@ def table_of(node: str, category: str) -> str:
 
 
 def queue_name(node: str, category: str) -> str:
-    """Name of a category's queue in results: ``ap/voice``."""
+    """Return the name of a category's queue in results: ``ap/voice``."""
     return node if category == BEST_EFFORT else f"{node}/{category}"
 
 

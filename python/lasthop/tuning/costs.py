@@ -1,4 +1,4 @@
-"""What a setting costs, in sentences."""
+"""Costs of a setting, in sentences."""
 
 from collections.abc import Iterator, Mapping
 from typing import Any
@@ -11,7 +11,7 @@ NOTICED = 0.01
 """Relative change from which on a quantity that gets worse counts as a cost. [-]"""
 
 UNLIKE = ("beside_calls_goodput_bps",)
-"""Quantities of other traffic with one setting than with the other: beside more or fewer calls."""
+"""Quantities that two settings have with different numbers of calls, and so other traffic."""
 
 LOST = 0.5
 """Part of its present goodput below which a flow is named. [-]"""
@@ -24,7 +24,7 @@ def costs(
     flows_now: Mapping[str, float],
     flows_then: Mapping[str, float],
 ) -> Iterator[str]:
-    """Each quantity that gets worse beyond its interval and 1 %, and flows that lose half.
+    """Yield each quantity that gets worse beyond its interval and 1 %, and flows that lose half.
 
     Parameters
     ----------
@@ -53,7 +53,7 @@ def costs(
 
 
 def changed(what: str, before: float, after: float, unit: str) -> str:
-    """A quantity now and then, as text."""
+    """Return a quantity before and after, as text."""
     unit = "" if unit in ("-", "calls", "flows", "stations") else f" {unit}"
     part = f" ({100 * (after / before - 1):+.0f} %)" if before else ""
     return f"{what} {plain(after)}{unit} instead of {plain(before)}{part}"

@@ -35,7 +35,7 @@ LARGEST_EXPONENT = 15
 
 @dataclass(frozen=True)
 class Said:
-    """What hostapd can say of one node's category.
+    """Access parameters of a category at a node, in the units of hostapd.
 
     Attributes
     ----------
@@ -53,7 +53,7 @@ class Said:
     txop_units: int
 
     def settings(self, table: str, unit_s: float) -> Iterator[tuple[str, object]]:
-        """The same in a scenario."""
+        """Yield these parameters as settings of a scenario."""
         yield f"{table}.aifsn", self.aifsn
         yield f"{table}.cwmin", 2**self.cwmin_exponent - 1
         yield f"{table}.cwmax", 2**self.cwmax_exponent - 1
@@ -70,7 +70,7 @@ class Hostapd:
     text : str
         The lines.
     settings : sequence of pairs
-        What they set in a scenario.
+        Their values as settings of a scenario.
     """
 
     text: str
@@ -78,10 +78,10 @@ class Hostapd:
 
 
 def hostapd(scenario: Scenario) -> Hostapd:
-    """The access parameters of every category that has flows, in hostapd's units.
+    """Return the access parameters of every category that has flows, in hostapd's units.
 
-    A TXOP limit in packets becomes a time, that of so many of the longest exchanges that the node
-    begins in the category. What hostapd cannot say is rounded, which a comment tells.
+    A TXOP limit of N packets becomes the time of the N longest exchanges that the node begins in
+    the category. Values that hostapd does not have are rounded, which a comment reports.
     """
     known = cell_scenario(scenario)
     aps, stations, settings = list[str](), list[str](), list[tuple[str, object]]()

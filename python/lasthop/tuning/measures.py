@@ -18,10 +18,10 @@ Values: TypeAlias = Mapping[str, float]
 """One value of each quantity of `Samples`."""
 
 Samples: TypeAlias = Mapping[str, Sequence[float]]
-"""One value a replication of each quantity.
+"""One value per replication of each quantity.
 
 - ``calls``: the most calls that the cell carries, where they are counted. [calls]
-- ``beside_calls_goodput_bps``: goodput of everything else beside so many. [bit/s]
+- ``beside_calls_goodput_bps``: goodput of all other traffic with these calls. [bit/s]
 - ``goodput_bps``: of the cell; ``up_goodput_bps`` and ``down_goodput_bps``: of each direction,
   where there are both. [bit/s]
 - ``rtt_s``: mean over the TCP connections, each counting alike. [s]
@@ -34,15 +34,15 @@ Samples: TypeAlias = Mapping[str, Sequence[float]]
   the one where it is longest. [s]
 - ``datagram_loss``: part of the packets lost of such a flow, of the one where it is largest. [-]
 - ``jain``: Jain's index of the cell, as the simulation has it; absent where it gives none. [-]
-- ``direction_jain``: Jain's index of the flows of `sharing`, what a station sends and what it
-  receives counted as two shares; only where a station does both. [-]
+- ``direction_jain``: Jain's index of the flows of `sharing`, with the uploads and the downloads of
+  a station as two shares; only if a station has both. [-]
 - ``jain_p05``: 5th percentile of Jain's index over windows of 1 s. [-]
-- ``longest_starved_s``: longest time in a row, in windows of 1 s, that a station got less than a
-  tenth of an equal share; of the station where it is longest. [s]
+- ``longest_starved_s``: longest time of any station, in windows of 1 s, with less than a tenth of
+  an equal share. [s]
 - ``starving_stations``: stations for which that time is `STARVED_FOR_S` or more. [stations]
 - ``updown_ratio``: of the cell, where there are uploads and downloads. [-]
-- ``worst_fairness_level``: greatest fairness level of a station over the least, which is the
-  goodput of the station that gets most over that of the one that gets least. [-]
+- ``worst_fairness_level``: greatest fairness level of a station over the least, which is the ratio
+  of the largest goodput to the smallest. [-]
 - ``starved_flows``: flows that get nothing, or less than a tenth of the rate they ask for. [flows]
 """
 
@@ -149,7 +149,7 @@ def sampled(result: Result, category: str = BEST_EFFORT) -> Samples:
 
 
 def sharing(scenario: Scenario) -> list[Flow]:
-    """The flows whose directions are compared for fairness.
+    """Return the flows whose directions are compared for fairness.
 
     These are the flows that take what they can get, connections and greedy sources, if there are
     any. Calls and sensors ask for little, and a flow that gets all it asks for is not treated
@@ -218,7 +218,7 @@ def _known(samples: Samples) -> Iterator[tuple[str, list[float]]]:
 
 
 def is_beyond(differences: Sequence[float], limit: float) -> bool:
-    """Whether paired differences exceed a limit on average, and not by chance.
+    """Return whether paired differences exceed a limit on average, and not by chance.
 
     The mean exceeds its 95 % interval too, or every difference exceeds the limit: with two or
     three replications the interval is so wide that it says little.

@@ -1,4 +1,4 @@
-"""What a setting is chosen for, and how ties are broken."""
+"""Aims of a search, and the order of settings with ties."""
 
 import math
 from collections.abc import Mapping
@@ -34,7 +34,7 @@ class Criterion:
     greatest : bool
         Whether more is better.
     tolerance : float
-        Difference that nobody would change a setting for, beside `TOLERANCE`. [the quantity's]
+        Difference that does not justify a change, in addition to `TOLERANCE`. [the quantity's]
     search_tolerance : float
         Difference within which a search, whose values are rough, does not rank. [the quantity's]
     """
@@ -45,25 +45,25 @@ class Criterion:
     search_tolerance: float = 0.0
 
     def worth(self, value: float) -> float:
-        """A value so that more is better, in the unit of the tolerances."""
+        """Return a value of which more is better, in the unit of the tolerances."""
         return value if self.greatest else -value
 
     def cautious(self, found: Estimate) -> float:
-        """What an estimate is worth at the unfavourable end of its interval."""
+        """Return the worth of an estimate at the unfavourable end of its interval."""
         half = found.ci95 or 0.0
         return self.worth(found.mean - half if self.greatest else found.mean + half)
 
 
 class Evenness(Criterion):
-    """Jain's index, by the spread of the shares that it stands for.
+    """Jain's index, by the spread of the shares.
 
-    Of shares whose standard deviation is the part c of their mean, Jain's index is 1 / (1 + c²):
+    If the standard deviation of shares is the part c of their mean, Jain's index is 1 / (1 + c²):
     0.995 means that stations differ by 7 %, 0.99998 by 0.5 %. Half a per cent of the index would
     hide that.
     """
 
     def worth(self, value: float) -> float:
-        """The spread c with a minus sign. [-]"""
+        """Return the spread c with a minus sign. [-]"""
         return value if math.isnan(value) else -spread(value)
 
 
@@ -87,7 +87,7 @@ class Objective:
     Attributes
     ----------
     name : str
-        As ``--for`` takes it.
+        Value of ``--for``.
     criteria : tuple of Criterion
         The aim, then what decides between settings that serve it equally well.
     higher : tuple of str
@@ -103,15 +103,15 @@ class Objective:
 
     @property
     def aim(self) -> Criterion:
-        """What is to be made best."""
+        """Criterion of the aim."""
         return self.criteria[0]
 
     def objection(self, values: Values, present: Values, give_up: float) -> str | None:
-        """The cost that forbids a setting; None if there is none.
+        """Return the cost that forbids a setting; None if there is none.
 
-        Neither goodput nor fairness, unless aimed at, may fall by more than the part `give_up`; no
-        further flow may be left with nothing, since indices of shares hardly see one that asks
-        for little; and no category above the tuned one may wait longer by more than `HELD_BACK_S`.
+        Neither goodput nor fairness may fall by more than the part `give_up`, unless it is the aim.
+        No further flow may be left with nothing: indices of shares hardly show a starved flow with
+        a small demand. No category above the tuned one may wait longer by more than `HELD_BACK_S`.
         """
         for one in self.criteria[1:]:
             least = (1.0 - give_up) * present.get(one.quantity, 0.0)
@@ -132,7 +132,7 @@ class Objective:
         return paired(ours, now, self.aim.quantity)
 
     def seems_better(self, ours: Samples, now: Samples) -> bool:
-        """Whether a setting serves the aim better than the present one, on average.
+        """Return whether a setting serves the aim better than the present one, on average.
 
         Settings within `TOLERANCE` or the tolerance of the aim count as equal, and so do settings
         whose paired differences may be chance; see `lasthop.tuning.measures.is_beyond`.
@@ -147,7 +147,7 @@ class Objective:
         return worth - present > close and is_beyond(gains, 0.0)
 
     def is_better(self, ours: Samples, now: Samples) -> bool:
-        """Whether a setting seems better, and by more than the interval of the differences."""
+        """Return whether a setting is better by more than the interval of the differences."""
         change = self.change(ours, now)
         if change is None or change.ci95 is None:
             return False
@@ -168,7 +168,7 @@ class Objective:
         return sorted(known, key=key)
 
     def choice(self, values: Mapping[T, Samples]) -> T:
-        """The best of the settings confirmed by simulation.
+        """Return the best of the settings that were confirmed by simulation.
 
         Each counts at the unfavourable end of its interval. After each criterion those stay that
         are within `TOLERANCE` of the best. After the aim, those stay too whose paired differences
@@ -232,7 +232,7 @@ wait for timeouts. It is reported.
 
 
 def objective_for(name: str, scenario: Scenario, category: str = BEST_EFFORT) -> Objective:
-    """An objective by name, as it applies to a scenario whose `category` is tuned.
+    """Return an objective by name, for a scenario whose `category` is tuned.
 
     Where a station sends and receives, fairness counts its two directions as two shares. Where
     higher categories have flows, their delay decides next after the aim.

@@ -45,12 +45,13 @@ def shortened(scenario: Scenario) -> list[tuple[str, object]]:
 
 
 def fresh(scenario: Scenario) -> Scenario:
-    """A scenario with seeds that neither screen nor confirm a setting, and enough replications."""
+    """Return a scenario with a seed for neither screening nor confirmation, and its
+    replications."""
     known = scenario.typed
     count = max(known.replications, CHECKED_REPLICATIONS)
     return Scenario(scenario, [("replications", count), ("seed", fresh_seed(known.seed))])
 
 
 def fresh_seed(seed: int) -> int:
-    """A seed that neither confirms nor screens, see `shortened`."""
+    """Return a seed that neither confirms nor screens, see `shortened`."""
     return seed + 1 + (seed == 0) if seed < LARGEST_SEED else seed - 2

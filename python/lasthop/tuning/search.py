@@ -1,5 +1,5 @@
-"""Candidates ranked by the model, then by short simulations, confirmed by whole ones, and the best
-checked with fresh seeds."""
+"""Search: the model and short simulations rank candidates, full simulations confirm the first few,
+and fresh seeds check the best."""
 
 from collections.abc import Callable, Iterable, Sequence
 from importlib import import_module
@@ -525,7 +525,7 @@ class Search:
 
 
 def known(stage: str, trial: Trial) -> Values:
-    """What a stage has found of a setting; nothing if it has not come to it."""
+    """Return the values of a setting at a stage; nothing if the stage has not reached it."""
     if stage == "checking":
         return {} if trial.checked is None else means(trial.checked.samples)
     if stage == "confirming":
@@ -552,14 +552,14 @@ def grouped_by(things: Iterable[T], key: Callable[[T], Any]) -> dict[Any, list[T
 
 
 def alike(ours: Values, theirs: Values) -> bool:
-    """Whether all that was measured of two settings is the same to `ALIKE`."""
+    """Return whether all measured values of two settings are equal to `ALIKE`."""
     return ours.keys() == theirs.keys() and all(
         isclose(value, theirs[name], rel_tol=ALIKE) for name, value in ours.items()
     )
 
 
 def bases(candidates: Iterable[Candidate]) -> list[Candidate]:
-    """The first of each way to the medium, for which TXOP limits are tried."""
+    """Return the first candidate of each access method, for which TXOP limits are tried."""
     ways = grouped_by(candidates, lambda candidate: candidate.access)
     return list(chain.from_iterable(ways[way][:BURST_BASES] for way in sorted(ways)))
 

@@ -1,4 +1,4 @@
-"""What to write into a scenario for a candidate."""
+"""Settings of a scenario for a candidate."""
 
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
@@ -29,7 +29,7 @@ Setting: TypeAlias = tuple[str, int]
 def apply(
     scenario: Scenario, candidate: Candidate, category: str = BEST_EFFORT
 ) -> tuple[Scenario, list[Setting]]:
-    """A scenario with the candidate's parameters, and settings that make it so.
+    """Return a scenario with the candidate's parameters, and the settings for it.
 
     Other categories keep their windows, also where the file leaves them to be derived from best
     effort's: those with flows, and those for which the file is refused otherwise.
@@ -48,7 +48,7 @@ def apply(
 
 
 def fewest(scenario: Scenario, changed: Scenario, settings: Sequence[Setting]) -> list[Setting]:
-    """The fewest of `settings` that still make `changed` of `scenario`."""
+    """Return the fewest of `settings` that still make `changed` of `scenario`."""
     kept = list(settings)
     for setting in settings:
         others = [other for other in kept if other != setting]
@@ -58,7 +58,7 @@ def fewest(scenario: Scenario, changed: Scenario, settings: Sequence[Setting]) -
 
 
 def counts_are_no_times(scenario: Scenario, settings: Sequence[Setting]) -> bool:
-    """Whether a TXOP limit of `settings` in packets cannot be told as a time.
+    """Return whether a TXOP limit of `settings` in packets corresponds to no time.
 
     With several rates or lengths of packets no time holds the same number of packets for all.
     """

@@ -12,7 +12,7 @@ class Shown:
     Attributes
     ----------
     title, unit : str
-        As tables head it.
+        Title and unit in tables.
     scale : float
         Factor from the result's unit.
     greatest : bool or None
@@ -32,7 +32,7 @@ class Shown:
 
 SHOWN = {
     "calls": Shown("calls", "calls", 1.0, True),
-    "beside_calls_goodput_bps": Shown("goodput beside them", "Mb/s", 1e-6, True),
+    "beside_calls_goodput_bps": Shown("other goodput", "Mb/s", 1e-6, True),
     "goodput_bps": Shown("goodput", "Mb/s", 1e-6, True),
     "up_goodput_bps": Shown("uploads", "Mb/s", 1e-6, True),
     "down_goodput_bps": Shown("downloads", "Mb/s", 1e-6, True),

@@ -14,21 +14,21 @@ from lasthop.scenario import Scenario
 __all__ = ["Simulations"]
 
 KEPT = ("summary", "samples", "halves", "series")
-"""What is kept of each, so that a `Result` can be made of it."""
+"""Parts that are kept of each, so that a `Result` can be made of it."""
 
 Tell = Callable[[int], bool | None]
-"""Is told how many are done; says False where there is to be an end."""
+"""Called with the number of finished simulations; returns False to stop."""
 
 
 class Simulations:
-    """What has been simulated, with what means hide.
+    """Finished simulations, with the quantities that means hide.
 
     Parameters
     ----------
     jobs : int or None
         Threads of this process; by default one for each available processor.
     executor : Executor or Workers, optional
-        Who simulates in their place.
+        Executor that simulates in their place.
     directory : Path, optional
         Where finished simulations are kept and found again.
     """
@@ -67,11 +67,11 @@ class Simulations:
             raise Stopped("progress stopped the search") from None
 
     def has(self, scenario: Scenario) -> bool:
-        """Whether a scenario has been simulated."""
+        """Return whether a scenario has been simulated."""
         return self._batch.parts.has(with_tails(scenario).key, KEPT)
 
     def result(self, scenario: Scenario) -> Result:
-        """The result of a scenario, simulated now if it is not there."""
+        """Return the result of a scenario, which is simulated now if there is none."""
         task = with_tails(scenario)
         self._batch.run([task])
         texts = (self._batch.parts.read(task.key, what) or b"" for what in KEPT)
@@ -80,6 +80,6 @@ class Simulations:
 
 
 def with_tails(scenario: Scenario) -> Task:
-    """The run of a scenario under another key: one without what means hide is not the same."""
+    """Return the run of a scenario with a key for runs with quantities that means hide."""
     task = Task.of(scenario)
     return Task(f"{task.key}.tails", scenario, task.length)

@@ -9,12 +9,12 @@ from lasthop.tuning.shown import SHOWN
 
 
 class SoFar:
-    """The best value yet, each stage's on its own: a model's are no simulation's.
+    """The best value yet of each stage; values of the model and simulations are not compared.
 
     Parameters
     ----------
     aim : Criterion
-        What is to be made best.
+        Criterion of the aim.
 
     Attributes
     ----------
@@ -28,7 +28,7 @@ class SoFar:
         self._worth = -inf
 
     def begin(self, present: Values) -> None:
-        """Begin a stage, with what it knows of the present setting."""
+        """Begin a stage, with its values of the present setting."""
         self._worth = -inf
         self.note(present)
 

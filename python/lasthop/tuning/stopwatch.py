@@ -10,7 +10,7 @@ LONGEST_S = 1200.0
 
 
 class Stopwatch:
-    """Begins with the first setting.
+    """Stopwatch that begins with the first setting.
 
     Parameters
     ----------
@@ -18,11 +18,11 @@ class Stopwatch:
     settings : int
         Settings that may be tried, the first left out.
     screened : int
-        Those of them that are screened where the model ranks them.
+        Settings of these that are screened if the model ranks them.
     longer : float
-        How many times as long as screening one all confirming simulations are. [-]
+        Duration of all confirming simulations over that of screening one setting. [-]
     faster : float
-        How many times as fast as one alone several are simulated. [-]
+        Speed of several simulations in parallel over that of a single simulation. [-]
     """
 
     def __init__(
@@ -38,7 +38,7 @@ class Stopwatch:
         self._first_s = 0.0
 
     def first_is_predicted(self) -> None:
-        """Note that the model has said what it knows of the first setting."""
+        """Note that the model has predicted the first setting."""
         self._predicted_s = time.monotonic() - self._begun_s
 
     def first_is_done(self, *, ranked: bool) -> None:
@@ -49,10 +49,10 @@ class Stopwatch:
 
     @property
     def all_s(self) -> float:
-        """How long all settings may take, by the first. [s]
+        """Expected duration of all settings, judged by the first. [s]
 
-        Rather too long: later ones know where to look for the most calls. More are screened where
-        the model refuses settings, or few are fit to live with.
+        It is rather too long, since later settings begin the search for the most calls near the
+        result. More settings are screened where the model refuses them, or few are livable.
         """
         predicting_s = self._predicted_s * self._settings
         screening_s = self._first_s - self._predicted_s

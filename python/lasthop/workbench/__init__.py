@@ -1,1 +1,1 @@
-"""The workbench: a page on which the engine runs, and beside it what needs Python."""
+"""The workbench: a page on which the engine runs, with a server for what needs Python."""

@@ -28,10 +28,10 @@ COMMANDS: dict[str, tuple[list[str], dict[str, str]]] = {
     ),
     "chart": (["stability", "chart"], {"over": "--over", "size": "--size"}),
 }
-"""What can be asked for: the command, and the options that it takes from the page."""
+"""Possible requests: the command, and the options that it accepts from the page."""
 
 MOST_CHARACTERS = 10_000
-"""Of a setting or an option, each of which is an argument of a command."""
+"""Largest length of a setting or an option, each of which is an argument of a command."""
 
 MOST_ARGUMENTS = 200
 """Settings and options of a request together."""
@@ -42,7 +42,7 @@ class Asked:
     """A request, checked."""
 
     arguments: list[str]
-    """What stands behind ``lasthop``."""
+    """Arguments after ``lasthop``."""
     file: str
     """The name of the scenario's file."""
     text: str
@@ -109,7 +109,7 @@ def check_text(name: str, text: str) -> None:
 
 @dataclass(frozen=True)
 class Told:
-    """What a command has said."""
+    """Output of a command."""
 
     status: int
     """Of HTTP."""
@@ -117,10 +117,10 @@ class Told:
 
 
 def told(code: int, output: bytes, messages: bytes) -> Told:
-    """What is answered where a command has ended.
+    """Return the reply to a request whose command has ended.
 
-    `answer` is what it printed, `notes` are its warnings; `error` and `hint` say what is wrong.
-    A refusal is an answer, too: it says what there is to say of a scenario, and nothing has failed.
+    `answer` has the printed JSON, `notes` the warnings; `error` and `hint` describe an error. A
+    refusal of a scenario is a normal reply, not a failure.
     """
     lines = messages.decode("utf-8", "replace").splitlines()
     errors, hints, notes = (

@@ -1,4 +1,4 @@
-"""The built files of the page: where they lie, and what is said where there are none."""
+"""The built files of the page: their place, and the error if they are missing."""
 
 from pathlib import Path
 
@@ -7,7 +7,7 @@ from lasthop.errors import UserError
 __all__ = ["PAGE", "index", "page"]
 
 PAGE = Path(__file__).with_name("page")
-"""What `make build` puts there, and wheels carry."""
+"""Folder of the built page, written by `make build` and included in wheels."""
 
 ENTRY = "index.html"
 
@@ -16,7 +16,7 @@ API = '<meta name="lasthop-api" content="api/" />'
 
 
 def page() -> Path:
-    """Where the page's files lie.
+    """Return the folder of the page's files.
 
     Raises
     ------
@@ -32,5 +32,5 @@ def page() -> Path:
 
 
 def index() -> str:
-    """The page as it is served beside Python."""
+    """Return the page as it is served by Python."""
     return (page() / ENTRY).read_text("utf-8").replace("<head>", f"<head>\n    {API}", 1)

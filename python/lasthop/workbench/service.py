@@ -32,7 +32,7 @@ AT_ONCE = 2
 """Long commands that run side by side; others wait."""
 
 QUICK = "predict"
-"""The command that never waits for long ones: the page asks for it after each change."""
+"""Command that never waits for long commands: the page requests it after each change."""
 
 LOOK_S = 0.1
 """How often it is looked whether the page still waits for the answer."""
@@ -47,12 +47,12 @@ HEADERS = {
 
 
 def application(file: Path | None = None, is_over: Callable[[], bool] = lambda: False) -> Starlette:
-    """What is served: the page, and ``api/``.
+    """Return the application with the page and ``api/``.
 
     Parameters
     ----------
     file : path, optional
-        A scenario that the page begins with; it is read anew each time the page is loaded.
+        A scenario with which the page begins; it is read again each time the page is loaded.
     is_over : callable, optional
         Whether the server is to end, so that no command may keep it.
 
@@ -140,7 +140,7 @@ class Guarded:
 
 
 async def body(request: Request) -> object:
-    """The object in a request.
+    """Return the object in a request.
 
     Raises
     ------

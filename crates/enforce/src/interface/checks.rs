@@ -73,7 +73,7 @@ fn check_sharing(sharing: &Section, problems: &mut Problems) {
         ];
         for key in keys {
             if let Some(entry) = class.given(key) {
-                let fault = "is for simulations; who is in a class of an interface stands in [interface.class.NAME]";
+                let fault = "is for simulations; members of a class of an interface are in [interface.class.NAME]";
                 let message = format!("{} {fault}", entry.shown);
                 problems.add(entry.origin, &entry.path, message);
             }

@@ -25,7 +25,7 @@ table! {
 }
 
 table! {
-    /// Members of a class. The class of a packet is found by its mark, then by source and destination MAC address, then by source and destination IP address. Of several matching prefixes, the longest decides.
+    /// Members of a class. The class of a packet is found by its mark, then by source and destination MAC address, then by source and destination IP address. If several prefixes match, the longest decides.
     pub struct MembersTable in "interface.class" {
         /// IP addresses and subnets of the members.
         address: Option<String> = formed(&MEMBERS).absent("none");

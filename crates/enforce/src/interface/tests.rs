@@ -175,7 +175,7 @@ fn what_is_wrong_is_told_in_a_line() {
                 "near.share = 0.5",
                 "near = { share = 0.5, station = \"a\" }",
             ),
-            "up.toml:6: `interface.queue.vbs.class.near.station`: \"a\" is for simulations; who is in a class of an interface stands in [interface.class.NAME]",
+            "up.toml:6: `interface.queue.vbs.class.near.station`: \"a\" is for simulations; members of a class of an interface are in [interface.class.NAME]",
         ),
         (
             "name = \"x\"\n".to_owned(),

@@ -244,7 +244,7 @@ fn check_ratio(table: &Section, problems: &mut Problems) {
     let said = ERRORS.into_iter().filter_map(|key| table.said(key));
     for said in said.filter(|said| said.value != Some(0.0)) {
         let message = format!(
-            "{} beside `snr` = {}; expected one of the two",
+            "{} conflicts with `snr` = {}; expected one of the two",
             said.shown, snr.shown
         );
         problems.add(said.origin, &said.path, message);

@@ -59,7 +59,7 @@ pub(super) fn check_cell(cell: &Section, problems: &mut Problems) {
 fn refuse_mac80211(queue: &Section, phy: PhyKind, problems: &mut Problems) {
     if let Some(own) = queue.inside(ApQueue::mac80211) {
         let message = format!(
-            "the queue of mac80211 stands above a device that aggregates, which {} does not; accepted \
+            "the queue of mac80211 is above a device that aggregates, which {} does not; accepted \
              with phy \"802.11n\", \"802.11ac\" or \"802.11ax\"",
             phy.name()
         );
@@ -147,7 +147,7 @@ fn check_channel(cell: &Section, generation: Generation, problems: &mut Problems
         && (generation, coding.value, wide) == (Generation::He, Some(Coding::Bcc), true)
     {
         let fault =
-            "is the code of 802.11ax at 20 MHz alone; expected \"ldpc\", or `width` = \"20 MHz\"";
+            "is the code of 802.11ax only at 20 MHz; expected \"ldpc\", or `width` = \"20 MHz\"";
         return refuse(&coding, fault, problems);
     }
     if let Some(width) = width

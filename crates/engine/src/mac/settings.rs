@@ -299,7 +299,7 @@ impl From<Category> for crate::notation::table::Default {
 /// 2 is DIFS, the least at a station, and 15 the greatest that 802.11e can announce; one below is
 /// PIFS, for the access point.
 pub(crate) const AIFSN_EXPECTED: &str =
-    "a whole number from 2 to 15, and 1, which is PIFS, for the access point alone";
+    "a whole number from 2 to 15, and 1, which is PIFS, for the access point only";
 
 /// The contention keys, with what holds if one is absent: the kinds, ranges and documentation of all
 /// four categories are the same.

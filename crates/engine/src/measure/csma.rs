@@ -141,6 +141,6 @@ pub(super) fn check(world: &World<'_>) -> Result<(), String> {
     }
     let overlaps = graph.overlaps();
     holds(overlaps == 0, || {
-        format!("{overlaps} transmissions began beside one that the link heard")
+        format!("{overlaps} transmissions began during a transmission that the link heard")
     })
 }

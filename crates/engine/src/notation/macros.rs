@@ -258,7 +258,7 @@ macro_rules! table {
                 &TABLE
             }
 
-            #[allow(unused_variables, reason = "fields beside the file are read from nothing")]
+            #[allow(unused_variables, reason = "fields without a key are read from nothing")]
             fn read(
                 layers: &$crate::notation::layers::Layers,
             ) -> Result<Self, $crate::notation::problem::Refused> {

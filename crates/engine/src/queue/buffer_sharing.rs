@@ -179,7 +179,7 @@ impl SharingSetting {
                 sharing.refuse(message, problems);
             }
             Some(by) if !classes.is_empty() => {
-                by.refuse_value("beside `class`; expected one of the two", problems);
+                by.refuse_value("conflicts with `class`; expected one of the two", problems);
             }
             _ => {}
         }

@@ -119,7 +119,7 @@ macro_rules! disciplines {
             }
 
             /// The discipline of an empty queue in front of `outlet`. Classes and stations are
-            /// known to the access point alone: elsewhere a queue for them is drop-tail.
+            /// known only to the access point: elsewhere a queue for them is drop-tail.
             pub fn managed(&self, outlet: Outlet, stream: Stream) -> Managed {
                 let limit = self.limit_packets;
                 match &self.discipline {
@@ -132,8 +132,8 @@ macro_rules! disciplines {
                 }
             }
 
-            /// Name and parameters of the discipline in the normalised scenario; the limit stands
-            /// beside it.
+            /// Name and parameters of the discipline in the normalised scenario; the limit is
+            /// next to it.
             pub fn to_json(&self) -> Json {
                 let limit_packets = self.limit_packets;
                 let (name, parameters) = match &self.discipline {
@@ -203,7 +203,7 @@ macro_rules! disciplines {
                 Ok(Discipline::DropTail)
             }
 
-            /// What may change while the queue works, as it is now.
+            /// Returns the present values of the keys that may change while the queue works.
             pub(super) fn moving(&self) -> Vec<Moving> {
                 let inside = |table: &str, keys: Vec<Moving>| -> Vec<Moving> {
                     let keys = keys.into_iter();
@@ -218,7 +218,7 @@ macro_rules! disciplines {
                 }
             }
 
-            /// The same with what may change as `other` has it, if that is the same discipline.
+            /// Returns this with the changeable values of `other`, if that is the same discipline.
             pub(super) fn moved_to(&self, other: &Discipline) -> Discipline {
                 match (self, other) {
                     (Discipline::Threshold { .. }, &Discipline::Threshold { packets }) => Discipline::Threshold { packets },
@@ -459,7 +459,7 @@ fn check_threshold(queue: &Section, problems: &mut Problems) {
     let over_the_file = is_set(threshold.origin) && !is_set(limit.origin);
     if limit.value < threshold.value || limit.value > threshold.value && !over_the_file {
         let message = format!(
-            "{} beside a threshold of {}, which is the limit of its queue; expected one of the \
+            "{} conflicts with a threshold of {}, which is the limit of its queue; expected one of the \
              two",
             limit.shown, threshold.shown
         );

@@ -87,7 +87,7 @@ fn check_bottleneck(root: &Section, problems: &mut Problems) {
     };
     match root.inside(RootKeys::cell) {
         None => {
-            let message = "it stands in front of an access point; expected a cell with stations";
+            let message = "it is in front of an access point; expected a cell with stations";
             bottleneck.refuse(message, problems);
         }
         Some(cell) => {
@@ -164,7 +164,7 @@ fn check_web(flow: &Section, problems: &mut Problems) {
     let needed = "a number of connections a second";
     missing(web, WebSettings::connections_per_s, needed, problems);
     if let Some(source) = flow.inside(FlowTable::udp) {
-        source.refuse("beside `web`; expected one of the two", problems);
+        source.refuse("conflicts with `web`; expected one of the two", problems);
     }
     let of_bulk = keys!(FlowTable: count, segments; Hosts: access_spread, rtt_spread);
     for entry in of_bulk.iter().filter_map(|key| flow.entry(key)) {

@@ -128,7 +128,7 @@ fn shape<'a>(root: &'a Section, problems: &mut Problems) -> Result<Option<Shape<
             }))
         }
         (Some(_), Some(second)) => {
-            let message = "a second shape beside `dumbbell`; expected one of the two";
+            let message = "a second shape, in addition to `dumbbell`; expected one of the two";
             Err(second.refuse(message, problems))
         }
     }

@@ -141,7 +141,7 @@ fn nothing_flows(root: &Section) -> (Origin, String, &'static str) {
             Some(flows) => (
                 flows.origin,
                 flows.path.clone(),
-                "0 makes no flow; expected a number from 1 to 100000, or 0 beside tables [flow.NAME]",
+                "0 makes no flow; expected a number from 1 to 100000, or 0 with tables [flow.NAME]",
             ),
             None => (
                 shape.origin,

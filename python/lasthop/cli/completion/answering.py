@@ -1,8 +1,8 @@
-"""What may stand next on a command line, told to the shell that asks at a Tab.
+"""Answers to a shell that asks for the possible next words of a command line.
 
-The answer is lines of text: what sort of files the shell is to look for, if any; what stands in
-front of a file in the same word; the beginning of the file; what of the word bash has cut off; then
-a line for each word that may stand there, with a description behind a tab.
+The answer is lines of text. The first is the kind of files for which the shell looks, if any. Then
+come the text before a file in the same word, the beginning of the file, and the part of the word
+that bash has cut off. Each further line is a possible word, with its description after a tab.
 """
 
 import json
@@ -28,13 +28,13 @@ Word = tuple[str, str]
 
 @dataclass
 class Answer:
-    """What may stand where the cursor is."""
+    """Possible words at the cursor."""
 
     words: list[Word] = field(default_factory=list)
     files: str = "words"
-    """What files: ``scenarios``, ``files``, ``directories``, or ``words`` for none."""
+    """Kind of files: ``scenarios``, ``files``, ``directories``, or ``words`` for none."""
     before: str = ""
-    """What stands in front of a file in the same word, such as ``--out=``."""
+    """Text before a file in the same word, such as ``--out=``."""
     typed: str = ""
     """The beginning of the file."""
 
@@ -45,8 +45,8 @@ def answer(arguments: Sequence[str]) -> int:
     Parameters
     ----------
     arguments : sequence of str
-        The shell, then the words of the line without the first; the last is the one that is being
-        typed. bash, whose words are cut at ``=`` and ``:``, gives the line, and where it cuts.
+        The shell, then the words of the line without the first; the last is being typed. Words of
+        bash are cut at ``=`` and ``:``, so that it gives the line and its separators.
     """
     shell, *given = arguments
     cut = ""
@@ -151,7 +151,7 @@ class Line:
         return self.choice(self.further_options(), typed)
 
     def said_of(self, command: str) -> str:
-        """The line on a command inside this one."""
+        """Return the line about a command inside this one."""
         return str(self.table["commands"][f"{self.command} {command}".strip()]["help"])
 
     def further_options(self) -> Iterable[Word]:
@@ -169,12 +169,12 @@ class Line:
         return str(takes[-1]["takes"]) if takes and takes[-1].get("many") else None
 
     def choice(self, words: Iterable[Word], typed: str, before: str = "") -> Answer:
-        """The words that begin like what has been typed."""
+        """Return the words that begin with the typed text."""
         chosen = [(before + word, said) for word, said in words if word.startswith(typed)]
         return Answer(words=chosen)
 
     def value(self, takes: str, typed: str, before: str = "") -> Answer:
-        """What a value may be; `before` stands in front of it in the same word."""
+        """Return the possible values; `before` is the text before them in the same word."""
         is_file = bool(self.arguments) and self.file_is_scenario
         if takes in ("key", "keys") or (takes == "parameter or key" and is_file):
             from lasthop.cli.completion.keys import settings

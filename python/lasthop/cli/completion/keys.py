@@ -19,14 +19,14 @@ MOST_SAID = 70
 
 
 def settings(typed: str, file: str, *, several: bool = False) -> Iterator[tuple[str, str]]:
-    """Ways to go on with ``PATH=VALUE``, each with a description.
+    """Yield completions of ``PATH=VALUE``, each with a description.
 
-    A path goes on by one key: a table ends with a dot, a value with an equals sign.
+    A path is extended by one key: a table ends with a dot, a value with an equals sign.
 
     Parameters
     ----------
     typed : str
-        What stands there.
+        Text before the cursor.
     file : str
         The scenario, whose tables have names; empty if there is none, or not yet.
     several : bool
@@ -68,7 +68,7 @@ def contents(file: str) -> Any:
 
 
 def ways(schema: Schema, path: str, node: Schema) -> Iterator[tuple[str, str]]:
-    """The path as that of a value, of a table, or of both."""
+    """Yield the path as that of a value, of a table, or of both."""
     sentence = str(node.get("description", "")).partition(". ")[0]
     said = shorten(sentence, MOST_SAID, placeholder=" ...")
     kinds = list(choices(schema, node))
@@ -85,7 +85,7 @@ def below(schema: Schema, tables: list[Schema], key: str) -> Iterator[Schema]:
 
 
 def children(tables: list[Schema], key: str) -> Iterator[Schema]:
-    """What the schema says of a key of these tables."""
+    """Yield the schemas of a key of these tables."""
     for table in tables:
         if key in table.get("properties", {}):
             yield table["properties"][key]
@@ -94,7 +94,7 @@ def children(tables: list[Schema], key: str) -> Iterator[Schema]:
 
 
 def choices(schema: Schema, node: Schema) -> Iterator[Schema]:
-    """All that a value may be, references followed."""
+    """Yield all schemas of a value, with references followed."""
     if "$ref" in node:
         yield from choices(schema, schema["$defs"][node["$ref"].removeprefix("#/$defs/")])
     elif "oneOf" in node:
@@ -105,7 +105,7 @@ def choices(schema: Schema, node: Schema) -> Iterator[Schema]:
 
 
 def is_table(node: Schema) -> bool:
-    """Whether keys stand below it."""
+    """Return whether there are keys below it."""
     return node.get("type") == "object"
 
 

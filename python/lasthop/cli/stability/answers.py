@@ -17,7 +17,7 @@ def unit_of(state: str) -> str:
 
 
 def number(value: float | None) -> str:
-    """Return a number for people, small ones in powers of ten."""
+    """Return a number for people, small numbers in powers of ten."""
     if value is not None and value != 0.0 and not 1e-3 <= abs(value) < 1e6:
         return f"{value:.3e}"
     return plain(value)

@@ -141,7 +141,7 @@ def print_sweep(found: "Sweep") -> None:
 
 
 def swing(end: "Settled | None") -> str:
-    """Return how far the window swings, as text."""
+    """Return the amplitude of the window's oscillation, as text."""
     return "-" if end is None else to_error(end.amplitude, end)
 
 
@@ -153,7 +153,8 @@ def room(end: "Settled", queue: str) -> list[str]:
 
 
 def to_error(value: float, end: "Settled", swing: float | None = None) -> str:
-    """Return a number with the digits that hold; its error is a part of itself, or of a swing."""
+    """Return a number with the digits that hold; its error is relative to itself, or to an
+    amplitude."""
     return certain(value, end.error * abs(value if swing is None else swing))
 
 

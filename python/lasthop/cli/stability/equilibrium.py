@@ -133,7 +133,7 @@ def digits(key: str, value: float | None) -> str:
 
 
 def print_loops(answer: dict[str, Any]) -> None:
-    """Print the loop of a PI queue, beside the one of its paper's rule."""
+    """Print the loop of a PI queue, next to that of its paper's rule."""
     from lasthop.cli.tables import print_table
 
     if "loop" in answer:

@@ -138,7 +138,7 @@ def as_time(text: str) -> float:
 
 @contextmanager
 def time_bar() -> Iterator[Callable[[float, float], None] | None]:
-    """A callback that draws the part of the motion that is done."""
+    """Draw the finished part of the motion."""
     with count_bar("integrating") as bar:
         if bar is None:
             yield None

@@ -95,7 +95,7 @@ def picture_path(
     command: str,
     *more: tuple[str, str],
 ) -> Path | None:
-    """Where the picture goes, if --plot or --out asks for one.
+    """Return the path of the picture, if --plot or --out asks for a picture.
 
     Parameters
     ----------
@@ -146,7 +146,7 @@ class Asked:
     scenario: "Scenario | None" = None
     fluid: "Fluid | None" = None
     settings: tuple[tuple[str, str], ...] = ()
-    """What was set on the command line, by path or name."""
+    """Settings of the command line, by path or name."""
 
     @contextmanager
     def answering(self, max_time: float, max_memory: float) -> Iterator[None]:
@@ -240,7 +240,7 @@ def read_case(name: str, settings: list[str] | None) -> Asked:
 
 
 def is_file(name: str) -> bool:
-    """Whether a case is named as files are: no model's name has a dot or a slash."""
+    """Return whether a case has the name of a file, with a dot or a slash, unlike any model."""
     return name in ("", "-") or "." in name or "/" in name or Path(name).exists()
 
 

@@ -50,5 +50,5 @@ def roots(
 
 
 def bound(distance: float) -> str:
-    """Return the power of ten that a distance stays below; rounding is not told apart."""
+    """Return the power of ten that a distance stays below; rounding errors are included."""
     return f"< {10.0 ** max(ceil(log10(max(distance, 1e-300))), LEAST):.0e}"

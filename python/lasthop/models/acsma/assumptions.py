@@ -1,4 +1,4 @@
-"""What the A-CSMA model assumes, and where a scenario leaves it."""
+"""Assumptions of the A-CSMA model, and violations by a scenario."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import combinations
@@ -41,8 +41,8 @@ IDLE = 0.01
 """Air time of a link's dummy packets that is worth a word. [-]"""
 
 SWING = 0.4
-"""Modulus of a mode's factor from one look at the queues to the next, its real part negative, from
-which on they swing visibly; docs/papers/acsma.md, "How often r is set". [-]"""
+"""Least modulus of a mode's factor between two looks at the queues for a visible oscillation, if
+its real part is negative; docs/papers/acsma.md, "How often r is set". [-]"""
 
 LEAST_QUEUE = 1e-9
 """Queue of the flow with the longest one, below which prices are none. [packets]"""
@@ -52,7 +52,7 @@ FEWEST_CONNECTIONS = 1.0
 
 
 def csma_scenario(scenario: Readable) -> CsmaScenario:
-    """A scenario by a conflict graph.
+    """Return a scenario by a conflict graph, after checks.
 
     Raises
     ------
@@ -122,7 +122,7 @@ def check_scenario(csma: Csma) -> Iterator[str]:
 
 
 def of(section: str) -> str:
-    """Where the paper states what is not so."""
+    """Return the place of an assumption in the paper."""
     return f"(section {section} of the paper of model acsma)"
 
 
@@ -157,7 +157,7 @@ def check_channel(csma: Csma) -> Iterator[str]:
 
 
 def some(names: Sequence[str]) -> str:
-    """The first few of them in words."""
+    """Return the first few names in words."""
     if len(names) > MOST_LISTED + 1:
         return listed(names, MOST_LISTED)
     return " and ".join(filter(None, [", ".join(names[:-1]), names[-1]]))
@@ -277,10 +277,10 @@ def check_optimum(
 
 
 def check_interval(csma: Csma, modes_per_s: Floats) -> Iterator[str]:
-    """A warning where r is set so seldom that the queues of a route overshoot in turn.
+    """Yield a warning if r is set so seldom that the queues of a route overshoot in turn.
 
-    Without two links in conflict on one route the senders' round trips follow what queues do, and
-    the same factors change round-trip times by some per cent.
+    Without two links in conflict on one route, the senders' round trips follow the queues, and
+    these factors change round-trip times by some per cent.
     """
     pairs = (pair for flow in csma.flows for pair in combinations(flow.route, 2))
     conflicts = csma.conflicts

@@ -38,7 +38,7 @@ class Capacity:
 
 
 def capacity(graph: ConflictGraph, rates: Floats) -> Capacity:
-    r"""Where rates lie in the capacity region.
+    r"""Return the position of rates in the capacity region.
 
     .. math:: \Pi = \{y \ge 0 \mid y_l \le \sum_{i: l \in i} \tau_i, \sum_i \tau_i = 1, \tau \ge 0\}
 

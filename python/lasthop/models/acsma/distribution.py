@@ -1,4 +1,4 @@
-"""Link throughputs of a CSMA network by whichever method suits its size, behind one call."""
+"""Link throughputs of a CSMA network, by the method that suits its size."""
 
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
@@ -18,7 +18,7 @@ FEW_LINKS = 12
 """Links up to which all independent sets are listed: at most 4096."""
 
 ROUNDING = 1e-12
-"""Error of the exact methods, which rounding alone makes. [-]"""
+"""Error of the exact methods, which is only rounding. [-]"""
 
 
 @dataclass(frozen=True)
@@ -45,7 +45,7 @@ class Airtime:
 
 
 def exact(graph: ConflictGraph, method: Method | None = None) -> Exact:
-    """The exact method that suits a graph: enumeration if it is small, else the junction tree.
+    """Return the exact method that suits a graph: enumeration if it is small, else a junction tree.
 
     Parameters
     ----------
@@ -75,8 +75,8 @@ def stationary_airtime(
     r"""Fraction of time each link is active under saturation, :math:`y_l` of (3.3).
 
     A link that hears no active neighbour counts down for an exponential time with mean
-    :math:`\exp(-\beta r_l)`, in units of the mean transmission time, then transmits; the
-    distributions of both times do not matter, only their means do.
+    :math:`\exp(-\beta r_l)`, in units of the mean transmission time, then transmits. Only the means
+    of both times matter, not their distributions.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""What can be wrong with a network that the A-CSMA model is given."""
+"""Errors of networks for the A-CSMA model."""
 
 from lasthop.errors import ConvergenceError, UserError
 

@@ -33,9 +33,9 @@ MOST_PIECES = 10_000
 """Times that bounds may be met or left in one stretch of time."""
 
 EDGE = 1e-9
-"""How far beyond its bound a component counts as having met it, and the speed in 1/s with which it
-must push to be held there, both as parts of its size, so that it does not meet and leave it over
-and over. [-]"""
+"""Distance beyond its bound at which a component has met it, and least speed in 1/s at which it is
+held there, both relative to its size. Thus it does not meet and leave the bound again and again.
+[-]"""
 
 LEAST_RATE = 1e-9
 """Rates are kept above this, where a flow's equation has no meaning. [packets/s]"""
@@ -171,7 +171,7 @@ class MultiConnection:
 
 @dataclass(frozen=True)
 class PacketCounts:
-    r"""The same with packets of unequal sizes and queues counted in packets, as under normal ACKs.
+    r"""Fluid with packets of unequal sizes and queues counted in packets, as under normal ACKs.
 
     .. math:: n_s = k T_s, \quad
         \dot x_s = \frac{x_s^2}{2 M_s n_s} \Bigl(\frac{2 M_s^2 n_s^2}{T_s^2 x_s^2}
@@ -205,7 +205,7 @@ class PacketCounts:
 
     def __post_init__(self) -> None:
         if self.problem.network.wired_pps:
-            raise NetworkError("queues counted in packets are of wireless links alone")
+            raise NetworkError("queues counted in packets are of wireless links only")
 
     def speed(self, state: Floats) -> Floats:
         """Derivative of x and r. [bytes/s^2, 1/s]"""
@@ -243,7 +243,7 @@ def mean_packet(incidence: Floats, rates: Floats, packet_bytes: Floats) -> Float
 
 
 def follow(system: System, state: ArrayLike, times_s: ArrayLike) -> Floats:
-    """The motion of a system.
+    """Follow the motion of a system.
 
     Parameters
     ----------
@@ -269,7 +269,7 @@ def follow(system: System, state: ArrayLike, times_s: ArrayLike) -> Floats:
 
 
 def settle(system: System, state: ArrayLike) -> Rest:
-    """The state in which a system comes to rest.
+    """Find the equilibrium that a system reaches.
 
     It is followed over times that double, until over as much time as has passed before no component
     changes by more than `STILL` of itself.

@@ -52,7 +52,7 @@ class ConflictGraph:
         return tuple(groups)
 
     def within(self, links: Iterable[int]) -> "ConflictGraph":
-        """The graph of some of the links only, in the order given."""
+        """Return the graph of some of the links only, in the given order."""
         kept = list(links)
         place = {link: number for number, link in enumerate(kept)}
         edges = frozenset(
@@ -64,7 +64,7 @@ class ConflictGraph:
 
 
 def from_edges(links: Iterable[str], conflicts: Iterable[tuple[str, str]]) -> ConflictGraph:
-    """A conflict graph given directly.
+    """Return a conflict graph that is given directly.
 
     Parameters
     ----------

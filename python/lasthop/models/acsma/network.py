@@ -24,7 +24,7 @@ class Flow:
     route : tuple of str
         The links it passes, wireless or wired, :math:`l \in s`.
     utility : Utility
-        What its rate is worth, :math:`U_s`; by default :math:`-1/x`.
+        Utility of its rate, :math:`U_s`; by default :math:`-1/x`.
     """
 
     name: str
@@ -87,7 +87,7 @@ class Network:
 
     @property
     def links(self) -> tuple[str, ...]:
-        """Wireless links, then wired ones: the order of vectors over all links."""
+        """Wireless links, then wired links: the order of vectors over all links."""
         return (*self.graph.links, *self.wired_pps)
 
     @cached_property

@@ -49,7 +49,7 @@ ROUNDED = 0.1
 """Rounding of an exponent over the residual that is wanted, from which on it is in the way. [-]"""
 
 STEPS = 8
-"""Newton steps that are reckoned with; 5 to 7 were seen at k = 10 and beta = 200."""
+"""Expected number of Newton steps; 5 to 7 were seen at k = 10 and beta = 200."""
 
 STATE_S, LINK_S, STATE_BYTES = 50e-9, 30e-6, 60.0
 """Time of a pass for each state and each link, memory of a state; measured on one core of an Intel
@@ -143,7 +143,7 @@ class Problem:
         return np.asarray(self.exact.airtime(beta * prices[: self.wireless]))
 
     def dual(self, prices: Floats, beta: float) -> float:
-        """Value of the dual at prices of carrying wireless links, then wired ones."""
+        """Value of the dual at prices of carrying wireless links, then of wired links."""
         value = 0.0
         for flow, price in zip(self.network.flows, prices @ self.incidence, strict=True):
             rate = flow.utility.rate(price / self.k**2)
@@ -154,14 +154,14 @@ class Problem:
         return float(value - self.capacity @ np.log1p(-prices[self.wireless :]))
 
     def gradient(self, prices: Floats, beta: float) -> Floats:
-        """What the links could serve less what arrives (5.20). [packets/s]"""
+        """Return the packets that the links could serve, less the arrivals (5.20). [packets/s]"""
         served = self.network.service_rate_pps * self.airtime(prices, beta)
         through = self.capacity / (1.0 - prices[self.wireless :])
         load: Floats = self.incidence @ self.rates(prices)
         return np.concatenate([served, through]) - load
 
     def curvature(self, prices: Floats, beta: float) -> Callable[[Floats], Floats]:
-        """The Hessian of the dual as a map of directions."""
+        """Return the Hessian of the dual as a map of directions."""
         at = prices @ self.incidence / self.k**2
         slopes = [
             flow.utility.rate_slope(price)
@@ -182,12 +182,12 @@ class Problem:
         return apply
 
     def kkt_residual(self, rates: Floats, prices: Floats, beta: float | None = None) -> float:
-        r"""Largest violation of the conditions that hold at the optimum alone. [-]
+        r"""Largest violation of the conditions that hold only at the optimum. [-]
 
-        It is :math:`|k^2 U'(x_s) - q_s|` of a flow as a part of the largest price; of a wireless
-        link :math:`\min(r_l, C y_l - X_l)`, the first as a part of the largest price and the second
-        of C: nothing is overloaded, and what has a price is not idle; of a wired link the
-        distance of :math:`p_w` from (5.34).
+        For a flow it is :math:`|k^2 U'(x_s) - q_s|` as a part of the largest price. For a wireless
+        link it is :math:`\min(r_l, C y_l - X_l)`, the first as a part of the largest price and the
+        second of C. Thus no link is overloaded, and a link with a price is not idle. For a wired
+        link it is the distance of :math:`p_w` from (5.34).
 
         Parameters
         ----------

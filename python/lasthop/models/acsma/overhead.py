@@ -1,4 +1,4 @@
-r"""What many connections cost: memory, ports, retransmissions and CPU time (section 5.3.5)."""
+r"""Cost of many connections: memory, ports, retransmissions and CPU time (section 5.3.5)."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass

@@ -47,7 +47,7 @@ class _Answer:
 
 
 def suits(scenario: Scenario) -> bool:
-    """Whether a scenario is a network by its conflict graph."""
+    """Return whether a scenario is a network by its conflict graph."""
     return isinstance(scenario, CsmaScenario)
 
 
@@ -62,13 +62,12 @@ def predict(scenario: Readable) -> Quantities:
     Returns
     -------
     dict
-        A result of kind ``"prediction"``: of each link ``airtime_fraction``, with adaptive access
-        ``aggressiveness``, where some link has dummy packets ``dummy_fraction``, and the
-        ``connections`` that pass it; of each flow ``goodput_bps`` and ``goodput_share``, and where
-        they are known ``rtt_s``, ``loss_probability`` and
-        ``connections``; ``solver`` and its ``states``, with the ``kkt_residual`` of an optimum or
-        the ``airtime_error`` of what is none; and the lists ``assumptions`` and ``warnings``. What
-        the model cannot know is absent.
+        A result of kind ``"prediction"``. Links have ``airtime_fraction`` and the ``connections``
+        that pass them, ``aggressiveness`` with adaptive access, and ``dummy_fraction`` if any link
+        has dummy packets. Flows have ``goodput_bps`` and ``goodput_share``, and ``rtt_s``,
+        ``loss_probability`` and ``connections`` if known. Other values are ``solver`` and its
+        ``states``, the ``kkt_residual`` of an optimum or the ``airtime_error`` otherwise, and the
+        lists ``assumptions`` and ``warnings``. Unknown values are absent.
 
     Raises
     ------
@@ -107,7 +106,7 @@ def predict(scenario: Readable) -> Quantities:
 
 
 def network_of(scenario: CsmaScenario) -> Network:
-    """A scenario in the model's terms.
+    """Return a scenario in the model's terms.
 
     Wired links without a rate limit nothing and are left out; a packet on a wired link is as large
     as the largest segment of any flow, headers included.

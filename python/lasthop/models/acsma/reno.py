@@ -6,7 +6,7 @@ from lasthop.models.acsma.sets import Floats
 
 
 def projected(speed: Floats, value: Floats) -> Floats:
-    r"""A speed that does not take a value below zero, :math:`[g]_z^+`.
+    r"""Return a speed that does not take a value below zero, :math:`[g]_z^+`.
 
     Notes
     -----
@@ -44,7 +44,7 @@ def drop_tail_loss(load: Floats, capacity: Floats) -> Floats:
     Parameters
     ----------
     load, capacity : ndarray
-        What arrives and what can leave. [packets/s]
+        Rates of arrival and of departure. [packets/s]
 
     Notes
     -----

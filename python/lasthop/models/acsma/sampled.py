@@ -1,4 +1,4 @@
-"""Queues of links whose aggressiveness is set now and then: when do they swing?"""
+"""Oscillation of the queues of links whose aggressiveness is set at intervals."""
 
 from itertools import pairwise
 
@@ -16,9 +16,10 @@ def queue_modes(network: Network, rates: Floats, aggressiveness: Floats, beta: f
     r"""Eigenvalues of the queues' motion about the optimum, per packet/s and r per packet. [-]
 
     A queue grows by what arrives less what its link sends, which follows every r by the covariance
-    of the links' activity. Between two looks at the queues, T apart, r stands still, so that a mode
-    with eigenvalue :math:`\lambda` is multiplied by :math:`1 + \alpha C \lambda T` from one look to
-    the next: below -1 it swings with a growing amplitude. What users send is taken to be constant.
+    of the links' activity. Between two looks at the queues, T apart, r is constant. A mode with
+    eigenvalue :math:`\lambda` is multiplied by :math:`1 + \alpha C \lambda T` from one look to the
+    next. Below -1 it oscillates with a growing amplitude. The rates of users are assumed to be
+    constant.
 
     Parameters
     ----------
@@ -33,7 +34,7 @@ def queue_modes(network: Network, rates: Floats, aggressiveness: Floats, beta: f
 
     Notes
     -----
-    Not in the paper, whose r follows its queue at once (5.1).
+    Not in the paper, whose r follows its queue immediately (5.1).
     """
     graph = network.graph.within(network.carrying)
     r = aggressiveness[list(network.carrying)]

@@ -2,9 +2,9 @@
 
 Glauber dynamics: a link of which no neighbour is active becomes active with the probability that it
 has given its neighbours, else silent. Links of one colour of a proper colouring do not conflict and
-are drawn together. Independent chains, half of them begun in silence and half from a random
-maximal schedule, give the error: where chains are stuck in different schedules, which happens where
-links are aggressive, they differ among each other, and the error says so.
+are drawn together. Independent chains give the error; half of them begin in silence, and half from
+a random maximal schedule. Aggressive links may keep chains in different schedules. The chains then
+differ from each other, which the error shows.
 """
 
 from typing import NamedTuple
@@ -69,7 +69,7 @@ def sample_airtime(
     ConvergenceError
         `MOST_SWEEPS` do not suffice; as where chains are stuck.
     TooCostlyError
-        After the first sweeps, so many more seem to be needed that it takes longer than is allowed.
+        After the first sweeps, the remaining sweeps seem to exceed the limit of time.
     """
     random = np.random.Generator(np.random.PCG64(seed))
     chains = _Chains(graph, log_fugacity, random)

@@ -17,7 +17,7 @@ MOST_SETS = 1 << 22
 
 
 def independent_sets(graph: ConflictGraph, most: int = MOST_SETS) -> NDArray[np.bool_]:
-    r"""All independent sets, :math:`\mathcal I`, the empty one first.
+    r"""Return all independent sets, :math:`\mathcal I`, the empty set first.
 
     Returns
     -------
@@ -54,7 +54,7 @@ def sets_of(
 
 
 def maximal_sets(graph: ConflictGraph, most: int = MOST_SETS) -> NDArray[np.bool_]:
-    """The independent sets that no further link can join; they span the capacity region."""
+    """Return the independent sets that no further link can join; they span the capacity region."""
     members = independent_sets(graph, most)
     adjacent = np.zeros((len(graph), len(graph)), dtype=np.int64)
     for a, b in graph.edges:

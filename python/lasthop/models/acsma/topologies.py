@@ -1,7 +1,7 @@
 """The paper's networks, by letter.
 
 a, b and c carry one flow on each of four links; their conflict graphs are in figures 4.1 and 6.1.
-Those of d and e are chosen from the text (``docs/papers/acsma.md``, Readings).
+The graphs of d and e are chosen from the text (``docs/papers/acsma.md``, Readings).
 """
 
 from collections.abc import Mapping
@@ -41,7 +41,7 @@ TOPOLOGIES: Mapping[str, _Shape] = {
 
 
 def topology(name: str, service_rate_pps: float = 1.0, utility: Utility | None = None) -> Network:
-    """One of the paper's networks.
+    """Return one of the paper's networks.
 
     Parameters
     ----------

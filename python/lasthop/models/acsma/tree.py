@@ -1,11 +1,11 @@
 """The stationary distribution by a junction tree: exact, and fast where the graph is sparse.
 
 Links are eliminated one after the other. Eliminating a link ties its remaining neighbours to each
-other, so that the next of them can be given all that the eliminated links weigh: the bag of a link
-is the link with its neighbours at that moment, and its parent the next of these to go. A state of
-a bag is an independent set within it. The order takes the link next that ties the fewest pairs
-(min-fill), which keeps bags small: a chain or tree has bags of two, a sparse geometric graph of
-2000 links has bags of some twenty.
+other, so that the next of them can take over the weight of the eliminated links. The bag of a link
+is the link with its neighbours at that moment, and its parent is the neighbour that is eliminated
+next. A state of a bag is an independent set within it. The next link is the link that ties the
+fewest pairs (min-fill), which keeps bags small. A chain or tree has bags of two, and a sparse
+geometric graph of 2000 links has bags of about twenty.
 
 S. L. Lauritzen, D. J. Spiegelhalter, "Local computations with probabilities on graphical
 structures and their application to expert systems", J. R. Statist. Soc. B 50 (1988).
@@ -32,11 +32,11 @@ class Elimination(NamedTuple):
 
     link: int
     later: tuple[int, ...]
-    """What it was tied to when it went, in the order in which they go."""
+    """Neighbours that the link was tied to at its elimination, in the order of theirs."""
 
 
 def min_fill_order(graph: ConflictGraph) -> list[Elimination]:
-    """The links in the order in which they are eliminated, each with those it is then tied to.
+    """Return the links in the order of elimination, each with the links it is then tied to.
 
     Ties of the rule are broken by fewer neighbours, then by the links' order.
     """

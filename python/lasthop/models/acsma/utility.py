@@ -1,4 +1,4 @@
-"""What a rate is worth to a user: concave utilities (section 5.3.1)."""
+"""Concave utilities of a user's rate (section 5.3.1)."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -21,7 +21,7 @@ class Utility(Protocol):
         """:math:`U'(x)`."""
 
     def rate(self, price: float) -> float:
-        """The rate with :math:`U'(x)` equal to the price; more than zero, decreasing."""
+        """Return the rate with :math:`U'(x)` equal to the price; more than zero, decreasing."""
 
     def rate_slope(self, price: float) -> float:
         """Derivative of `rate`, below zero."""
@@ -67,7 +67,7 @@ class AlphaFair:
         return float(self.weight * rate**-self.alpha)
 
     def rate(self, price: float) -> float:
-        """The rate with :math:`U'(x)` equal to the price."""
+        """Return the rate with :math:`U'(x)` equal to the price."""
         return float((self.weight / price) ** (1.0 / self.alpha))
 
     def rate_slope(self, price: float) -> float:
@@ -139,7 +139,7 @@ class ByPoints:
         return float(np.exp(self._derivatives[k] + (log_rate - self._rates[k]) * self._slopes[k]))
 
     def rate(self, price: float) -> float:
-        """The rate with :math:`U'(x)` equal to the price."""
+        """Return the rate with :math:`U'(x)` equal to the price."""
         k = self._priced(price)
         log_rate = self._rates[k] + (np.log(price) - self._derivatives[k]) / self._slopes[k]
         return float(np.exp(log_rate))

@@ -5,7 +5,7 @@
 cell of several contenders. Monte Carlos of the same rules stand in ``tests/validation``; how close
 they are, in ``docs/validation.md``.
 
-A station of 802.11ax alone, 64 MPDUs of 1538 bytes in a PPDU, then one in ten of them lost:
+A single station of 802.11ax, with 64 MPDUs of 1538 bytes in a PPDU, then with one in ten lost:
 
 >>> from lasthop.models.aggregates import durations, timing, window
 >>> link = durations.Ppdu("he", 80, mcs=11, streams=2, coding="ldpc")

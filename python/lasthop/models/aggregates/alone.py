@@ -8,7 +8,8 @@ from lasthop.models.aggregates.sending import Sending
 
 
 def alone(one: Sending) -> Cell:
-    """What it gets: failures in a row with what follows of them (`timing`), nothing collides."""
+    """Return its throughput: failures in a row with their consequences (`timing`), no
+    collisions."""
     times, loss = timing_of(one), loss_of(one)
     if loss == 0:
         access = one.exchange(one.first.count)
@@ -47,7 +48,7 @@ def alone(one: Sending) -> Cell:
 
 
 def timing_of(one: Sending) -> timing.Timing:
-    """Durations of a sender that is alone."""
+    """Durations of a single sender."""
     cell = one.cell
     node = one.station if one.is_up else cell.ap
 

@@ -1,4 +1,4 @@
-"""What the theory of saturated cells that aggregate assumes, and where a scenario leaves it."""
+"""Assumptions of the theory of saturated cells that aggregate, and violations by a scenario."""
 
 from collections.abc import Iterator, Sequence
 
@@ -31,14 +31,14 @@ ASSUMPTIONS = {
     "assumption 11": "that an MPDU is seldom lost many times in a row",
     "cell": "of a cell that aggregates, and a wire that limits nothing",
 }
-"""What follows on "the assumption", by number (``docs/papers/aggregates.md``)."""
+"""Assumptions by number, as words after "the assumption" (``docs/papers/aggregates.md``)."""
 
 FULL = 2
 """Windows that a queue has room for, where datagrams come at a rate of their own."""
 
 
 def senders(scenario: CellScenario) -> list[tuple[Sending, list[Flow]]]:
-    """Who sends, with its flows: the access point first, then stations in order.
+    """Return the senders with their flows: the access point first, then stations in order.
 
     Raises
     ------
@@ -92,8 +92,8 @@ def check(
     sending : sequence of (Sending, list of Flow)
         Senders with their flows.
     kinds : sequence of Sending
-        The same senders without names. Senders that are alike are one object, so that their frames
-        are computed once.
+        These senders without names. Equal senders are one object, so that their frames are computed
+        once.
     """
     found = [one for one, _ in sending]
     broken = [*_of_cell(scenario, found), *_of_channel(scenario, found)]

@@ -92,7 +92,8 @@ def unsettled_probs(
 
 
 def climb(unsettled: Floats, mpdus: float) -> Floats:
-    r"""Law of the level after so many MPDUs, from each level (rows) to each (columns). [-]
+    r"""Distribution of the level after :math:`u` MPDUs, from each level (rows) to each (columns).
+    [-]
 
     .. math:: P(\max(y, G_1, \dots, G_u) \le z) = P(G \le z)^u \quad (z \ge y)
 
@@ -101,7 +102,7 @@ def climb(unsettled: Floats, mpdus: float) -> Floats:
     unsettled : array of float
         :math:`P(G > a)`, from :math:`a = 0` to the first that is 0. [-]
     mpdus : float
-        How many, :math:`u`; any number from 0 on.
+        Number of MPDUs, :math:`u`; any number from 0 on.
     """
     reached = (1.0 - unsettled) ** mpdus
     below = np.triu(np.ones((len(reached), len(reached)))) * reached
@@ -115,7 +116,7 @@ class Blocks:
     Attributes
     ----------
     unsettled : array of float
-        Probability that an MPDU is unsettled after so many rounds. [-]
+        Probability that an MPDU is unsettled after 0, 1, ... rounds. [-]
     length : float
         MPDUs in a block, :math:`b`.
     holds : array of int
@@ -150,7 +151,7 @@ class Blocks:
 
 
 def is_small(window: int, levels: int) -> bool:
-    """Whether a window can be solved whole.
+    """Return whether a window can be solved whole.
 
     Parameters
     ----------
@@ -163,7 +164,7 @@ def is_small(window: int, levels: int) -> bool:
 
 
 def feasible(window: int, levels: int) -> list[int]:
-    """Numbers of blocks to divide a window into: the whole one alone, or four that can be solved.
+    """Numbers of blocks to divide a window into: only the whole window, or four that can be solved.
 
     Parameters
     ----------
@@ -199,7 +200,7 @@ def solve(window: int, unsettled: Floats, count: int) -> Blocks:
     window : int
         MPDUs in the window, at least 2.
     unsettled : array of float
-        Probability that an MPDU is unsettled after so many rounds, down to 0. [-]
+        Probability that an MPDU is unsettled after 0, 1, ... rounds, down to 0. [-]
     count : int
         Blocks, from 1 to the window less 1.
 

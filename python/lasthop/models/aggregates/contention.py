@@ -1,19 +1,20 @@
-r"""How contenders of a saturated cell get at the medium, with what their attempts have in common.
+r"""Medium access of the contenders of a saturated cell, with the covariances of their attempts.
 
-Each attempts in a slot with a probability that follows from its windows and its failures, as in
-`dcf.bianchi` (``countdown = "edca"``: slots in which others send count) and `dcf.freezing`
-(``"dcf"``: they do not, and a draw of 0 is an attempt at once, in a slot of its own). There
-attempts are independent. Here pairs of them have covariances :math:`C_{ik}` (`response`), by stage
-of the backoff, so that nobody else attempts beside contender :math:`i` at stage :math:`l` with
-probability
+Each contender attempts in a slot with a probability that follows from its windows and its failures.
+This is as in `dcf.bianchi` (``countdown = "edca"``: slots in which others send count) and
+`dcf.freezing` (``"dcf"``: they do not, and a draw of 0 is an immediate attempt, in a slot of its
+own). There attempts are independent. Here pairs of them have covariances :math:`C_{ik}`
+(`response`), by stage of the backoff. No other contender attempts together with contender :math:`i`
+at stage :math:`l` with probability
 
 .. math:: \prod_{k \ne i} \Bigl(1 - \tau_k - \frac{C^l_{ik}}{\tau^l_i}\Bigr)
           \exp \sum_{k < k',\; \ne i} \frac{C_{kk'}}{(1 - \tau_k)(1 - \tau_{k'})}.
 
-Without the covariances the solution is that of those two, 0.1 to 0.5 % off in goodput with CWmin 15
-and up to 3 % with CWmin 3; with them it is 0.25 % off at most, and 0.9 % for two contenders with
-CWmin 3 (Monte Carlo in `tests/validation`). Where counters freeze and most attempts collide, a
-collision at once has more than the two parties that count here: 2 % for 15 contenders with CWmin 3.
+Without the covariances the solution is that of those two. Its error in goodput is 0.1 to 0.5 % with
+CWmin 15, and up to 3 % with CWmin 3. With the covariances the error is at most 0.25 %, and 0.9 %
+for two contenders with CWmin 3 (Monte Carlo in `tests/validation`). Where counters freeze and most
+attempts collide, an immediate collision has more than the two parties that count here. The error is
+then 2 % for 15 contenders with CWmin 3.
 """
 
 import math
@@ -42,7 +43,7 @@ RARE = 1e-12
 
 @dataclass(frozen=True)
 class Backoff:
-    """What decides of a contender's attempts.
+    """Parameters of a contender's attempts.
 
     Attributes
     ----------
@@ -51,7 +52,7 @@ class Backoff:
     attempts_short : int
         Failures in a row after which it is CWmin again.
     error_prob : float
-        Probability that an attempt fails though nobody else attempts. [-]
+        Probability that an attempt fails although no other contender attempts. [-]
     """
 
     cwmin: int
@@ -66,18 +67,18 @@ class Backoff:
 
 @dataclass(frozen=True)
 class Access:
-    """How one contender gets at the medium, per slot (``edca``) or open slot (``dcf``).
+    """Medium access of one contender, per slot (``edca``) or open slot (``dcf``).
 
     Attributes
     ----------
     attempt_prob : float
         Attempts in a slot. [-]
     attempts : float
-        The same with those at once. [-]
+        Attempts in a slot, including immediate attempts. [-]
     lone : float
         Attempts that do not collide. [-]
     lone_in_slots : float
-        Those of them that are not at once. [-]
+        Attempts that neither collide nor are immediate. [-]
     collided_at_once : float
         Collisions in the slot after a collision. [-]
     collides : tuple of float

@@ -34,7 +34,7 @@ CONTROL_BYTES = {
 OFDM_SYMBOL_NS = 4000
 """Symbol of non-HT OFDM at 20 MHz. IEEE 802.11-2016, table 17-5. [ns]"""
 SIGNAL_EXTENSION_NS = 6000
-"""Silence behind each frame in the 2.4 GHz band. IEEE 802.11-2020, 18.3.2.4. [ns]"""
+"""Silence after each frame in the 2.4 GHz band. IEEE 802.11-2020, 18.3.2.4. [ns]"""
 
 _CODING = (
     (1, Fraction(1, 2)),
@@ -289,14 +289,14 @@ def ofdm_ns(mac_bytes: int, rate_mbps: float, band_ghz: float = 5) -> int:
 
 
 def expected_response_ns(*, mcs: int | None = None, rate_mbps: float = 6) -> int:
-    """Response that EIFS reckons with behind a frame that was not understood. [ns]
+    """Response that EIFS assumes after a frame that was not understood. [ns]
 
     IEEE 802.11-2020, table 10-8.
 
     Parameters
     ----------
     mcs : int, optional
-        Of a stream of an HT, VHT or HE PPDU; None: of a frame of 802.11a, b or g.
+        MCS of an HT, VHT or HE PPDU; None for a frame of 802.11a, b or g.
     rate_mbps : float
         Rate of such a frame. [Mb/s]
     """
@@ -309,7 +309,7 @@ def expected_response_ns(*, mcs: int | None = None, rate_mbps: float = 6) -> int
 def aggregate_bytes(standard: Standard, mpdu_bytes: int, mpdus: int) -> int:
     """PSDU of equal MPDUs: a delimiter before each, all but the last padded to 4 bytes. [bytes]
 
-    An HT PPDU with one MPDU is no A-MPDU: the MPDU goes alone. IEEE 802.11-2016, 9.7.
+    An HT PPDU with one MPDU is no A-MPDU: it contains only the MPDU. IEEE 802.11-2016, 9.7.
 
     Parameters
     ----------

@@ -48,7 +48,7 @@ SELDOM = 1e-3
 
 
 def suits(scenario: Scenario) -> bool:
-    """Whether a scenario is a cell of 802.11n, ac or ax; no other model knows these."""
+    """Return whether a scenario is a cell of 802.11n, ac or ax; no other model supports these."""
     return isinstance(scenario, CellScenario) and isinstance(scenario.cell, AggregatingCell)
 
 
@@ -66,8 +66,8 @@ def predict(scenario: Readable) -> Quantities:
     dict
         A result of kind ``"prediction"``: ``goodput_bps`` [bit/s] of cell, stations and flows; of
         stations and the access point ``collision_rate``, ``frame_failure_rate``,
-        ``discard_probability`` [-] and ``mpdus_per_ppdu``, and of a sender that is alone
-        ``reordering_s`` [s]. What the theory cannot know is absent.
+        ``discard_probability`` [-] and ``mpdus_per_ppdu``, and of a single sender ``reordering_s``
+        [s]. Unknown values are absent.
 
     Raises
     ------
@@ -191,7 +191,7 @@ def attempts_of(one: Sending) -> int:
 
 
 def aggregator(one: Sending) -> Aggregator:
-    """A sender in the theory's terms."""
+    """Return a sender in the theory's terms."""
     access = one.access
     agreed = one.most_mpdus > 1
     # without a block acknowledgement the limit of the access is that of the packet, too

@@ -1,8 +1,8 @@
-r"""BlockAckReqs of a window whose MPDUs are given up, and what the receiver holds until they come.
+r"""BlockAckReqs of a window whose MPDUs are given up, and the MPDUs that wait for them.
 
-MPDUs are given up only in rounds that are the last attempt for the window's first MPDU, and then
-among those that are as old as it is: these :math:`n` MPDUs are all settled at the end, so that the
-window moves beyond them, and a request is due if any is given up. Given the holds of the window,
+MPDUs are given up only in rounds that are the last attempt for the window's first MPDU, and only if
+they are as old as it is. These :math:`n` MPDUs are all settled at the end, so that the window moves
+beyond them. A request is due if any of them is given up. Given the holds of the window,
 
 .. math:: P(\text{none given up}) = (1 - p)(1 - p^A)^{n-1}.
 
@@ -26,11 +26,11 @@ class Requests:
     per_round : float
         Requests per round.
     failures : tuple of float
-        Requests after 0, 1, ... failed rounds in a row, per round; those after none are not told.
+        Requests after 0, 1, ... failed rounds in a row, per round; the first value is unused.
     held : float
         MPDUs that the receiver holds when a request follows a round with a response, per round.
     held_failed : float
-        The same for requests that follow a failed round.
+        MPDUs that the receiver holds when a request follows a failed round, per round.
     """
 
     per_round: float = 0.0
@@ -46,7 +46,7 @@ def requests_of(
     hold_rounds: float,
     failures: tuple[float, ...],
 ) -> Requests:
-    """Requests of a window in blocks; each hold is taken to lie in the middle of its block.
+    """Requests of a window in blocks; each hold is assumed in the middle of its block.
 
     Parameters
     ----------
@@ -58,7 +58,7 @@ def requests_of(
     hold_rounds : float
         Mean hold of an MPDU, :math:`E[x]`. [rounds]
     failures : tuple of float
-        As in the answer.
+        Failures in a row, as in `Requests`.
     """
     if attempts is None or attempts > len(blocks.unsettled) - 1:
         return Requests()

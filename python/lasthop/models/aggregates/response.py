@@ -1,17 +1,17 @@
-r"""What a failure does to a contender's later attempts, and what attempts have in common.
+r"""Effect of a failure on a contender's later attempts, and the covariance of attempts.
 
 Contenders of a saturated cell do not attempt independently of each other: two that collide both
-widen their windows, and who attempts makes others fail. To first order in the covariances, with
+widen their windows, and each attempt makes others fail. To first order in the covariances, with
 everything as a function of the frequency :math:`\omega` over slots,
 
 .. math:: \delta a_i = \varepsilon_i + h_i \sum_{k \ne i} w_k\, \delta a_k, \qquad
           h_i = \tau_i (1 - \gamma_i) R_i(\omega), \quad w_k = \frac{1}{1 - \tau_k}
 
-:math:`a_i` is 1 where contender :math:`i` attempts, :math:`\gamma_i` its probability of failure,
-:math:`R_i` the transform of what it attempts later after a failure less after a success, and
-:math:`\varepsilon_i` the noise of its own renewal process, with the spectrum :math:`K_i`. A common
-collision adds :math:`\tau_i \tau_k (1 - \gamma_i)(1 - \gamma_k) R_i R_k^*` to the noise of two. All
-this is solved in closed form, since the field is one sum over all contenders.
+:math:`a_i` is 1 where contender :math:`i` attempts, and :math:`\gamma_i` its probability of
+failure. :math:`R_i` is the transform of its later attempts after a failure, less that after a
+success. :math:`\varepsilon_i` is the noise of its own renewal process, with the spectrum
+:math:`K_i`. A common collision adds :math:`\tau_i \tau_k (1 - \gamma_i)(1 - \gamma_k) R_i R_k^*` to
+the noise of two. All this is solved in closed form, since the field is one sum over all contenders.
 
 The method is that of linear noise around a mean field (van Kampen's system size expansion); what is
 left out is of second order in the inverse of the number of contenders.
@@ -41,14 +41,14 @@ class Stages:
     Attributes
     ----------
     windows : array of int
-        Backoff is uniform on so many values. [slots]
+        Number of values on which the backoff is uniform. [slots]
     seen : bool
         Whether slots in which others send count for it (``edca``); if not, a draw of 0 is an
-        attempt at once, outside the slots.
+        immediate attempt, outside the slots.
     failure : array of float
         Probability that an attempt in a slot fails. [-]
     failure_at_once : array of float
-        The same of an attempt at once. [-]
+        Probability that an immediate attempt fails. [-]
     """
 
     windows: npt.NDArray[np.int64]
@@ -58,7 +58,7 @@ class Stages:
 
     @property
     def at_once(self) -> Floats:
-        """Probability of an attempt at once. [-]"""
+        """Probability of an immediate attempt. [-]"""
         return np.zeros(len(self.windows)) if self.seen else 1.0 / self.windows
 
     def distance(self, other: "Stages") -> float:

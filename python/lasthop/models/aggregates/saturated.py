@@ -1,18 +1,18 @@
-r"""Saturated cells whose contenders send aggregates: who gets how much.
+r"""Saturated cells whose contenders send aggregates: throughput of each.
 
 Contention is that of any saturated cell (`contention`). `attempts_short` failures in a row bring
-the contention window back to CWmin, and nothing is dropped for it: that is the chain of a packet
-with so many attempts. What differs is on the air.
+the contention window back to CWmin, and nothing is dropped for it. That is the chain of a packet
+with this many attempts. The differences are on the air.
 
 - A PPDU has as many MPDUs as its window leaves open (`window`), and its length is a random one if
   MPDUs are lost. A collision lasts as long as the longest frame in it, and EIFS is by that frame.
 - An access fails by a collision (:math:`c`) or because nothing of the PPDU is received
   (:math:`E[p^k]`).
-- Per PPDU that does not collide the window moves on as if there were no collisions where MPDUs are
-  sent until they are received, since a collision changes nothing in it.
-- Without losses all MPDUs of a PPDU share one fate: they are given up together after :math:`A`
-  collisions in a row, with probability :math:`g`. A BlockAckReq comes next, with as many attempts,
-  so that :math:`g / (1 + g)` of the attempts are at BlockAckReqs.
+- If MPDUs are sent until they are received, the window moves per PPDU without collision as if there
+  were no collisions, since a collision does not change the window.
+- Without losses all MPDUs of a PPDU are given up together after :math:`A` collisions in a row, with
+  probability :math:`g`. A BlockAckReq comes next, with as many attempts, so that :math:`g / (1 +
+  g)` of the attempts are at BlockAckReqs.
 - A transmission opportunity is one exchange of several PPDUs, of which a collision spoils the
   first; with losses it is not known here.
 - With losses and a limit of attempts an MPDU is given up with probability
@@ -49,11 +49,11 @@ class Exchange:
     exchange_s : float
         From the start of the first frame to the end of the response. [s]
     first_wait_s, wait_s : float
-        What EIFS adds to AIFS after such a first frame, and after such a PPDU. [s]
+        Difference of EIFS and AIFS after such a first frame, and after such a PPDU. [s]
     sizes : tuple of int, optional
-        MPDUs in each of its PPDUs; by default there is one PPDU, or a BlockAckReq alone.
+        MPDUs in each of its PPDUs; by default there is one PPDU, or only a BlockAckReq.
     payload_bytes : float, optional
-        Payload in all of them; by default that of so many MPDUs. [bytes]
+        Payload in all of them; by default that of the MPDUs. [bytes]
     is_protected : bool
         Whether the first frame is not the PPDU of `sizes[0]`, but RTS or a BlockAckReq.
     """
@@ -81,7 +81,7 @@ class Aggregator:
     mpdus : int
         MPDUs in a PPDU without losses; with losses the window, all of which a PPDU has room for.
     exchange : callable
-        The `Exchange` of a PPDU of so many MPDUs.
+        Function from a number of MPDUs to the `Exchange` of their PPDU.
     payload_bytes : float
         Payload of an MPDU. [bytes]
     request : Exchange, optional
@@ -124,7 +124,7 @@ class Cell:
     goodput_bps : tuple of float
         Payload received. [bit/s]
     mpdus : tuple of float
-        MPDUs in a PPDU with data, collided ones included.
+        MPDUs in a PPDU with data, including collided PPDUs.
     frames : tuple of float
         PPDUs with data and BlockAckReqs in an attempt that does not collide.
     whole_lost : tuple of float

@@ -1,4 +1,4 @@
-"""What one sender of a scenario has on the air: PPDUs, their responses, opportunities, EIFS.
+"""Transmissions of one sender of a scenario: PPDUs, their responses, opportunities, EIFS.
 
 Frames are formed by the rules of ``docs/concepts/aggregation.md`` for packets of one size that are
 always there. Times are whole nanoseconds until an `Exchange` has them.
@@ -44,7 +44,7 @@ SUBFRAME_BYTES = 14
 
 @dataclass(frozen=True)
 class Mpdus:
-    """What a PPDU holds.
+    """Contents of a PPDU.
 
     Attributes
     ----------
@@ -90,7 +90,7 @@ class Sending:
 
     @classmethod
     def of(cls, scenario: CellScenario, flow: UdpFlow) -> "Sending":
-        """Who sends the datagrams of a flow."""
+        """Return the sender of the datagrams of a flow."""
         cell, station = scenario.cell, scenario.station[flow.station]
         assert isinstance(cell, AggregatingCell)
         node = station if flow.is_up else cell.ap
@@ -185,7 +185,7 @@ class Sending:
         return "block_ack_64" if self.most_mpdus <= 64 else "block_ack_256"
 
     def response_ns(self, mpdus: int) -> int:
-        """Duration of the response to so many MPDUs. [ns]"""
+        """Duration of the response to this many MPDUs. [ns]"""
         return self.control_ns("ack" if mpdus == 1 else self.block_ack)
 
     @property
@@ -195,11 +195,11 @@ class Sending:
 
     @property
     def ahead_ns(self) -> int:
-        """RTS and CTS, a SIFS behind each. [ns]"""
+        """RTS and CTS, with a SIFS after each. [ns]"""
         return self.control_ns("rts") + self.control_ns("cts") + 2 * self.sifs_ns
 
     def is_protected(self, psdu_bytes: int) -> bool:
-        """Whether RTS goes ahead of a PPDU that opens an access."""
+        """Return whether an RTS precedes a PPDU that opens an access."""
         threshold, longest_s = self.cell.rts_threshold_bytes, self.cell.rts_longer_than_s
         return (threshold is not None and psdu_bytes > threshold) or (
             longest_s is not None and self.ppdu_ns(psdu_bytes) > _ns(longest_s)
@@ -224,7 +224,7 @@ class Sending:
         return own if self.standard is None else min(own, LONGEST_BYTES[self.standard])
 
     def mpdu_bytes(self, packets: int = 1) -> int:
-        """MPDU of so many packets; several are an A-MSDU. [bytes]"""
+        """Length of the MPDU of some packets; several are an A-MSDU. [bytes]"""
         msdu_bytes = self.packet_bytes + self.cell.llc_bytes
         if packets == 1:
             return self.cell.mac_header_bytes + msdu_bytes
@@ -233,12 +233,12 @@ class Sending:
         return self.cell.mac_header_bytes + (packets - 1) * padded + subframe
 
     def mpdus(self, left_ns: int | None, *, opens: bool) -> Mpdus:
-        """The PPDU that is formed of packets that are all there.
+        """Form a PPDU, with a full queue.
 
         Parameters
         ----------
         left_ns : int, optional
-            What is left of an opportunity for PPDU and response, RTS included. [ns]
+            Remaining time of an opportunity for PPDU and response, RTS included. [ns]
         opens : bool
             Whether it opens it: one MPDU is sent then, however long.
         """
@@ -318,7 +318,7 @@ class Sending:
 
     @property
     def is_single(self) -> bool:
-        """Whether an access has one PPDU alone, whatever it holds."""
+        """Whether an access has only one PPDU, whatever it contains."""
         return self.access.txop_packets == 1
 
     @cached_property
@@ -331,7 +331,7 @@ class Sending:
         return {}
 
     def exchange(self, mpdus: int) -> Exchange:
-        """An access that begins with a PPDU of so many MPDUs."""
+        """Return an access that begins with a PPDU of this many MPDUs."""
         if mpdus not in self._exchanges:
             self._exchanges[mpdus] = self._exchange(mpdus)
         return self._exchanges[mpdus]
@@ -350,7 +350,7 @@ class Sending:
         return self._access(first_ns, ended_ns, until_ns, [first], is_protected=is_protected)
 
     def request(self) -> Exchange:
-        """An access that begins with a BlockAckReq."""
+        """Return an access that begins with a BlockAckReq."""
         request_ns = self.control_ns("block_ack_request")
         until_ns = request_ns + self.sifs_ns + self.control_ns(self.block_ack)
         return self._access(request_ns, request_ns, until_ns, [], is_protected=True)

@@ -1,9 +1,9 @@
-r"""How many MPDUs a PPDU has: what the holds of a window say of it.
+r"""Number of MPDUs in a PPDU, from the holds of a window.
 
-In a round the window's first MPDU has been sent in :math:`h` rounds already and is unsettled; all
-others are settled or not, independently of each other, given the ages that the holds have given
-them: an MPDU of age :math:`a` is unsettled with probability :math:`P(G > a)`. What the moves of the
-window have revealed is only that all before the first are settled, and that the first is not. So
+In a round the window's first MPDU has been sent in :math:`h` rounds already and is unsettled. All
+others are settled or not, independently of each other, given their ages, which follow from the
+holds. An MPDU of age :math:`a` is unsettled with probability :math:`P(G > a)`. The moves of the
+window reveal only that all MPDUs before the first are settled, and that the first is not. So
 
 .. math:: E[z^k] = \frac{1}{E[x]}
           E\Bigl[\sum_{h \ge Y} P(G > h)\; z \prod_{i=1}^{W-1} f_{a_i}(z)\Bigr], \qquad
@@ -36,10 +36,11 @@ WHOLE = 1e-9
 
 
 def places(length: float) -> tuple[Floats, Floats]:
-    r"""Where a round finds the present block: MPDUs of it that have passed, and how often. [-]
+    r"""Return the numbers of MPDUs of the present block that have passed, and their weights. [-]
 
-    A sum over :math:`0, 1, \dots, b - 1` for any :math:`b \ge 1`: the first place alone, the others
-    by Gauss's quadrature for sums (Gram's polynomials), which is the sum itself where they are few.
+    A sum over :math:`0, 1, \dots, b - 1` for any :math:`b \ge 1`: the first place by itself, the
+    others by Gauss's quadrature for sums (Gram's polynomials), which is the sum itself where they
+    are few.
 
     Parameters
     ----------
@@ -114,7 +115,7 @@ def law(blocks: Blocks, window: int) -> Floats:
 
 
 def moved(sizes: Floats, loss: float, moments: tuple[float, float, float, float]) -> Floats:
-    r"""The law nearest to `sizes` (relative entropy) of these moments.
+    r"""Return the distribution nearest to `sizes` (relative entropy) with these moments.
 
     .. math:: P(k) \propto P_0(k)
               \exp(\lambda_1 k + \lambda_2 k^2 + \lambda_3 p^{k-1} + \lambda_4 1_{k=1})

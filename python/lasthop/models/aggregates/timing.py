@@ -15,25 +15,25 @@ from lasthop.models.aggregates.window import Window
 
 
 def nothing(_mpdus: int) -> float:
-    """No RTS ahead of a PPDU."""
+    """Return 0: there is no RTS before a PPDU."""
     return 0.0
 
 
 @dataclass(frozen=True)
 class Timing:
-    """Durations of a sender that is alone on the medium.
+    """Durations of the only sender on the medium.
 
     Attributes
     ----------
     ppdu_s : callable
-        Duration of a PPDU of so many MPDUs. [s]
+        Duration of a PPDU of this many MPDUs. [s]
     response_s : callable
         Duration of the response to it: MAC ACK to one MPDU, BlockAck to several. [s]
     sifs_s, slot_s, aifs_s : float
         SIFS, slot, AIFS. [s]
     wait_s : float
-        From the end of a PPDU that nothing was received of to the AIFS: SIFS and the response
-        that EIFS reckons with. [s]
+        From the end of a PPDU of which nothing was received to the AIFS: SIFS and the response that
+        EIFS assumes. [s]
     cwmin, cwmax : int
         Contention window. [slots]
     attempts_short : int
@@ -41,7 +41,8 @@ class Timing:
     request_s : float
         Duration of a BlockAckReq. [s]
     ahead_s : callable
-        RTS and CTS before a PPDU of so many MPDUs, with a SIFS behind each; by default nothing. [s]
+        RTS and CTS before a PPDU of this many MPDUs, with a SIFS after each; by default nothing.
+        [s]
     """
 
     ppdu_s: Callable[[int], float]
@@ -57,7 +58,7 @@ class Timing:
     ahead_s: Callable[[int], float] = nothing
 
     def backoff_s(self, failures: int) -> float:
-        """Mean backoff after so many failures in a row. [s]"""
+        """Mean backoff after this many failures in a row. [s]"""
         doubled = (self.cwmin + 1) << failures % self.attempts_short
         return self.slot_s * (min(doubled, self.cwmax + 1) - 1) / 2
 
@@ -106,9 +107,9 @@ def reordering_s(window: Window, timing: Timing) -> float:
     .. math:: D = \frac{1}{\text{delivered}} \sum_{k, f} P(k, f)\, (W - k)\, T_{k, f}
 
     by Little's law: ahead of a PPDU of :math:`k` MPDUs the receiver holds :math:`W - k`, which wait
-    for as long as it takes from the end of the frame before to its own end. MPDUs given up are
-    followed by a BlockAckReq: what the receiver holds behind the first of them waits for its end,
-    and then those that are beyond the new window's first MPDU for the next PPDU.
+    for as long as it takes from the end of the frame before to its own end. A BlockAckReq follows
+    MPDUs that are given up. All MPDUs that the receiver holds after the first of them wait for its
+    end. MPDUs beyond the new window's first MPDU also wait for the next PPDU.
 
     Parameters
     ----------

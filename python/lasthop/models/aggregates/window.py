@@ -1,7 +1,7 @@
 r"""A BlockAck window that is always full: PPDU sizes, what is delivered, order.
 
 One sender always has packets. In each *round* it sends all MPDUs of its window of :math:`W` that
-are neither received nor given up, new ones included; each is lost with probability :math:`p`,
+are neither received nor given up, including new MPDUs. Each is lost with probability :math:`p`,
 control frames never. The window begins at the first MPDU that is neither received nor given up. A
 round of which nothing is received is a failure. An MPDU is given up after :math:`A` losses.
 
@@ -10,16 +10,16 @@ With the mean hold :math:`E[x]` of an MPDU (`blocks`) per round
 .. math:: \text{delivered} = \frac{1 - p^A}{E[x]}, \qquad
           E[k] = \frac{1}{E[x]} \frac{1 - p^A}{1 - p}
 
-and the part given up is :math:`p^A`, whatever the window. An MPDU received waits for those before
-it until the window has moved over it, :math:`R = (Y - G)^+` rounds with the level :math:`Y`, and is
+and the part given up is :math:`p^A`, whatever the window. A received MPDU waits for earlier MPDUs
+until the window has moved over it, :math:`R = (Y - G)^+` rounds with the level :math:`Y`. It is
 handed up :math:`R` PPDUs later.
 
 Windows whose chain is solved whole are exact: 9 MPDUs for :math:`p = 0.3`, 18 for 0.1, 40 for 0.02,
 and 64 with four attempts up to half of that. For others the cubic in the length of a block leaves
 0.03 % of what is delivered per round for 256 MPDUs and :math:`p \le 0.3`, and 0.01 % for 64 (Monte
-Carlo in `tests/validation`). The law of the sizes is then that of the finest chain of moderate
-cost, moved to the mean, the second moment and the probability of failure of the cubic (least
-relative entropy); its distribution function is within 0.01.
+Carlo in `tests/validation`). The distribution of the sizes is then that of the finest chain of
+moderate cost. It is moved to the mean, the second moment and the probability of failure of the
+cubic (least relative entropy); its distribution function is within 0.01.
 """
 
 from collections.abc import Sequence
@@ -69,10 +69,10 @@ class Window:
     rows : tuple of tuple of float
         Probability of 0, 1, ... failed rounds in a row before a PPDU of 0, 1, ..., W MPDUs. [-]
     waits : tuple of float
-        Probability that an MPDU received waits for 0, 1, ... further PPDUs to be in order; those
-        that wait for a BlockAckReq alone count 0. [-]
+        Probability that an MPDU received waits for 0, 1, ... further PPDUs to be in order; MPDUs
+        that wait only for a BlockAckReq count 0. [-]
     requests : Requests
-        BlockAckReqs, and what waits for them.
+        BlockAckReqs, and the MPDUs that wait for them.
     """
 
     window: int
@@ -124,15 +124,15 @@ def solve(
         MPDUs that bytes or time leave room for in a PPDU; None is at least a window.
     collisions : float
         Probability that a PPDU collides, :math:`c`, and takes an attempt from each of its MPDUs.
-        PPDUs that do not collide are the rounds then; MPDUs that are given up after collisions
-        alone count for nothing, failures in a row and BlockAckReqs are left out. MPDUs are taken
-        to collide independently of each other. [-]
+        PPDUs that do not collide are the rounds then. MPDUs that are given up only after collisions
+        count for nothing; failures in a row and BlockAckReqs are left out. MPDUs are assumed to
+        collide independently of each other. [-]
 
     Raises
     ------
     ModelError
-        A PPDU has not room for the window though MPDUs are lost, or so many are lost that the
-        chain cannot be solved.
+        A PPDU has no room for the window although MPDUs are lost, or the losses are too many to
+        solve the chain.
     ConvergenceError
         The cubic cannot be trusted.
     """

@@ -1,4 +1,4 @@
-"""What the model of stations behind one queue assumes, and where a scenario leaves it."""
+"""Assumptions of the model of stations with one queue, and violations by a scenario."""
 
 from collections.abc import Iterator, Mapping, Sequence
 
@@ -21,19 +21,19 @@ ASSUMPTIONS = {
     "their limits",
     "cell": "of a cell that aggregates, and a wire that limits nothing",
 }
-"""What follows on "the assumption", by number (``docs/papers/airtime.md``)."""
+"""Assumptions by number, as words after "the assumption" (``docs/papers/airtime.md``)."""
 
 WHOLE = 0.01
 """Part of a station's PPDUs that may be lost whole, which doubles the backoff. [-]"""
 
 
 def is_fair(scenario: CellScenario) -> bool:
-    """Whether the access point's queue is mac80211's."""
+    """Return whether the access point's queue is mac80211's."""
     return isinstance(scenario.cell.ap.queue, Mac80211)
 
 
 def order_of(scenario: CellScenario, options: Options) -> Order:
-    """How the access point's queue shares out the air.
+    """Return the order in which the access point's queue shares the air.
 
     Raises
     ------
@@ -64,7 +64,7 @@ def room_of(scenario: CellScenario) -> int:
 
 
 def of_flows(scenario: CellScenario) -> Iterator[Doubt]:
-    """What of the flows is not known here."""
+    """Yield properties of the flows that the model does not support."""
     if not scenario.flows:
         yield "assumption 1", "the scenario has no flow"
     heads: dict[str, UdpFlow] = {}
@@ -92,7 +92,7 @@ def of_flows(scenario: CellScenario) -> Iterator[Doubt]:
 def of_cell(
     scenario: CellScenario, receivers: Sequence[Receiver], options: Options
 ) -> Iterator[Doubt]:
-    """What of cell, channel and wire breaks an assumption."""
+    """Yield properties of cell, channel and wire that break an assumption."""
     if scenario.vsb:
         yield "cell", "a virtual shared bottleneck divides the cell"
     if scenario.wire.loss > 0.0:
@@ -144,7 +144,7 @@ def of_members(receivers: Sequence[Receiver], sizes: Mapping[str, float]) -> Map
 
 
 def of_aggregates(receivers: Sequence[Receiver], sizes: Mapping[str, float]) -> Iterator[Doubt]:
-    """Whether mean aggregates are given for those that are there, and can be."""
+    """Check that given mean aggregates are possible, and of existing stations."""
     names = [own.name for own in receivers]
     for name in sizes:
         if name not in names:
@@ -165,5 +165,5 @@ def of_aggregates(receivers: Sequence[Receiver], sizes: Mapping[str, float]) -> 
 
 
 def doubts(scenario: CellScenario) -> list[Doubt]:
-    """What is to be weighed before it is solved."""
+    """Return warnings that are known before the solution."""
     return [("assumption 1", what) for what in unsteady(scenario, scenario.flows)]

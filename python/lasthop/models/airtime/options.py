@@ -1,4 +1,4 @@
-"""What may be said otherwise than the scenario has it, and what the model takes from a run."""
+"""Options that differ from the scenario, and inputs of the model from a run."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -14,7 +14,7 @@ Order = Literal["fifo", "rounds", "airtime"]
 
 @dataclass(frozen=True)
 class Options(Choices):
-    """What the scenario does not decide.
+    """Options that the scenario does not decide.
 
     Attributes
     ----------

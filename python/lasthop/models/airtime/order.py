@@ -1,15 +1,15 @@
-"""In which order a full queue sends, and what that makes of aggregates.
+"""Order in which a full queue sends, and its effect on aggregates.
 
-A recursion over exchanges with mean backoffs; for whom the packet is that finds room is drawn, by
-the stations' rates, always with the same seed: were it for each in turn, a queue with short
-opportunities would fall into one of several cycles. What a queue holds for a station decides how
-long its aggregates are.
+The model is a recursion over exchanges with mean backoffs. The station of the packet that finds
+room is drawn by the stations' rates, always with the same seed. If stations came in turn, a queue
+with short opportunities would fall into one of several cycles. The packets of a station in the
+queue determine the length of its aggregates.
 
-FIFO: an exchange goes to the station of the oldest packet, and takes what the queue holds for it,
-in front and behind, up to the limits of an aggregate. What is on the air keeps its room until it is
-acknowledged. So a station whose limits are large empties its part of the queue at once, and one of
-which two packets fit into an exchange has the rest of the room: that is how a slow station fills a
-FIFO that all of them feed alike.
+FIFO: an exchange goes to the station of the oldest packet, and takes all its packets in the queue,
+up to the limits of an aggregate. Packets on the air keep their room until they are acknowledged. A
+station with large limits therefore empties its part of the queue in one exchange. A station of
+which two packets fit into an exchange has the rest of the room. Thus a slow station fills a FIFO
+with equal arrivals for all.
 
 A queue for each station always has enough for an aggregate as long as the limits allow.
 """
@@ -44,7 +44,7 @@ def drawn(offered: Sequence[float]) -> Iterator[int]:
 
 
 class Waiting(Protocol):
-    """What waits in the queue of an access point."""
+    """Packets that wait in the queue of an access point."""
 
     def following(self) -> int:
         """Give the station whose turn it is."""
@@ -192,7 +192,7 @@ class Airtime(Rounds):
 
 @dataclass
 class Tally:
-    """What was sent, by station.
+    """Counts of transmissions, by station.
 
     Attributes
     ----------
@@ -224,7 +224,7 @@ def serve(
     first: int = 0,
     counted: int = 0,
 ) -> Tally:
-    """What a queue sends, access by access.
+    """Return the transmissions of a queue, access by access.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""From a scenario to the shares of stations behind the access point's queue."""
+"""From a scenario to the shares of stations that the access point's queue serves."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -53,9 +53,9 @@ PACKET_S, EXCHANGE_S = 1e-6, 6e-6
 
 
 def suits(scenario: Scenario) -> bool:
-    """Whether a scenario is an access point that sends datagrams to stations behind one queue.
+    """Return whether a scenario is an access point that sends datagrams from one queue.
 
-    No other model knows mac80211's queue, so that this one says what it lacks there.
+    No other model supports mac80211's queue. This model therefore reports what it does not support.
     """
     if not isinstance(scenario, CellScenario) or not isinstance(scenario.cell, AggregatingCell):
         return False
@@ -68,7 +68,7 @@ def suits(scenario: Scenario) -> bool:
 
 @dataclass(frozen=True)
 class Shares:
-    """What stations get, in their order.
+    """Shares of stations, in their order.
 
     Attributes
     ----------
@@ -89,7 +89,7 @@ class Shares:
 
 
 def predict(scenario: Readable, options: Options | None = None) -> Quantities:
-    """Predict throughput and shares of the air of stations behind an access point's queue.
+    """Predict throughput and shares of the air of stations that an access point's queue serves.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-r"""What exchanges with a station take, by the packets in them.
+r"""Durations of exchanges with a station, by their number of packets.
 
 The frames are those of saturated cells (`aggregates.sending`); here a PPDU may have any number of
 packets, since a queue that others share may hold few for a station.
@@ -43,7 +43,7 @@ class Frames:
 
     @cached_property
     def following_ns(self) -> tuple[int, ...]:
-        """The same that go on in an opportunity, without the SIFS before. [ns]"""
+        """Durations of the exchanges that continue an opportunity, without the SIFS before. [ns]"""
         return tuple(self.sending.until_answered_ns(one, opens=False) for one in self.ppdus)
 
 
@@ -55,7 +55,7 @@ class Receiver:
     ----------
     station : Station
     frames : Frames
-        What is sent to it, and to those that are alike.
+        Frames to this station, and to equal stations.
     flows : sequence of Flow
         The station's flows.
     turns_pps : float
@@ -93,7 +93,7 @@ class Receiver:
 
     @property
     def offered(self) -> float:
-        """What is offered for it, relative to other stations: greedy sources have equal turns."""
+        """Offered load of the station, relative to others; greedy sources have equal turns."""
         return float(len(self.flows)) if self.is_greedy else self.offered_pps
 
     @property
@@ -107,7 +107,7 @@ class Receiver:
         Parameters
         ----------
         left_ns : int or None
-            What is left of an opportunity; None: there is no limit. [ns]
+            Remaining time of an opportunity; None for no limit. [ns]
         opens : bool
             Whether it opens an access.
         """

@@ -1,4 +1,4 @@
-r"""Shares of the air and throughput of stations behind a queue, in closed form.
+r"""Shares of the air and throughput of stations that a queue serves, in closed form.
 
 With :math:`n_i` packets of payload :math:`l_i` in a PPDU of air time :math:`P_i(n_i)`, in an
 exchange of :math:`T_i(n_i)` with station :math:`i`, and :math:`O` the contention for each exchange,
@@ -11,9 +11,9 @@ exchange of :math:`T_i(n_i)` with station :math:`i`, and :math:`O` the contentio
           R_i = \frac{8\, l_i n_i f_i}{\sum_j f_j T_j + O}
 
 :math:`f_i` is the part of the exchanges that go to station :math:`i`, :math:`a_i` the part of the
-time that PPDUs to it are on the air, :math:`R_i` its throughput, :math:`x_i` its part of the
-packets that are offered: a full drop-tail queue lets them in as they come, so that each is served
-as much as it is offered.
+time that PPDUs to it are on the air, and :math:`R_i` its throughput. :math:`x_i` is its part of the
+offered packets. A full drop-tail queue accepts packets as they arrive, so that each station is
+served in proportion to its offered load.
 """
 
 from collections.abc import Sequence

@@ -1,4 +1,4 @@
-"""Shares of stations and groups behind a virtual shared bottleneck with a fixed rate.
+"""Shares of stations and groups in a virtual shared bottleneck with a fixed rate.
 
 Groups and stations without a group share the rate by weighted max-min fairness. The stations of a
 group share equally, and so do the flows of a station. The model is a fluid of the hierarchy of

@@ -20,7 +20,7 @@ def suits(scenario: Scenario) -> bool:
 
 
 def predict(scenario: Readable) -> Quantities:
-    """Predict the goodput of flows, stations and the cell behind a bottleneck of fixed rate.
+    """Predict the goodput of flows, stations and the cell after a bottleneck of fixed rate.
 
     Parameters
     ----------

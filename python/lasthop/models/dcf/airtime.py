@@ -23,7 +23,7 @@ ERP_SIGNAL_EXTENSION_S = 6e-6
 """Silence that ERP-OFDM adds to each frame. IEEE 802.11-2020, 18.3.2.4. [s]"""
 
 EXTENSIONS_S = {"802.11g": ERP_SIGNAL_EXTENSION_S, "802.11a": 0.0}
-"""Silence behind the frames of OFDM. [s]"""
+"""Silence after the frames of OFDM. [s]"""
 
 
 def frame_s(cell: Cell, mac_bytes: int, rate_bps: float) -> float:
@@ -65,12 +65,12 @@ def eifs_s(cell: Cell, aifsn: int) -> float:
 
 
 def eifs_lead_s(cell: Cell, rate_bps: float | None = None) -> float:
-    """What EIFS adds to AIFS: SIFS and a MAC ACK, by default at the cell's EIFS rate. [s]"""
+    """Return EIFS less AIFS: SIFS and a MAC ACK, by default at the cell's EIFS rate. [s]"""
     return cell.sifs_s + frame_s(cell, ACK_BYTES, rate_bps or cell.eifs_rate_bps)
 
 
 def uses_rts(cell: Cell, packet_bytes: int) -> bool:
-    """Whether an RTS goes before the data frame of an IP packet of `packet_bytes`."""
+    """Return whether an RTS precedes the data frame of an IP packet of `packet_bytes`."""
     threshold = cell.rts_threshold_bytes
     return threshold is not None and data_bytes(cell, packet_bytes) > threshold
 

@@ -1,4 +1,4 @@
-"""What the models of a saturated cell assume, and where a scenario leaves it."""
+"""Assumptions of the models of a saturated cell, and violations by a scenario."""
 
 from collections.abc import Iterator, Sequence
 
@@ -104,7 +104,7 @@ def _of_countdown(scenario: CellScenario, senders: Sequence[Category]) -> Iterat
 
 
 def fails(senders: Sequence[tuple[Category, Sequence[UdpFlow]]]) -> bool:
-    """Whether frames can fail, by a collision or by the channel."""
+    """Return whether frames can fail, by a collision or by the channel."""
     return len(senders) > 1 or any(one.contender.error_prob > 0 for one, _ in senders)
 
 

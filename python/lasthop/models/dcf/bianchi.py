@@ -5,8 +5,8 @@ in a slot with probability :math:`\tau_i`, independently of the others and of th
 stations freeze instead; `freezing` has that variant.
 
 Differs from the paper in: the backoff is uniform on :math:`[0, CW]` with any integers
-:math:`CW_{min}, CW_{max}`; a packet is discarded after a finite number of attempts; nodes may
-differ; a collision costs the longest frame and EIFS.
+:math:`CW_{min}, CW_{max}`; a packet is discarded after a finite number of attempts. Nodes may
+differ, and a collision costs the longest frame and EIFS.
 """
 
 import math

@@ -60,7 +60,8 @@ def md1k(arrival_rate: float, service_s: float, limit: int) -> DropTail:
               P_k = \frac{\pi_k}{\pi_0 + \rho} \; (k < K), \qquad
               T = \frac{\sum_k k P_k}{\lambda (1 - P_K)}
 
-    with :math:`\pi_k` the stationary chance that a departing packet leaves :math:`k` behind.
+    with :math:`\pi_k` the stationary probability that :math:`k` packets remain when a packet
+    departs.
 
     Parameters
     ----------

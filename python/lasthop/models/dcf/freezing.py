@@ -96,8 +96,8 @@ def solve(nodes: Sequence[Contender], slot_s: float, failed_after_s: float) -> S
     .. math:: \tau_i = \frac{\text{attempts in open slots}}{\text{open slots}}, \qquad
               X_i = \frac{S_i}{\sigma + \sum_k S_k T_k + T_{fail}}
 
-    per open slot, with :math:`S_i` the packets that node `i` delivers per open slot, those sent
-    at once included.
+    per open slot, with :math:`S_i` the packets that node `i` delivers per open slot, including
+    packets sent immediately.
 
     Parameters
     ----------

@@ -28,7 +28,7 @@ class Sender:
 
 
 def suits(scenario: Scenario) -> bool:
-    """Whether a scenario is a WLAN cell without aggregation in which every flow is UDP."""
+    """Return whether a scenario is a WLAN cell without aggregation in which every flow is UDP."""
     return (
         is_cell(scenario)
         and bool(scenario.flows)

@@ -1,4 +1,4 @@
-"""What every saturation model needs: the contenders, the air time of collisions, the answer."""
+"""Common parts of saturation models: contenders, air time of collisions, the answer."""
 
 import math
 from collections.abc import Callable, Sequence
@@ -35,7 +35,7 @@ class Contender:
     success_s : float
         Successful exchange, AIFS after it included. [s]
     payload_bytes : int
-        What counts as goodput. [bytes]
+        Bytes that count as goodput. [bytes]
     error_prob : float
         Probability that a frame without collision is lost to channel errors. [-]
     attempts_long : int, optional
@@ -130,7 +130,7 @@ def contenders(scenario: CellScenario) -> list[Contender]:
 
 
 def greedy(scenario: CellScenario) -> list[UdpFlow]:
-    """The flows of a saturated cell.
+    """Return the flows of a saturated cell.
 
     Raises
     ------
@@ -151,7 +151,7 @@ def greedy(scenario: CellScenario) -> list[UdpFlow]:
 def contender_of(
     cell: Cell, sender: Node, station: Station, flow: UdpFlow, access: AccessCategory
 ) -> Contender:
-    """The sender of a flow of datagrams, one packet per access.
+    """Return the sender of a flow of datagrams, with one packet per access.
 
     Parameters
     ----------

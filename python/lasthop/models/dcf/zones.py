@@ -2,7 +2,7 @@ r"""Bianchi's saturated cell for 802.11e: categories with windows, AIFSN and TXO
 
 An idle period begins AIFS of the smallest AIFSN after a transmission. In its slot :math:`d` only
 those may send whose AIFSN exceeds the smallest by :math:`a_i \le d`: the slots fall into *zones*
-with different contenders. As in `bianchi` a contender attempts in each slot that it may use with
+with different contenders. A contender attempts, as in `bianchi`, in each slot that it may use with
 probability :math:`\tau_i`, whatever happened before. How often slot :math:`d` is reached,
 
 .. math:: r_0 = 1, \qquad r_{d+1} = r_d \prod_{k:\, a_k \le d} (1 - \tau_k),
@@ -55,7 +55,7 @@ class Category:
     packets : int
         Packets in an opportunity. [packets]
     node : str
-        Who sends; categories of one node collide internally.
+        Name of the sender; categories of one node collide internally.
     priority : int
         Which of them then sends, that of the highest.
     """
@@ -93,7 +93,7 @@ def solve(
     slot_s, sifs_s : float
         Slot time, :math:`\sigma`, and SIFS. [s]
     eifs_lead_s : float
-        What EIFS adds to AIFS: SIFS and a MAC ACK. [s]
+        Difference of EIFS and AIFS: SIFS and a MAC ACK. [s]
 
     Notes
     -----
@@ -265,7 +265,7 @@ def categories(scenario: CellScenario) -> list[Category]:
 
 
 def category_of(scenario: CellScenario, flow: UdpFlow) -> Category:
-    """The access category of a flow's sender, with opportunities of several packets."""
+    """Return the access category of a flow's sender, with opportunities of several packets."""
     cell, station = scenario.cell, scenario.station[flow.station]
     sender = station if flow.is_up else cell.ap
     access = sender.access(flow.category)

@@ -2,11 +2,11 @@ r"""How many ways a number of packets can wait at a number of active stations, i
 
 .. math:: Z(\eta, K) = [x^K] \Bigl( \sum_{n=1}^{W} \frac{x^n}{(W - n)!} \Bigr)^{\eta}
 
-:math:`Q!\, Z(\eta, K) / W!^{N - \eta}` counts the orders of an AP queue of
-:math:`Q = N W - K` packets in which :math:`\eta` given stations miss :math:`K` packets. These
-numbers leave the range of floating point by far (about :math:`e^{-23000}` to 1 for 200 stations
-with windows of 42), so each row is computed as a probability under an exponential tilt
-:math:`\theta`, with as many tilts as are needed for every entry to be representable under one.
+:math:`Q!\, Z(\eta, K) / W!^{N - \eta}` counts the orders of an AP queue of :math:`Q = N W - K`
+packets in which :math:`\eta` given stations miss :math:`K` packets. These numbers are far outside
+the range of floating point (about :math:`e^{-23000}` to 1 for 200 stations with windows of 42).
+Each row is therefore computed as a probability under an exponential tilt :math:`\theta`. There are
+enough tilts that every entry is representable under one of them.
 """
 
 from functools import lru_cache

@@ -1,4 +1,4 @@
-"""What the model assumes (section 3.1), and where a scenario leaves it.
+"""Assumptions of the model (section 3.1), and violations by a scenario.
 
 Broken assumptions raise :class:`~lasthop.models.errors.ModelError`, which names them all; a near
 miss is a warning that the user must weigh.
@@ -165,7 +165,7 @@ def _access(scenario: CellScenario) -> Iterator[Finding]:
 
 
 def access_values(node: Station, category: str) -> dict[str, Any]:
-    """What a station's access to the medium depends on, by setting."""
+    """Return the values that determine a station's access to the medium, by setting."""
     access = node.access(category)
     keys = ("cwmin", "cwmax", "aifsn", "txop_packets", "txop_limit_s")
     return {key: getattr(access, key) for key in keys} | {"attempts_short": node.attempts_short}

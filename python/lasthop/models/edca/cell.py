@@ -42,7 +42,7 @@ class Connection:
     window : int
         Packets outstanding, data and ACKs together, over all connections. [packets]
     up, down : Packet
-        What the station sends and what the AP sends: data and ACK, or ACK and data.
+        Packets of the station and of the AP: data and ACK, or ACK and data.
     """
 
     window: int
@@ -52,7 +52,7 @@ class Connection:
 
 @dataclass(frozen=True)
 class StationTraffic:
-    """What a station sends and receives: its connections.
+    """Traffic of a station: its connections.
 
     Packets of several kinds at one station are taken as randomly mixed in proportion to their
     windows, at the station and at the AP.
@@ -83,7 +83,7 @@ class Cell:
     slot_s, sifs_s : float
         Slot time and SIFS. [s]
     eifs_lead_s : float
-        What EIFS adds to AIFS: SIFS and a MAC ACK. [s]
+        Difference of EIFS and AIFS: SIFS and a MAC ACK. [s]
     ap_queue : "fifo" or "mixed"
         Order of the AP's queue.
     """

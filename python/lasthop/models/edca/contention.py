@@ -35,7 +35,7 @@ ROOT_TOLERANCE = 1e-9
 
 @dataclass(frozen=True)
 class Contention:
-    """What happens on the medium, by situation.
+    """Events on the medium, by situation.
 
     Entry :math:`0 \\dots N` of each array: that many stations are active and the AP has packets.
     Entry :math:`N + 1`: the AP's queue is empty, and so all stations are active.
@@ -51,7 +51,7 @@ class Contention:
     reach : ndarray
         Probability that an idle period outlasts its early slots. [-]
     idle_slots : ndarray
-        Mean idle slots before a transmission, early ones included (eq. 18 without the slot time).
+        Mean idle slots before a transmission, early slots included (eq. 18 without the slot time).
     ap_success, station_success : ndarray
         Probability that a busy period is the AP's success, a station's success. [-]
     ap_collision : ndarray

@@ -1,9 +1,9 @@
-r"""What solving the chain of a cell takes, before it is solved.
+r"""Estimated cost of solving the chain of a cell.
 
-Counts of states and of operations, each times what one took where it was measured, in turns of a
-plain loop of Python: machines differ in both alike. Chains of 50 to 500 stations with windows of 4
-to 200 packets, bursts of 1 to 64 and odds of 0.1 to 90: from a second on measured times were 0.5 to
-0.9 times what is said here, memory 0.5 to 1 times.
+The numbers of states and of operations are multiplied by the measured cost of each. Costs are in
+turns of a plain loop of Python, since machines differ in both alike. Measured chains had 50 to 500
+stations with windows of 4 to 200 packets, bursts of 1 to 64 and odds of 0.1 to 90. Times above one
+second were 0.5 to 0.9 times the estimates, and memory 0.5 to 1 times.
 """
 
 import numpy as np
@@ -28,10 +28,10 @@ LEVEL_TURNS, LEVEL_BURST_TURNS = 830.0, 15.0
 """A round at each level, and for each packet of a station's burst at each level. [turns]"""
 
 STATE_TURNS, STATE_BURST_TURNS = 3.3, 0.16
-"""The same for each state. [turns]"""
+"""Cost for each state. [turns]"""
 
 SET_UP_LEVEL_TURNS, SET_UP_STATE_TURNS, SET_UP_BURST_TURNS = 6000.0, 45.0, 6.0
-"""What is done once: for each level, for each state, for each packet of a burst in each. [turns]"""
+"""Cost of the set-up: for each level, each state, and each packet of a burst in each. [turns]"""
 
 FILL_S, FILL_BYTES = 3e-10, 16.0
 """Elimination, for each operation and for each number that is filled in. [s, bytes]"""

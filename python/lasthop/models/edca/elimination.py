@@ -1,4 +1,4 @@
-"""Stationary distribution of a chain by elimination, all its states at once."""
+"""Stationary distribution of a chain by elimination of all its states together."""
 
 import numpy as np
 from scipy.sparse import csr_array, diags_array

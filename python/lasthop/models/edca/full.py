@@ -22,7 +22,7 @@ FEW_STATES = 2000
 """States up to which elimination is faster than balancing level by level: ten times with 1,300."""
 
 SHORT_BURST = 2
-"""Packets of a burst of the AP up to which it is; with longer ones a step leads to most of the
+"""Packets of a burst of the AP up to which it is; with longer bursts a step leads to most of the
 states. Both measured. [packets]"""
 
 HASH = np.uint64(6364136223846793005)
@@ -44,7 +44,7 @@ def solve_full(
     stations, window : int
         :math:`N` and :math:`W`.
     at : Contention
-        Who has the next success, by situation.
+        Sender of the next success, by situation.
     ap_packets, station_packets : int
         TXOP limits, :math:`\\xi_{AP}` and :math:`\\xi_{STA}`. [packets]
     """
@@ -61,7 +61,7 @@ def solve_full(
 
 
 def states(stations: int, window: int) -> Integers:
-    """All state vectors, :math:`N^0 ... N^W`, sorted by packets at the stations (eq. 2)."""
+    """List all state vectors, :math:`N^0 ... N^W`, sorted by packets at the stations (eq. 2)."""
     queues = np.array(
         list(combinations_with_replacement(range(window + 1), stations)), dtype=np.int64
     )
@@ -72,7 +72,7 @@ def states(stations: int, window: int) -> Integers:
 def build(
     counts: Integers, at: Contention, ap_packets: int, station_packets: int
 ) -> tuple[Chain, Integers, Integers]:
-    """The chain over some states, their active stations and their packets at stations.
+    """Return the chain over some states, their active stations and their packets at stations.
 
     Notes
     -----

@@ -1,11 +1,11 @@
 r"""Stationary distribution of a chain whose states have levels.
 
-The level of a state is the number of packets at the stations. A success of the AP raises it by
-one for each packet of its burst, a success of a station lowers it. No transition stays within its
+The level of a state is the number of packets at the stations. A success of the AP raises it by one
+for each packet of its burst, a success of a station lowers it. No transition stays within its
 level, so solving the balance equations level by level is Gauss-Seidel by whole blocks, which needs
 no factorisation. Between two sweeps the masses of the levels are set to those of the chain of
-levels alone (aggregation), which elimination solves without a subtraction (Grassmann, Taksar and
-Heyman 1985): sweeps then only have to settle how each level's mass is spread.
+levels (aggregation). Elimination solves that chain without a subtraction (Grassmann, Taksar and
+Heyman 1985). The sweeps then only determine the distribution of the mass within each level.
 """
 
 from dataclasses import dataclass
@@ -30,12 +30,12 @@ LEAST = 1e-250
 """Probability of a level below which it counts as 0. [-]"""
 
 LARGE = 1e200
-"""Ratio of probabilities at which they are scaled down; the smaller ones then vanish."""
+"""Ratio of probabilities at which they are scaled down; small probabilities then vanish."""
 
 
 SMALL = 2000
-"""States up to which a whole matrix of steps is kept; with as many its blocks take about as long as
-sparse ones. [-]"""
+"""States up to which a whole matrix of steps is kept; at this size its blocks take about as long as
+sparse blocks. [-]"""
 
 
 @dataclass(frozen=True)

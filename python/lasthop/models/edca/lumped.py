@@ -7,8 +7,8 @@ product form given :math:`(\eta, K)`, which does not depend on the odds:
 .. math:: P(n = i \mid \eta, K) = \frac{Z(\eta - 1, K - i)}{(W - i)!\, Z(\eta, K)}
 
 So it is exact where the product form holds, and close where the odds depend on :math:`\eta`. Its
-states lie in a plane, where sparse elimination is cheap: without long bursts they are solved at
-once, else level by level.
+states form a plane, where sparse elimination is cheap. Without long bursts they are solved
+together, else level by level.
 """
 
 import numpy as np

@@ -1,4 +1,4 @@
-"""What the paper leaves open, each choice by name."""
+"""Choices that the paper leaves open, by name."""
 
 from dataclasses import dataclass
 from typing import Literal
@@ -53,4 +53,4 @@ class Options(Choices):
 
 
 PAPER = Options(mean_backoff="CW/2", attempts="unlimited", collision="eifs", ap_queue="mixed")
-"""The paper's own model as far as it can be told: no attempt limit, a mixed AP queue."""
+"""The paper's own model as far as it is known: no attempt limit, a mixed AP queue."""

@@ -12,7 +12,7 @@ from lasthop.models.edca.occupancy import Occupancy
 
 
 def ap_always_wins(at: Contention) -> bool:
-    """Whether no station can win while the AP has packets."""
+    """Return whether no station can win while the AP has packets."""
     return bool(np.all(at.ap_wins[:-1] == 1.0))
 
 

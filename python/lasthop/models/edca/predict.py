@@ -21,12 +21,12 @@ from lasthop.models.reading import CellScenario, Node, Readable, Scenario, Stati
 
 
 def suits(scenario: Scenario) -> bool:
-    """Whether a scenario is what this model was made for, without reservation.
+    """Return whether a scenario meets all assumptions of this model.
 
-    Each station that has a flow has exactly one long-lived TCP connection, windows and the
-    stations' access parameters are equal, every segment is acknowledged at once, nothing is lost
-    on the wire or the channel, neither wire nor ACK processing delays anything, and every queue has
-    room for all packets that can be outstanding.
+    Each station that has a flow must have exactly one long-lived TCP connection. Windows and the
+    stations' access parameters must be equal, and every segment must be acknowledged immediately.
+    There must be no losses on the wire or the channel, and no delay by the wire or by ACK
+    processing. Every queue must have room for all packets that can be outstanding.
     """
     if not is_cell(scenario) or len({one.station for one in scenario.flows}) < len(scenario.flows):
         return False
@@ -60,12 +60,12 @@ def predict(scenario: Readable, options: Options | None = None) -> Quantities:
     Returns
     -------
     dict
-        A result of kind ``"prediction"``: of the cell ``goodput_bps`` [bit/s],
-        ``active_stations``, ``jain`` and ``updown_ratio`` [-]; of each station and flow
-        ``goodput_bps`` and ``goodput_share``; of each flow ``rtt_s`` [s]; of each station and the
-        AP ``collision_rate`` [-] and ``queue_packets`` [packets]; ``solver`` and ``states``,
-        ``options``; and the lists ``assumptions`` and ``warnings``. What the model cannot know is
-        absent.
+        A result of kind ``"prediction"``. The cell has ``goodput_bps`` [bit/s],
+        ``active_stations``, ``jain`` and ``updown_ratio`` [-]. Stations and flows have
+        ``goodput_bps`` and ``goodput_share``, flows ``rtt_s`` [s]. Stations and the AP have
+        ``collision_rate`` [-] and ``queue_packets`` [packets]. Other values are ``solver``,
+        ``states``, ``options``, and the lists ``assumptions`` and ``warnings``. A value that the
+        model cannot know is absent.
 
     Raises
     ------
@@ -96,7 +96,7 @@ def predict(scenario: Readable, options: Options | None = None) -> Quantities:
 
 
 def cell_of(scenario: CellScenario, options: Options) -> Cell:
-    """A scenario of TCP flows in the model's terms; stations without flows are left out.
+    """Return a scenario of TCP flows in the model's terms; stations without flows are left out.
 
     Parameters
     ----------

@@ -6,7 +6,7 @@ access parameters: :math:`r = 1`), the chain's stationary distribution is
 .. math:: \pi(n_1, ..., n_N) \propto (r\, 1\{Q > 0\} + \eta)\, r^K \frac{Q!}{\prod_s (W - n_s)!}
 
 with :math:`n_s` packets at station s, :math:`K = \sum_s n_s` and :math:`Q = N W - K`. It satisfies
-detailed balance. So :math:`\pi` knows the contention through r alone: with equal access
+detailed balance. So :math:`\pi` depends on the contention only through r. With equal access
 parameters it is the same for every CWmin.
 """
 
@@ -40,7 +40,8 @@ def constant_odds(at: Contention) -> float | None:
 
 
 def solve_product(stations: int, window: int, odds: float) -> Occupancy:
-    """The product form, aggregated over the states with equal numbers of active stations, packets.
+    """Return the product form, summed over states with equal numbers of active stations and
+    packets.
 
     Parameters
     ----------
@@ -78,8 +79,8 @@ def level_range(
 ) -> tuple[int, int, int]:
     r"""Packets at the stations: practically never less, likely, practically never more. [packets]
 
-    From a chain of :math:`K` alone, in which queues are as under a randomly mixed AP queue:
-    truncated Poisson numbers at the AP. Bursts are taken as steps that are so much longer.
+    The numbers are from a chain of :math:`K` only, with queues as under a randomly mixed AP queue:
+    truncated Poisson numbers at the AP. Bursts are longer steps.
 
     Parameters
     ----------

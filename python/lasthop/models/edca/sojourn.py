@@ -1,9 +1,9 @@
 r"""Mean length of a virtual slot, the sojourn time :math:`\mu_k` (eqs. 13, 19, 28-31).
 
-A virtual slot is all that precedes a success and the success itself: idle periods, collisions,
-the exchange or burst. Stations may differ in rates, packet sizes and directions (the paper's
-footnote 1): since they have equal windows and access parameters, each set of :math:`\eta`
-stations is as likely as any other to be the active one, and the mean over those sets is exact.
+A virtual slot is all that precedes a success and the success itself: idle periods, collisions, the
+exchange or burst. Stations may differ in rates, packet sizes and directions (the paper's footnote
+1). They have equal windows and access parameters, so that all sets of :math:`\eta` stations are
+equally likely to be active. The mean over those sets is therefore exact.
 """
 
 from collections import Counter
@@ -37,10 +37,10 @@ def overhead(cell: Cell, at: Contention, options: Options) -> Overhead:
 
     Notes
     -----
-    Eq. (13) without its last three terms: :math:`E[N^{col}] + 1 = 1 / P^{succ}`. The mean number
-    of the AP's collisions is :math:`P^{col}_{AP} / P^{succ}`; the second line of (15) is no
-    distribution; with CWmin 3 its mean is lower by 15 % with two active stations and by 48 % with
-    seven. :math:`T_{col}` is the longest frame and, by option, what EIFS adds to AIFS.
+    Eq. (13) without its last three terms: :math:`E[N^{col}] + 1 = 1 / P^{succ}`. The mean number of
+    the AP's collisions is :math:`P^{col}_{AP} / P^{succ}`. The second line of (15) is no
+    distribution: with CWmin 3 its mean is lower by 15 % with two active stations and by 48 % with
+    seven. :math:`T_{col}` is the longest frame and, by option, the difference of EIFS and AIFS.
     """
     success = at.success
     first_aifs_s = min(cell.aifs_s(cell.ap_access), cell.aifs_s(cell.station_access))

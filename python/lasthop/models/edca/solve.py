@@ -32,7 +32,7 @@ from lasthop.models.edca.sojourn import Overhead, burst_s, overhead
 
 @dataclass(frozen=True)
 class Performance:
-    r"""What the model says about a cell.
+    r"""Predictions of the model for a cell.
 
     Attributes
     ----------
@@ -125,7 +125,7 @@ def packets_held_together(cell: Cell) -> int:
 
 
 def choose(cell: Cell, at: Contention, held: int = 1) -> str:
-    """Name of the solver for a cell, with `held` packets held together."""
+    """Return the name of the solver for a cell, with `held` packets held together."""
     if ap_always_wins(at):
         return "pifs"
     without_txop = (

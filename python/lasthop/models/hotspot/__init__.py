@@ -1,4 +1,4 @@
-"""Who gets what in a WiFi hot-spot with TCP traffic.
+"""Shares of stations in a WiFi hot-spot with TCP traffic.
 
 A. Detti, N. Blefari-Melazzi, I. Habib, A. Ordine, "Per-Station Throughput Fairness in a WLAN
 Hot-Spot with TCP traffic" (extended version). Equations, readings and limits:

@@ -1,15 +1,14 @@
 r"""Access priority beta from 802.11 access parameters.
 
-The paper measures :math:`\beta` as the goodput of a greedy uplink UDP source over that of a
-greedy downlink one at the same station (section 5): two nodes, station and AP, that always
-have a frame of the same size to send. This module computes that ratio from the Markov chain
-of two saturated DCF nodes. Nothing of it is in the paper, which could not see inside its
-cards (footnote 7).
+The paper measures :math:`\beta` as the goodput of a greedy uplink UDP source over that of a greedy
+downlink source at the same station (section 5). The station and the AP always have a frame of the
+same size to send. This module computes that ratio from the Markov chain of two saturated DCF nodes.
+Nothing of it is in the paper, which could not see inside its cards (footnote 7).
 
-The chain is taken between transmissions. After a success the winner is *fresh*: it draws a
-backoff uniform on [0, CW] at its first stage, while the other *waits* with the slots it has
-left. Whichever is due first wins; both due at once is a collision, after which both draw
-from doubled windows. A node with a larger AIFSN is due that many slots later each time.
+The chain is taken between transmissions. After a success the winner is *fresh*: it draws a backoff
+uniform on [0, CW] at its first stage, while the other *waits* with the slots it has left. Whichever
+is due first wins; if both are due simultaneously, they collide, after which both draw from doubled
+windows. A node with a larger AIFSN is due that many slots later each time.
 """
 
 from collections import defaultdict
@@ -41,8 +40,8 @@ def beta_from_access(station: Access, ap: Access) -> float:
     Returns
     -------
     float
-        Frames that the station gets through for each one of the AP when both are always
-        backlogged and alone. Exactly 1 for equal parameters.
+        Delivered frames of the station per frame of the AP, if both are always backlogged and there
+        are no other nodes. Exactly 1 for equal parameters.
 
     Raises
     ------

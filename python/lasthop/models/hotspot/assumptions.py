@@ -1,4 +1,4 @@
-"""What the hot-spot model assumes (Tab. 1), and where a scenario leaves it.
+"""Assumptions of the hot-spot model (Tab. 1), and violations by a scenario.
 
 A broken assumption raises :class:`~lasthop.models.errors.ModelError`; a near miss is a
 warning that the user must weigh.
@@ -105,7 +105,7 @@ def check_scenario(scenario: CellScenario) -> Iterator[Doubt]:
 
 
 def check_aggregates(scenario: CellScenario) -> Iterator[Doubt | str]:
-    """What is to be weighed where exchanges have several packets, and the priority is a run's.
+    """Yield warnings for exchanges with several packets and a priority from a run.
 
     Raises
     ------
@@ -224,7 +224,7 @@ def check_equilibrium(
     nodes : sequence of Station
         Stations of the scenario.
     stations : sequence of StationLoad
-        The same in the model's terms.
+        These stations in the model's terms.
     at : Equilibrium
         Their equilibrium.
 

@@ -185,7 +185,7 @@ def other_packets(stations: Sequence[StationLoad], index: int) -> float:
 
 
 def is_backlogged(stations: Sequence[StationLoad], index: int) -> bool:
-    r"""Whether station ``index`` is backlogged, for :math:`\beta = 1` everywhere.
+    r"""Return whether station ``index`` is backlogged, for :math:`\beta = 1` everywhere.
 
     .. math:: N^{up}_i W_i \ge \gamma + N^{dw}_i W_i
 

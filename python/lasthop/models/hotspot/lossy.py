@@ -100,8 +100,8 @@ def solve_lossy(
 ) -> Equilibrium:
     r"""Solution of system Psi, Eq. (5), with :math:`Q_{ap} = B`.
 
-    What the AP offers to send, times 1 - p, falls as p grows, so there is one root, found
-    by bisection.
+    The load that the AP offers, times 1 - p, falls as p grows, so there is one root, found by
+    bisection.
 
     Parameters
     ----------

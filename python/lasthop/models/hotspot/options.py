@@ -1,4 +1,4 @@
-"""What may be said otherwise than the scenario has it."""
+"""Options that differ from the scenario."""
 
 from dataclasses import dataclass
 
@@ -10,7 +10,7 @@ LEAST, MOST = 1e-3, 1e3
 
 @dataclass(frozen=True)
 class Options(Choices):
-    r"""What the scenario does not decide.
+    r"""Options that the scenario does not decide.
 
     Attributes
     ----------

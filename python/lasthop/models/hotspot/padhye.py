@@ -4,8 +4,8 @@ J. Padhye, V. Firoiu, D. Towsley, J. Kurose, "Modeling TCP Reno performance: a s
 model and its empirical validation", IEEE/ACM Trans. Networking 8(2), 2000. The hot-spot
 paper takes its Eqs. (32) and (37) with T0 = RTT and b = 2 (definitions d12, d13).
 
-Throughout, ``loss`` is the probability :math:`p` that a segment is lost, given that no
-earlier one of its round is lost; ``window`` the receive window :math:`W_m` in segments;
+In all functions, ``loss`` is the probability :math:`p` that a segment is lost, given that no
+earlier segment of its round is lost. ``window`` is the receive window :math:`W_m` in segments, and
 ``segments_per_ack`` the number :math:`b` of segments that one ACK acknowledges.
 """
 

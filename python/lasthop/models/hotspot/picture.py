@@ -41,9 +41,9 @@ class Connection:
     upload : bool
         Whether its data comes from the station.
     kind : Connections
-        Itself alone, in the model's terms.
+        This flow only, in the model's terms.
     up, down : Packets
-        What the station and what the AP sends: data one way, ACKs the other.
+        Packets of the station and of the AP: data in one direction, ACKs in the other.
     """
 
     station: int
@@ -82,7 +82,7 @@ class HotSpot:
 
 
 def hot_spot(scenario: CellScenario, beta: float | None = None) -> HotSpot:
-    r"""A scenario of TCP flows in the model's terms.
+    r"""Return a scenario of TCP flows in the model's terms.
 
     Parameters
     ----------

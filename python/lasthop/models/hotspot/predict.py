@@ -30,7 +30,7 @@ BUSY_WIRE = 0.8
 
 
 def suits(scenario: Scenario) -> bool:
-    """Whether a scenario has a cell; what of it the model cannot answer it says when asked."""
+    """Return whether a scenario has a cell; `predict` reports its unsupported parts."""
     return isinstance(scenario, CellScenario)
 
 
@@ -45,18 +45,17 @@ def predict(scenario: Readable, options: Options | None = None) -> Quantities:
     scenario : Scenario or Mapping
         Normalised scenario, read or to be read.
     options : Options, optional
-        What the scenario does not decide.
+        Options that the scenario does not decide.
 
     Returns
     -------
     dict
-        A result of kind ``"prediction"``: of each station ``goodput_share`` [-],
-        ``fairness_level`` (goodput of the first station with connections over this one's) [-] and
-        ``queue_packets`` [packets]; of the AP ``queue_packets`` [packets]; of each flow
-        ``goodput_share`` and ``loss_probability`` [-]; of the cell ``jain`` and
-        ``updown_ratio`` [-]; of each queue ``occupancy_packets`` [packets] and
-        ``drop_probability`` [-]; ``options``; and the lists ``assumptions`` and ``warnings``. What
-        the model cannot know is absent.
+        A result of kind ``"prediction"``. Stations have ``goodput_share`` [-], ``fairness_level``
+        (goodput of the first station with connections over this one's) [-] and ``queue_packets``
+        [packets], which the AP has too. Flows have ``goodput_share`` and ``loss_probability`` [-],
+        the cell ``jain`` and ``updown_ratio`` [-], and queues ``occupancy_packets`` [packets] and
+        ``drop_probability`` [-]. Other values are ``options`` and the lists ``assumptions`` and
+        ``warnings``. Unknown values are absent.
 
     Raises
     ------

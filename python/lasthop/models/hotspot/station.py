@@ -1,4 +1,4 @@
-r"""What the hot-spot model knows of a station: its connections and its access priority."""
+r"""Stations in the hot-spot model: their connections and access priority."""
 
 from dataclasses import dataclass
 
@@ -90,7 +90,7 @@ class StationLoad:
 def station(
     uploads: int = 0, downloads: int = 0, window: float = 42.0, beta: float = 1.0
 ) -> StationLoad:
-    r"""A station as the paper writes it: :math:`N^{up}_i, N^{dw}_i, W_i, \beta_i`.
+    r"""Return a station in the paper's terms: :math:`N^{up}_i, N^{dw}_i, W_i, \beta_i`.
 
     Parameters
     ----------

@@ -31,7 +31,7 @@ ITERATIONS = 200
 
 @dataclass(frozen=True)
 class Traffic:
-    """What passes while the AP sends one packet.
+    """Traffic while the AP sends one packet.
 
     Attributes
     ----------

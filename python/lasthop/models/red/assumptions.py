@@ -1,4 +1,4 @@
-"""What the fluid of flows over a router's queue assumes."""
+"""Assumptions of the fluid of flows over a router's queue."""
 
 ASSUMPTIONS = {
     "section II": "of many long-lived flows of one TCP, held back by the queue of one link",

@@ -21,17 +21,17 @@ MOST_GROUPS = 8
 FEW = 10
 """Flows below which they are no fluid."""
 ROOM = 2.0
-"""Rate of a host's link over a flow's share from which on the peaks of its window pass it: the
-saw-tooth's are 4/3 of the mean, and not all flows have the same. [-]"""
+"""Least rate of a host's link over a flow's share for the peaks of the flow's window. The peaks of
+a saw-tooth are 4/3 of the mean, and not all flows have the same. [-]"""
 DELAY_DOUBTED, DELAY_BROKEN = 0.1, 1.0
 """Delay of a full drop-tail queue over the round-trip time, from which on it is doubted that the
 buffer is small, and broken. [-]"""
 MOST_NAMED = 2
-"""Classes of flows that a refusal names, beside the first."""
+"""Classes of flows that a refusal names, in addition to the first."""
 LEAST_REST = {"red": 2.0, "red-instant": 2.0, "pi": 2.0, "threshold": 4.0}
-"""Window at rest up to which a law's fluid says nothing: `ssthresh` is at least 2 packets
-(RFC 5681, eq. 4); a small buffer's law has also nothing else that holds the queue up, and below 4
-packets no loss is followed by three duplicate ACKs. [packets]"""
+"""Window at equilibrium up to which the fluid of a discipline does not apply: `ssthresh` is at
+least 2 packets (RFC 5681, eq. 4). With a small buffer the window must be larger: below 4 packets no
+loss is followed by three duplicate ACKs. [packets]"""
 
 
 @dataclass(frozen=True)
@@ -210,7 +210,7 @@ def likeness(tcp: Tcp) -> Mapping[str, object]:
 
 
 def model_of(law: Law, groups: list[Group]) -> Model:
-    """Return the model of a law with so many round-trip times."""
+    """Return the model of a discipline with one round-trip time per group."""
     if law.model == "threshold":
         if len(groups) > 1:
             raise ModelError(
@@ -279,7 +279,7 @@ SOURCES = {
     "gamma": "flows * queue_weight",
     "queue_weight": "red.weight",
 }
-"""What a parameter is made of."""
+"""Sources of the parameters."""
 
 
 def listed(case: Case, parameters: Mapping[str, Any], queue: str, flows: int) -> Iterator[Derived]:

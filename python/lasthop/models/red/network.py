@@ -40,7 +40,7 @@ class Path(Generic[AnyFlow]):
         return self.flow.name
 
     def passes(self, link: str) -> bool:
-        """Whether data goes over a link."""
+        """Return whether data passes a link."""
         return any(each.name == link for each in self.forward)
 
 

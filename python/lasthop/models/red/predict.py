@@ -11,11 +11,11 @@ from lasthop.models.red.timeouts import doubted_loss
 from lasthop.stability import NoEquilibriumError, roots
 
 SLOW = 0.1
-"""Time between PI's steps over a round-trip time, from which on it is told. [-]"""
+"""Least ratio of PI's time step to a round-trip time for a warning. [-]"""
 
 
 def suits(scenario: Scenario) -> bool:
-    """Whether a scenario is a network of wires."""
+    """Return whether a scenario is a network of wires."""
     return scenario.is_network
 
 
@@ -30,12 +30,12 @@ def predict(scenario: Readable) -> Quantities:
     Returns
     -------
     dict
-        A result of kind ``"prediction"``. Each flow and class at rest has ``goodput_bps`` [bit/s],
-        ``cwnd_packets`` [packets], ``loss_probability`` [-]; of the full link ``utilisation`` [-];
-        of its queue ``occupancy_packets`` [packets], ``drop_probability`` or ``mark_probability``
-        [-] and ``sojourn_s`` [s]; in ``stability`` whether the equilibrium is ``stable``, its
-        ``rightmost_root`` [1/s] and ``period_s`` [s], the period of the slowest-decaying or the
-        growing swing. ``parameters`` has what the model was given.
+        A result of kind ``"prediction"``. Each flow and class at equilibrium has ``goodput_bps``
+        [bit/s], ``cwnd_packets`` [packets] and ``loss_probability`` [-]. The full link has
+        ``utilisation`` [-], and its queue ``occupancy_packets`` [packets], ``drop_probability`` or
+        ``mark_probability`` [-] and ``sojourn_s`` [s]. The table ``stability`` has whether the
+        equilibrium is ``stable``, its ``rightmost_root`` [1/s] and ``period_s`` [s], the period of
+        the slowest-decaying or the growing oscillation. ``parameters`` has the inputs of the model.
 
     Raises
     ------
@@ -91,7 +91,7 @@ def doubts_at_rest(tcp: Tcp, found: Fluid) -> Iterator[Doubt | str]:
     Parameters
     ----------
     tcp : Tcp
-        What the flows have in common.
+        Common settings of the flows.
     found : Fluid
 
     Raises
@@ -116,7 +116,7 @@ def doubts_at_rest(tcp: Tcp, found: Fluid) -> Iterator[Doubt | str]:
 
 
 class Rest:
-    """What follows from a fluid's equilibrium."""
+    """Quantities that follow from a fluid's equilibrium."""
 
     def __init__(self, found: Fluid) -> None:
         self.found, self.case = found, found.case

@@ -18,7 +18,7 @@ class Law:
     model : str
         ``"red"``, ``"red-instant"``, ``"pi"`` or ``"threshold"``.
     parameters : Mapping
-        Those of the model that the queue sets.
+        Parameters of the model that the queue sets.
     sees_service : bool
         Whether the queue that the law looks at has the packet in service.
     """
@@ -122,7 +122,7 @@ def dropped(base: float, *, wait: bool) -> float:
 def weight_of(queue: Red, link: Link) -> float:
     """Return the weight of one arrival in RED's average, w_q. [-]
 
-    The automatic ones are ns-2's, in packets of RED's own mean length.
+    Automatic weights are ns-2's, in packets of RED's own mean length.
     """
     setting = queue.weight
     if not isinstance(setting, str) and setting > 0.0:

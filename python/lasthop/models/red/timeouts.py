@@ -1,4 +1,4 @@
-"""What the fluid's losses are worth: beside it, Reno with timeouts through the same queue.
+"""Check of the fluid's losses against Reno with timeouts through the same queue.
 
 Padhye et al. 2000 have in one formula what the fluid leaves out: saw-teeth, and the timeouts with
 which losses at small windows end.
@@ -13,8 +13,8 @@ from lasthop.models.red.fluid import Fluid
 from lasthop.stability.models import drop
 
 FACTOR = 1.5
-"""Loss of the fluid over that of Reno with timeouts, from which on it is doubted: at 1.33 they
-differ by the saw-teeth alone. [-]"""
+"""Least ratio of the fluid's loss to that of Reno with timeouts for a warning. At 1.33 they differ
+only by the saw-teeth. [-]"""
 BEYOND_RENO = 16.0
 """Window from which on Compound grows faster than Reno, alpha w^k = 1. [packets]"""
 WIDEST = 1e6
@@ -22,14 +22,14 @@ WIDEST = 1e6
 
 
 def doubted_loss(found: Fluid, tcp: Tcp) -> Iterator[Doubt]:
-    """Yield what is to be said of the loss at rest.
+    """Yield warnings about the loss at equilibrium.
 
     Parameters
     ----------
     found : Fluid
         A scenario as a fluid, with an equilibrium.
     tcp : Tcp
-        What its flows have in common.
+        Common settings of its flows.
     """
     case = found.case
     loss = float(case.model.loss(case.derived, list(case.equilibrium))[0])

@@ -1,4 +1,4 @@
-"""What the model assumes (sections III-B and IV), and where a scenario leaves it.
+"""Assumptions of the model (sections III-B and IV), and violations by a scenario.
 
 Broken assumptions raise :class:`~lasthop.models.errors.ModelError`, which names them all; a near
 miss is a warning that the user must weigh.
@@ -236,7 +236,7 @@ def _doubts_on_cell(cell: Cell, options: Options) -> Iterator[Doubt]:
         yield (
             "section IV-C",
             f"the wire holds {held:.0f} packets, about as many as a connection has "
-            "in the queue; losses then depend on the order of packets, and a class with channel "
+            "in the queue. Losses then depend on the order of packets, and a class with channel "
             "errors gets up to a sixth less than predicted",
         )
     if cell.partitioned and held >= 1.0:

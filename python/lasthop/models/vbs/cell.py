@@ -1,4 +1,4 @@
-"""The model's picture of a cell: who sends what to whom, in classes of flows that are alike."""
+"""A cell in the model's terms: the traffic in classes of equal flows."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -22,7 +22,7 @@ class Frame:
     success_s : float
         Exchange with its MAC ACK, and DIFS. [s]
     failure_s : float
-        The frame alone, and EIFS. [s]
+        Only the frame, and EIFS. [s]
     error : float
         Probability that an attempt without collision fails by channel errors, :math:`p_w`. [-]
     """
@@ -60,7 +60,7 @@ class FlowClass:
     upload : bool
         The data comes from the stations.
     down, up : Frame
-        What the AP and what a station sends: data one way, ACKs the other.
+        Packets of the AP and of a station: data in one direction, ACKs in the other.
     law : Law
         Law of the sender's window.
     payload_bytes : int

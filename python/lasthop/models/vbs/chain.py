@@ -16,7 +16,7 @@ LARGE = 1e200
 """Visits are scaled down from there, long before they overflow. [-]"""
 
 RARE = 1e-12
-"""Least probability to climb that is told from 0. [-]"""
+"""Least probability to climb that is distinguished from 0. [-]"""
 
 
 @dataclass(frozen=True)

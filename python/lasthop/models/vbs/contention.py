@@ -1,10 +1,10 @@
-r"""MAC layer of section IV-B: who attempts how often, what fails, how long it takes.
+r"""MAC layer of section IV-B: attempts, failures and durations.
 
-Time runs in slots. The AP always has a packet; a station contends while it has one, and its
-attempt probability is averaged over all slots. With counters that freeze (``countdown = "dcf"``)
-slots are the idle ones only, each followed by what is sent in it, and a node that draws 0 sends
-again at once, without contention; otherwise counters fall in busy slots too, as Bianchi has it and
-the paper.
+Time runs in slots. The AP always has a packet; a station contends while it has one, and its attempt
+probability is averaged over all slots. With counters that freeze (``countdown = "dcf"``) only idle
+slots count, each followed by its transmissions. A node that draws 0 sends again immediately,
+without contention. Otherwise counters fall in busy slots too, as in Bianchi's model and in the
+paper.
 """
 
 from dataclasses import dataclass
@@ -44,7 +44,7 @@ class Contention:
     ap_failures : ndarray
         By class: failed attempts of the AP per attempt, :math:`f_{ap,i}`. [-]
     ap_failure, ap_collision, ap_discard : float
-        The same over all packets of the AP; collisions per attempt. [-]
+        Failures, collisions per attempt, and discards over all packets of the AP. [-]
     ap_attempts : float
         Attempts of the AP per slot, :math:`\beta_{ap}`. [-]
     station_failures, station_collisions, discards_by_station : ndarray
@@ -56,7 +56,7 @@ class Contention:
     contending : float
         Stations with something to send, mean over slots. [stations]
     active : float
-        The same over time. [stations]
+        Mean number of active stations over time. [stations]
     """
 
     service_rate: float
@@ -80,7 +80,8 @@ class Contention:
 
 @dataclass(frozen=True)
 class Backoff:
-    """Backoff of a node by attempt: mean slots, and the chance to draw 0 and send at once."""
+    """Backoff of a node by attempt: mean slots, and the probability of 0, an immediate
+    transmission."""
 
     slots: Floats
     at_once: Floats
@@ -183,7 +184,7 @@ def discard_prob(failures: Floats) -> float:
     Parameters
     ----------
     failures : ndarray
-        Failure probability of each attempt; equal ones give Eq. (16). [-]
+        Failure probability of each attempt; equal values give Eq. (16). [-]
     """
     return float(failures.prod())
 

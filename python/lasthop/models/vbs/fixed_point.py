@@ -21,8 +21,8 @@ TOLERANCE = 1e-8
 """Change of shares and probabilities at which they are taken. [-]"""
 
 STEPS = ((0.5, 100), (0.2, 300), (0.05, 600))
-"""Parts of the way to what the components answer, and for how many rounds; about 40 are usual.
-Uploads that starve downloads at a short queue swing at a half, and settle at a fifth. [-]"""
+"""Relaxation factors, and the number of rounds with each; about 40 rounds are usual. Uploads that
+starve downloads at a short queue oscillate with 0.5, and settle with 0.2. [-]"""
 
 SAME = 1e-4
 """Difference of shares up to which two solutions are one. [-]"""
@@ -35,11 +35,11 @@ STARTED = 3
 
 
 ROUNDS = 60
-"""Rounds from a starting point that are reckoned with."""
+"""Expected number of rounds from a starting point."""
 
 KIND_S, WINDOW_S = 1.4e-3, 1.5e-6
-"""Time of a round for each kind of connection and for each window that one may have; measured on
-one core of an Intel Xeon server with CPython 3.11, at 4 to 40 kinds, windows of 45 and 450. [s]"""
+"""Time of a round for each kind of connection, and for each of its windows. It was measured on one
+core of an Intel Xeon server with CPython 3.11, at 4 to 40 kinds and windows of 45 and 450. [s]"""
 
 LEAST_VIRTUAL = 2.0
 """Packets of a class's part of the queue for each of its connections from which on overflows hold
@@ -61,7 +61,7 @@ class Solution:
     shares : ndarray
         :math:`h_i`. [-]
     responses : tuple of Response
-        What a flow of the class does.
+        Behaviour of a flow of the class.
     overflow : ndarray
         Packets lost at the AP's queue per packet offered, :math:`p_b` or :math:`p_i`. [-]
     occupancy : float
@@ -417,7 +417,7 @@ def wire_packets(cell: Cell) -> float:
 
 
 def wire_is_long(cell: Cell) -> bool:
-    """Whether the wire holds more than two runs of packets that a connection has in the queue."""
+    """Return whether the wire holds more than two runs of a connection's packets in the queue."""
     held = wire_packets(cell)
     return held > 2.0 * (cell.buffer_packets + held) / float(cell.counts.sum())
 
@@ -464,7 +464,7 @@ def starts(cell: Cell) -> Iterator[_State]:
 
 
 def scattered(cell: Cell, count: int, seed: int = 1) -> Iterator[_State]:
-    """So many starting points anywhere: shares, losses over four decades, occupancy, timers.
+    """Yield random starting points: shares, losses over four decades, occupancy, timers.
 
     Parameters
     ----------
@@ -521,7 +521,7 @@ def solve_from(cell: Cell, options: Options, start: _State) -> Solution:
 
 
 def solutions(cell: Cell, options: Options) -> list[Solution]:
-    """All different fixed points that the starting points lead to, that of equal shares first.
+    """Return all different fixed points of the starting points, that of equal shares first.
 
     Raises
     ------

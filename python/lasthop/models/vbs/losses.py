@@ -4,9 +4,9 @@ A full drop-tail buffer loses one packet for each by which the windows grow, unt
 hears of its loss: *episodes* of about a round trip, :math:`\varphi` of them in a round trip. In an
 episode a flow loses
 
-- with probability a the additional packet of its own growth, which arrives right behind another and
-  finds the place taken if no station has an ACK waiting, :math:`a = e^{-\rho}` for :math:`\rho`
-  contending stations;
+- with probability a the additional packet of its own growth, which arrives immediately after
+  another and finds the place taken if no station has an ACK waiting, :math:`a = e^{-\rho}` for
+  :math:`\rho` contending stations;
 - of all others' lost packets a part like its part of all arrivals.
 """
 
@@ -18,7 +18,7 @@ import numpy as np
 from lasthop.models.vbs.chain import Floats
 
 MOST_LOST = 16
-"""Losses of one flow in one burst that are told apart. [packets]"""
+"""Losses of one flow in one burst that are distinguished. [packets]"""
 
 ROWS = np.arange(MOST_LOST + 1)
 FACTORIALS = np.array([float(factorial(k)) for k in ROWS])
@@ -30,7 +30,7 @@ CERTAIN = 0.999
 
 @dataclass(frozen=True)
 class Hazard:
-    """What loses a flow's packets, by its window.
+    """Losses of a flow's packets, by its window.
 
     Attributes
     ----------
@@ -52,7 +52,7 @@ class Hazard:
 
 @dataclass(frozen=True)
 class Episodes:
-    """What one overflow of the AP's buffer does to a flow.
+    """Effect of one overflow of the AP's buffer on a flow.
 
     Attributes
     ----------
@@ -75,7 +75,7 @@ def losses_in_episode(own: Floats, spread: Floats) -> Floats:
     Parameters
     ----------
     own : ndarray
-        Mean losses of its own growth: whole ones, and one more with the rest as probability.
+        Mean losses of its own growth: the whole part, and one more with the rest as probability.
     spread : ndarray
         Mean losses among those that meet any packet; Poisson.
     """

@@ -1,4 +1,4 @@
-"""What the paper leaves open or prints wrongly, each choice by name."""
+"""Choices that the paper leaves open or prints wrongly, by name."""
 
 from dataclasses import dataclass
 from typing import Literal
@@ -24,8 +24,8 @@ class Options(Choices):
         How losses meet a flow. ``"bursts"``: the AP's buffer overflows in episodes of a round trip
         that hit growing flows, recovery and timeouts take time. ``"independent"``: every packet is
         lost with the same probability, recovery and timeouts take time. ``"chain"``: the window
-        chain of Eq. (3), which halves at each loss and knows no time. Where uploads share the
-        buffer ``"bursts"`` becomes ``"independent"``: their surplus of ACKs hits all packets alike.
+        chain of Eq. (3), which halves at each loss and has no time. Where uploads share the buffer
+        ``"bursts"`` becomes ``"independent"``: their surplus of ACKs hits all packets alike.
     mean : "time" or "jumps"
         Mean of the chain of Eq. (3): the window over time, or over its changes as Eq. (4) prints
         it.
@@ -36,10 +36,10 @@ class Options(Choices):
     slots : "scenario" or "bianchi"
         Whether counters fall in busy slots: as `cell.countdown` says, or always.
     ack_balance : "served" or "printed"
-        What balances in Eq. (12): packets that leave a queue, or attempts as printed.
+        Terms that balance in Eq. (12): packets that leave a queue, or attempts as printed.
     goodput : "segments" or "acks"
-        What goodput counts: segments that are delivered, as a simulation does, or those whose
-        acknowledgement returns, which Eq. (5) calls :math:`\Theta_i`.
+        Segments that count as goodput: delivered segments, as in a simulation, or segments whose
+        acknowledgement returns, :math:`\Theta_i` in Eq. (5).
     """
 
     increase: Increase = "engine"

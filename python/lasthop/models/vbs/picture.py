@@ -34,12 +34,12 @@ class Picture:
 
 
 def connections(scenario: CellScenario) -> list[Flow]:
-    """All flows but the rare reports of sensors, whose load is nothing beside theirs."""
+    """Return all flows except for the rare reports of sensors, whose load is negligible."""
     return [flow for flow in scenario.flows if not isinstance(flow, SensorFlow)]
 
 
 def picture_of(scenario: CellScenario) -> Picture:
-    """A scenario of TCP flows in the model's terms.
+    """Return a scenario of TCP flows in the model's terms.
 
     Parameters
     ----------

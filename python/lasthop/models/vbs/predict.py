@@ -34,13 +34,14 @@ def predict(scenario: Readable, options: Options | None = None) -> Quantities:
     Returns
     -------
     dict
-        A result of kind ``"prediction"``: of each flow ``goodput_bps`` [bit/s], ``goodput_share``
-        [-], ``cwnd_packets`` [packets], ``loss_probability`` [-] and ``rtt_s`` [s]; of each station
-        and the AP ``collision_rate``, ``frame_failure_rate`` and ``discard_probability`` [-]; of
-        the AP and its queue the mean occupancy [packets] and ``drop_probability``; of the cell
-        ``goodput_bps``, ``jain``, ``updown_ratio`` and ``active_stations``; of each class that
-        shares the AP's queue what it gets; ``solutions``, how many fixed points the starting
-        points lead to; ``options``, and the lists ``assumptions`` and ``warnings``.
+        A result of kind ``"prediction"``. Flows have ``goodput_bps`` [bit/s], ``goodput_share``
+        [-], ``cwnd_packets`` [packets], ``loss_probability`` [-] and ``rtt_s`` [s]. Stations and
+        the AP have ``collision_rate``, ``frame_failure_rate`` and ``discard_probability`` [-], the
+        AP and its queue also the mean occupancy [packets] and ``drop_probability``. The cell has
+        ``goodput_bps``, ``jain``, ``updown_ratio`` and ``active_stations``, and classes that share
+        the AP's queue have their shares. Other values are ``solutions`` (number of fixed points
+        that the starting points lead to), ``options``, and the lists ``assumptions`` and
+        ``warnings``.
 
     Raises
     ------
@@ -79,11 +80,8 @@ def predict(scenario: Readable, options: Options | None = None) -> Quantities:
 
 
 def suits(scenario: Scenario) -> bool:
-    """Whether a scenario is what this model is for: channel errors, Compound, or a shared queue.
-
-    And none of its assumptions is broken, as far as can be told before it is solved; with a shared
-    queue, which no other model knows, whatever else there is.
-    """
+    """Return whether a scenario has a shared queue, or meets all assumptions of this model and has
+    channel errors or Compound TCP."""
     if not is_cell(scenario):
         return False
     known = cell_scenario(scenario)
@@ -103,7 +101,7 @@ def suits(scenario: Scenario) -> bool:
 
 
 def loses_frames(station: Station) -> bool:
-    """Whether the channel destroys some kind of a station's frames."""
+    """Return whether the channel destroys some kind of a station's frames."""
     errors = (station.error_up, station.error_down, station.ack_error_up, station.ack_error_down)
     return any(error > 0.0 for error in errors)
 

@@ -1,10 +1,10 @@
 r"""A flow over many loss events: growth, detection, recovery and timeouts, in round trips.
 
-The chain of Eq. (3) counts changes of the window. Here each loss event also takes its time: the
-round trip until the third duplicate ACK, in which the window still grows; a round trip of recovery
-for each lost packet (NewReno without SACK); or a timeout, if a retransmission is lost too, if fewer
-than three duplicate ACKs come back, or if recovery outlasts the timer, which the first partial ACK
-restarts and later ones do not.
+The chain of Eq. (3) counts changes of the window. Here each loss event also takes time. In the
+round trip until the third duplicate ACK the window still grows. Recovery takes a round trip for
+each lost packet (NewReno without SACK). A timeout follows if a retransmission is lost too, if fewer
+than three duplicate ACKs come back, or if recovery outlasts the timer. The first partial ACK
+restarts the timer; later ACKs do not.
 """
 
 from dataclasses import dataclass
@@ -41,7 +41,7 @@ class Timer:
     retransmission_loss: float
 
     def in_time(self, holes: Floats) -> Floats:
-        r"""Probability that recovery fills so many holes before the timer runs out. [-]
+        r"""Probability that recovery fills this many holes before the timer runs out. [-]
 
         The k-th hole is filled k round trips after the first retransmission, and the timer started
         one after it: it is in time if k < 1 + RTO. Round trips vary, here evenly by `VARIATION`.
@@ -64,7 +64,7 @@ class Timer:
 
 @dataclass(frozen=True)
 class Response:
-    """What a flow does under given losses.
+    """Behaviour of a flow under given losses.
 
     Attributes
     ----------
@@ -83,7 +83,7 @@ class Response:
     timeouts : float
         Part of the loss events that end in a timeout. [-]
     freed, freed_squared : float
-        What loss events take out of the network in a round trip, and the sum of its squares.
+        Packets that loss events remove from the network in a round trip, and the sum of squares.
         [packets, packets^2]
     """
 

@@ -1,4 +1,4 @@
-r"""Section IV-C: whose packets the AP's queue holds, and what it loses."""
+r"""Section IV-C: shares of the AP's queue, and its losses."""
 
 from collections.abc import Callable
 
@@ -25,7 +25,7 @@ def head_of_line_shares(counts: Floats, in_flight: Floats) -> Floats:
     counts : ndarray
         Connections of each class, :math:`n_i`. [connections]
     in_flight : ndarray
-        What each has in the network, or any measure of its arrivals at the AP. [packets]
+        Packets of each in the network, or any measure of its arrivals at the AP. [packets]
 
     Notes
     -----
@@ -36,7 +36,7 @@ def head_of_line_shares(counts: Floats, in_flight: Floats) -> Floats:
 
 
 def shares_of_throughput(counts: Floats, goodput: Floats, discards: Floats) -> Floats:
-    r"""The same from delivered packets. [-]
+    r"""Return the shares of the AP's queue from delivered packets. [-]
 
     .. math:: h_i = \frac{n_i \Theta_i / (1 - p_{d,i})}{\sum_j n_j \Theta_j / (1 - p_{d,j})}
 
@@ -58,7 +58,8 @@ def packets_offered(counts: Floats, windows: Floats) -> float:
 
 
 def packets_held(buffer: float, counts: Floats, goodput: Floats, wire_s: float) -> float:
-    r"""What a full buffer and the wire hold, :math:`B_{ap} + \sum_i n_i \Theta_i T`. [packets]
+    r"""Return the packets in a full buffer and on the wire, :math:`B_{ap} + \sum_i n_i \Theta_i T`.
+    [packets]
 
     Parameters
     ----------
@@ -79,12 +80,12 @@ def packets_held(buffer: float, counts: Floats, goodput: Floats, wire_s: float) 
 
 
 def loss_rate(excess: Callable[[float], float], guess: float) -> float:
-    """Rate of losses at which what is offered equals what is held; 0 if it never exceeds it.
+    """Rate of losses at which offered and held packets are equal; 0 if the offer is never larger.
 
     Parameters
     ----------
     excess : callable
-        What is offered less what is held, at a rate of losses; falls with it.
+        Offered less held packets, as a falling function of the rate of losses.
     guess : float
         Where to begin.
 

@@ -64,7 +64,7 @@ class Model(ABC):
         return windows | {name: (0.0, inf) for name in self.states if name.startswith("queue")}
 
     def pieces(self, p: Derived, rest: NDArray[np.float64]) -> NDArray[np.int64]:
-        """Return which piece of the equations each equilibrium lies on.
+        """Return the piece of the equations of each equilibrium.
 
         The equations have corners where the window rule has, and models add their own.
         """

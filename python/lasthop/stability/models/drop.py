@@ -80,7 +80,7 @@ def queue_at(p: Mapping[str, Any], loss: Any) -> Any:
 
 
 def piece(p: Mapping[str, Any], loss: Any) -> Any:
-    """Return 1 where the law stands beyond its upper threshold, on another line, else 0."""
+    """Return 1 where the average is beyond the upper threshold, on another line, else 0."""
     return np.asarray((p["drop"] == "gentle") & (np.asarray(loss) > p["max_p"]), dtype=np.int64)
 
 
@@ -95,7 +95,7 @@ def line(p: Mapping[str, Any], loss: Any) -> dict[str, Any]:
 def law(p: Mapping[str, Any], average: Any) -> Any:
     """Return the drop probability at an average queue per flow. [-]
 
-    Of the piece at the equilibrium, unless ``p["constrained"]`` asks for the whole law (6).
+    It is that of the piece at the equilibrium, unless ``p["constrained"]`` asks for all of (6).
     """
     if not p.get("constrained"):
         return p["slope"] * average - p["offset"]

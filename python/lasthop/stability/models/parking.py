@@ -26,7 +26,7 @@ class ParkingLot(Model):
         \dot q_1 &= \kappa [(1 - p_1)(w_0/\tau_0 + n w_1/\tau_1) - C_1] \\
         \dot q_2 &= \kappa [(1 - p_2)((1 - p_1) w_0/\tau_0 + n w_2/\tau_2) - C_2]
 
-    Windows obey (9), long ones with :math:`1 - (1 - p_1)(1 - p_2)` as their loss probability.
+    Windows obey (9), long windows with :math:`1 - (1 - p_1)(1 - p_2)` as their loss probability.
 
     Parameters
     ----------
@@ -126,7 +126,7 @@ class ParkingLot(Model):
         )
 
     def pieces(self, p: Derived, rest: NDArray[np.float64]) -> NDArray[np.int64]:
-        """Return which piece each equilibrium lies on: of the window rule, and of both laws."""
+        """Return the piece of each equilibrium: of the window rule, and of both drop functions."""
         losses = [drop.piece(p, p["rule"].balance(w, p)) for w in rest[1:3]]
         return np.asarray(4 * super().pieces(p, rest) + 2 * losses[0] + losses[1])
 

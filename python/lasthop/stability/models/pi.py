@@ -19,7 +19,7 @@ from lasthop.stability.parameters import COMPOUND, KAPPA, Choice, Number, Parame
 __all__ = ["Pi"]
 
 STEEP = 1e100
-"""Slope of a RED line so steep that its queue stands at the lower threshold. [1/packet]"""
+"""Slope of a RED line so steep that its queue stays at the lower threshold. [1/packet]"""
 
 CONTROLLER: tuple[Parameter, ...] = (
     Number("target", 200.0, "packets", "queue aimed at, q_ref"),
@@ -36,7 +36,7 @@ SHARED: tuple[Parameter, ...] = tuple(
     for each in drop.RED
     if each.name in ("queue", "flows", "feedback", "delay")
 )
-"""What RED has as well: the queue of all flows, and the queueing delay, by default."""
+"""Options that RED has as well: the queue of all flows, and the queueing delay, by default."""
 
 
 class Pi(Red):

@@ -117,7 +117,7 @@ class Red(Model):
     Manjunath & Raina, Eqs. (9), (19), (26), with the state r in place of p = rho (r - b). With
     ``feedback = "ecn"`` every packet is served, so the factor 1 - p of the arrivals is absent. With
     ``delay = "queueing"`` each round-trip time is tau_g + q/C at the moment of sending. Where
-    constraints count, (4) and (6), a queue that stands at its ``buffer`` loses what does not fit.
+    constraints count, (4) and (6), a queue at its ``buffer`` loses what does not fit.
     """
 
     def __init__(self, *, averaged: bool, groups: int = 1) -> None:
@@ -206,7 +206,7 @@ class Red(Model):
         )
 
     def pieces(self, p: Derived, rest: NDArray[np.float64]) -> NDArray[np.int64]:
-        """Return which piece each equilibrium lies on: of the window rule, and of RED's law."""
+        """Return the piece of each equilibrium: of the window rule, and of RED's function."""
         loss = p["rule"].balance(rest[0], p)
         return np.asarray(2 * super().pieces(p, rest) + drop.piece(p, loss))
 

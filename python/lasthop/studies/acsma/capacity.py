@@ -16,7 +16,7 @@ REPLICATIONS = 10
 """Runs of each vector. [-]"""
 
 LIGHT_LOAD = 0.3
-"""A load that L-CSMA carries, beside the one that it does not. [-]"""
+"""A load that L-CSMA carries, in addition to the load that it does not carry. [-]"""
 
 VECTORS: Mapping[str, tuple[float, float, float]] = {
     "even": (0.4, 0.3, 0.3),
@@ -24,7 +24,7 @@ VECTORS: Mapping[str, tuple[float, float, float]] = {
     "paired": (0.1, 0.45, 0.45),
     "unequal": (0.3, 0.6, 0.1),
 }
-"""Vectors on the border, by the parts of the time in which link 2 sends alone, 1 with 3, and 1 with
+"""Vectors on the border, by the parts of the time in which only link 2 sends, 1 with 3, and 1 with
 4. [-]"""
 
 WINDOWS_S = ((2000.0, 3000.0), (4000.0, 5000.0))

@@ -14,7 +14,7 @@ import numpy as np
 from lasthop.studies.study import Quantity, Runs, Study, listed
 
 TIMES = ("socket", "handshake", "packet", "close")
-"""What has CPU and elapsed times."""
+"""Operations with CPU and elapsed times."""
 
 MEMORIES = ("threads", "one_thread")
 """How 100 connections are held: by a thread each, or all by one."""

@@ -1,13 +1,13 @@
 """The networks of paper 001, and what its figures read from a run of them.
 
-1000 bytes of payload at 11 Mb/s (802.11b), Reno with an ACK for every segment, beta 200, k = 10,
-r read every second and connections every five. What the paper leaves open was chosen by its words
-before any run (the page says which), and `VARIANTS` are shown beside it:
+1000 bytes of payload at 11 Mb/s (802.11b), Reno with an ACK for every segment, beta 200, k = 10, r
+read every second and connections every five. Choices that the paper leaves open were made by its
+words before any run (the page lists them), and `VARIANTS` are shown in addition:
 
 - r is 3e-5 for each queued packet, which figures 6.3 and 6.4 imply.
 - Links count slots of 20 us and collide, after DIFS and EIFS, as the 802.11 module of ns-2 that the
   paper modified.
-- *h-ACK*: TCP ACKs come back at once; a data packet, DIFS and its ACK take 1/559 s.
+- *h-ACK*: TCP ACKs return immediately; a data packet, DIFS and its ACK take 1/559 s.
 - *n-ACK*: ACKs contend on a link of their own; C = 811 packets/s, with 0.476 ms of each exchange
   that do not depend on its length. These are 802.11b's times.
 - *L-CSMA*: slots, DIFS and binary backoff of 802.11 on the same times; one connection, 50 packets
@@ -32,11 +32,11 @@ PACKET_BITS = 8_000
 """Payload of a packet. [bit]"""
 
 C_PPS = 544.0
-"""Packets that a link sends in a second if it is alone on the channel, each with its TCP ACK, both
-behind DIFS: the unit of utilities, the capacity of 1 of problem MP. [packets/s]"""
+"""Packets per second of a link that has the channel to itself, each with its TCP ACK, both after
+DIFS. It is the unit of utilities, the capacity of 1 of problem MP. [packets/s]"""
 
 HACK_PPS = 559.0
-"""The same without the first DIFS: an exchange under h-ACK. [packets/s]"""
+"""Packets per second without the first DIFS: an exchange under h-ACK. [packets/s]"""
 
 PER_PACKET = 3e-5
 """Aggressiveness for each queued packet, :math:`\\alpha` of the models. [-]"""
@@ -92,7 +92,7 @@ BESIDE: Mapping[str, Tree] = {
     **{name: {**times, **SLOTS, **DIFS} for name, times in TREATMENTS.items()},
     "lcsma": PLAIN,
 }
-"""The same where links share nodes, so that they read one another's frames."""
+"""Settings of L-CSMA where links share nodes, so that they read one another's frames."""
 
 CURES = tuple(TREATMENTS)
 """Schemes that are to come close to the optimum: both treatments of ACKs."""
@@ -100,7 +100,7 @@ CURES = tuple(TREATMENTS)
 
 @dataclass(frozen=True)
 class Variant:
-    """What a scheme is compared with: other settings of it."""
+    """Other settings with which a scheme is compared."""
 
     words: str
     csma: Tree = field(default_factory=dict)
@@ -121,7 +121,7 @@ VARIANTS: Mapping[str, Variant] = {
     "smooth": Variant("n_s the mean of the last two", {"smoothing": 0.5}),
     "delayed": Variant("delayed ACKs", tcp={"delayed_ack": True}),
 }
-"""What else the simulator might have had; none of these turns a verdict."""
+"""Other possible settings of the paper's simulator; none of these changes a verdict."""
 
 
 def variant(
@@ -139,7 +139,7 @@ def variant(
 
 
 LIGHT: Tree = {"service_rate": 650, "acks": "contend", **MODULE}
-"""n-ACK with ACKs that take the air for their bytes alone."""
+"""n-ACK with ACKs that use the air only for their bytes."""
 
 WORDS: Mapping[str, str] = {"lcsma": "L-CSMA", "hack": "h-ACK", "nack": "n-ACK"}
 
@@ -363,7 +363,7 @@ def each(label: str, point: str, reading: Callable[[Run, int], Quantity]) -> Lin
 
 
 def optimal(topology: str, flows: Sequence[Any] = LINKS) -> Line:
-    """Return the line of the optimum, which is the model's alone. [packets/s]"""
+    """Return the line of the optimum, which only the model has. [packets/s]"""
     return Line("optimum", flows, lambda runs: [theory(value) for value in best(topology, BETA)])
 
 

@@ -1,4 +1,4 @@
-"""Figures 6.14 and 6.15: several hops, and wireless links behind a wire, with n-ACK.
+"""Figures 6.14 and 6.15: several hops, and wireless links after a wire, with n-ACK.
 
 The conflict graphs of d and e are choices, see ``docs/papers/acsma.md``.
 """
@@ -17,7 +17,7 @@ RULES = network.BESIDE
 """Settings of `csma` where links share nodes, so that they read one another's frames."""
 
 VARIANTED = tuple(name for name in VARIANTS if name not in ("slots", "silences"))
-"""Variants that differ here: without EIFS silences are DIFS alone."""
+"""Variants that differ here: without EIFS, silences are only DIFS."""
 
 SMOOTHING = 0.9
 """Weight of the past in n_s, where it is smoothed. [-]"""

@@ -1,4 +1,4 @@
-"""Figures 6.2 to 6.4, tables 6.1 and 6.2: the cure beside L-CSMA and the optimum."""
+"""Figures 6.2 to 6.4, tables 6.1 and 6.2: the cure compared with L-CSMA and the optimum."""
 
 from collections.abc import Callable
 from functools import partial
@@ -27,15 +27,16 @@ STARVING = {"a": 1, "b": 1, "c": 2}
 """Number of users that starve under L-CSMA, whose utilities make the gap."""
 
 RANDOM_LOSS = 1.31
-"""Mean window of Reno under random losses times sqrt(p), for an ACK to every packet. Mathis,
-Semke, Mahdavi and Ott, The macroscopic behavior of the TCP congestion avoidance algorithm, 1997,
-after Ott, Kemperman and Mathis, The stationary behavior of ideal TCP congestion avoidance, 1996.
-With W grown by 1/W an ACK and halved with each loss, X = p W^2 / 2 rises by 1 in 1/p packets and
-falls to X/4, so that it is distributed as the sum over k of E_k / 4^k of exponential E_k of mean 1;
-the mean over time is sqrt(2) / E[X^(-1/2)] = 1.3098. Periodic losses have sqrt(3/2). [packets]"""
+"""Mean window of Reno under random losses times sqrt(p), for an ACK to every packet. Mathis, Semke,
+Mahdavi and Ott, The macroscopic behavior of the TCP congestion avoidance algorithm, 1997, after
+Ott, Kemperman and Mathis, The stationary behavior of ideal TCP congestion avoidance, 1996. W grows
+by 1/W per ACK and is halved with each loss, so that X = p W^2 / 2 rises by 1 in 1/p packets and
+falls to X/4. Its distribution is that of the sum over k of E_k / 4^k, with exponential E_k of mean
+1. The mean over time is sqrt(2) / E[X^(-1/2)] = 1.3098. Periodic losses have sqrt(3/2).
+[packets]"""
 
 WINDOW_FACTOR = RANDOM_LOSS / 2**0.5
-"""The same over sqrt(2), as (3.6) has it; the k that a user gets is smaller by it. [-]"""
+"""`RANDOM_LOSS` over sqrt(2), as in (3.6); the k that a user gets is smaller by it. [-]"""
 
 ROOM = 1000
 """Room of queues that never overflow. [packets]"""

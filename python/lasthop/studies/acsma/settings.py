@@ -86,7 +86,7 @@ KS = {"44_7": 44.7, "28_3": 28.3, "20": 20.0, "14": 14.0, "10": 10.0, "5": 5.0}
 
 
 ALIKE = ("28_3", "20", "14", "10")
-"""Those at which throughput is said to be the same."""
+"""Settings with equal throughput, according to the paper."""
 
 
 def _widest(rates: Sequence[Sequence[Quantity]]) -> Quantity:
@@ -156,7 +156,7 @@ FIG6_10 = Study(
 BETAS = (200, 1000, 1800)
 
 PLAIN = ""
-"""Name of the settings that are judged, beside those of variants."""
+"""Name of the settings that are judged; variants have other names."""
 
 KINDS = (PLAIN, *(f"-{name}" for name in network.VARIANTS))
 """Ends of points' names."""

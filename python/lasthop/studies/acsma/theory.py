@@ -1,4 +1,4 @@
-"""What the paper says of its models: (4.2), the rest of the fluid systems, any utility."""
+"""Statements of the paper about its models: (4.2), equilibria of the fluids, any utility."""
 
 from collections.abc import Mapping
 from functools import cache

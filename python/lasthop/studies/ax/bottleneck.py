@@ -1,7 +1,7 @@
 """The virtual shared bottleneck and its estimator (paper 002) in front of a cell that aggregates.
 
-A station with four connections, up or down, beside three with a download each. C is estimated, at
-most 1.2 times what the cell carries, with thresholds for the round-trip times of pings that are
+A station has four connections, up or down, and three stations have a download each. C is estimated,
+at most 1.2 times what the cell carries, with thresholds for the round-trip times of pings that are
 swept; the default is the paper's 40 ms. Leaves have room for 1000 packets.
 """
 
@@ -25,7 +25,7 @@ THRESHOLDS = (10, 15, 20, 40)
 """Round-trip times above which the rate falls. [ms]"""
 
 CALM = 10
-"""The threshold that claims judge beside the default: two aggregates of 4.9 ms. [ms]"""
+"""The threshold that claims judge in addition to the default: two aggregates of 4.9 ms. [ms]"""
 
 MANY = 100
 """Replications with that threshold, downloads: C goes to its cap for seconds in some, and neither
@@ -54,7 +54,7 @@ def estimated(threshold: int, leaf: int = LEAF) -> dict[str, Any]:
 def scenario(
     phy: str, way: str, name: str, vsb: Any = None, queue: Any = cell.ROOM, **more: Any
 ) -> dict[str, Any]:
-    """Return four connections of one station beside three stations with a download."""
+    """Return a cell with four connections of one station, and three stations with a download."""
     return cell.scenario(
         f"four {way}loads against one, {name}",
         phy,

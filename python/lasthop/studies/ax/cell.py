@@ -1,9 +1,9 @@
-"""The cells in which the papers' questions are asked again, and what is read of a run of them.
+"""The cells in which the papers' questions are asked again, and the quantities of their runs.
 
-An access point with the access parameters of hostapd, whose best effort has no transmission
-opportunities, so that an access is one PPDU of up to 5.484 ms; a wire of 5 ms each way; CUBIC with
-delayed ACKs and a receive window that never limits. Everything is asked in 802.11ax at 80 MHz, and
-again in 802.11ac: a PHY with aggregates of a fifth of the time.
+The access point has the access parameters of hostapd, whose best effort has no transmission
+opportunities, so that an access is one PPDU of up to 5.484 ms. The wire has 5 ms each way. TCP is
+CUBIC with delayed ACKs and a receive window that never limits. Everything is asked in 802.11ax at
+80 MHz, and again in 802.11ac: a PHY with aggregates of a fifth of the time.
 """
 
 from collections.abc import Mapping
@@ -31,7 +31,7 @@ PHY_WORDS = {"ax": "802.11ax", "ac": "802.11ac", "ax20": "802.11ax, 20 MHz"}
 """Cells as labels call them."""
 
 ROOM = 1000
-"""Room in the access point's FIFO, where nothing else is said. [packets]"""
+"""Default room in the access point's FIFO. [packets]"""
 
 FRAME_ROOM = 300
 """Room in the FIFO where frames are sent one by one, at a tenth of the rate. [packets]"""
@@ -73,9 +73,9 @@ def scenario(
     replications : int
         Number of independent runs.
     cell : mapping, optional
-        What is different in the cell.
+        Different settings of the cell.
     more : mapping, optional
-        Tables beside the cell's.
+        Tables in addition to the cell's.
     """
     warmup, end = seconds
     own = {**(cell or {})}

@@ -94,7 +94,7 @@ def shown(runs: Runs) -> dict[str, Quantity]:
 
 
 def findings(runs: Runs) -> dict[str, str]:
-    """Return what it hangs on: the time that the buffer is worth beside the wire's."""
+    """Return the determining ratio: the time of the full buffer over that of the wire."""
     mine = BY_DELAY.at(phy="ax", law="vbs")
     ratios, parts = listed(mine.read(runs, ratio)), listed(mine.read(runs, held(cell.ROOM)))
     delays = ", ".join(f"{delay:g}" for delay in DELAYS)

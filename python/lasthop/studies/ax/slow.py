@@ -1,4 +1,4 @@
-"""One slow station beside two fast ones: the performance anomaly, behind a FIFO and fair queues."""
+"""One slow and two fast stations: the performance anomaly, with a FIFO and with fair queues."""
 
 from typing import Any
 
@@ -11,7 +11,7 @@ MCSS = (0, 1, 2, 4, 7)
 """Modulation of the slow station, which has one stream. [-]"""
 
 LOADS: dict[str, dict[str, Any]] = {"udp": {"udp_down": "300 Mbps"}, "tcp": {"download": 1}}
-"""What each station gets: datagrams at more than its share, or a download."""
+"""Traffic of each station: datagrams at more than its share, or a download."""
 
 QUEUES = {"fifo": cell.ROOM, "linux": cell.LINUX}
 WORDS = {"fifo": "FIFO", "linux": "Linux queue", "udp": "UDP", "tcp": "TCP"}
@@ -63,7 +63,7 @@ def length(prefix: str) -> Reading:
 
 
 def measure(runs: Runs) -> dict[str, Quantity]:
-    """Return who gets what beside a station at MCS 0."""
+    """Return the throughput of each station in a cell with a station at MCS 0."""
     readings = {"even": evenness, "air": air, "fast": fast, "slow": slow, "total": cell.total}
     table = {f"{name}_{{phy}}_{{load}}_{{queue}}": read for name, read in readings.items()}
     return SWEEP.at(mcs=MCSS[0]).values(runs, table)
@@ -83,7 +83,7 @@ def shown(runs: Runs) -> dict[str, Quantity]:
 
 
 def findings(runs: Runs) -> dict[str, str]:
-    """Return what equal shares of the air are worth to each, and the aggregates behind them."""
+    """Return the benefit of equal shares of the air for each, and the aggregates that cause it."""
     fifo, linux = (runs[f"ax-tcp-{queue}-0"] for queue in QUEUES)
     lengths = [length(who)(run) for run in (fifo, linux) for who in ("fast", "slow")]
     return {

@@ -1,8 +1,8 @@
-"""The cell of paper 003 (section 6, table 2), and what its figures read from a run of it.
+"""The cell of paper 003 (section 6, table 2), and the quantities of its figures.
 
-Seven stations with 802.11b cards at 11 Mb/s and MAC ACKs at 2 Mb/s; 30 bytes of MAC overhead and
-8 of SNAP; TCP NewReno with segments of 1460 bytes, immediate ACKs and a receive window of 4
-packets; queues that never overflow; a wire that costs nothing.
+Seven stations have 802.11b cards at 11 Mb/s, MAC ACKs at 2 Mb/s, and 30 bytes of MAC overhead and 8
+of SNAP. TCP is NewReno with segments of 1460 bytes, immediate ACKs and a receive window of 4
+packets. Queues never overflow, and the wire has no delay.
 """
 
 from collections.abc import Mapping
@@ -61,7 +61,7 @@ def scenario(
     stations : int
         How many there are.
     tcp, wire : mapping, optional
-        What is different there.
+        Different settings of these tables.
     """
     accesses = [{"cwmin": one} if isinstance(one, int) else dict(one) for one in (ap, station)]
     tables = {"AP": accesses[0], "stations": accesses[1], "TCP": tcp or {}, "wire": wire or {}}

@@ -1,6 +1,6 @@
 """Backoff counters with memory and without: the cell of figure 5, slot by slot, no engine.
 
-The chain has p-persistent backoff, which forgets how long a node has waited: after each busy period
+The chain has p-persistent backoff, which has no memory of the time waited. After each busy period
 every counter is drawn again, from a geometric distribution. The counter of 802.11 is drawn
 uniformly from [0, CWmin], and a busy medium only freezes it. A station without a packet counts down
 too after it has sent (post-backoff). This is the same cell with either, and nothing else: downloads

@@ -16,7 +16,7 @@ from lasthop.studies.sweep import Reading, Sweep
 SMALL_AP = (3, 7, 15)
 """Windows of the access point for which a throughput that falls, rises and falls is read. [slots]
 
-With larger ones the last fall would lie beyond the range of the figure.
+With larger windows the last fall would be beyond the range of the figure.
 """
 
 SATURATED = 0.95

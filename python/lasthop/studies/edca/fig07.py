@@ -1,6 +1,6 @@
 """Figure 7: downloads with TXOP, CWmin 31 (section 6.2).
 
-Runs are made for a FIFO queue at the access point, as real ones are, and for the randomly mixed
+Runs are made for a FIFO queue at the access point, as in real devices, and for the randomly mixed
 queue of the paper's analysis (section 4).
 """
 

@@ -72,7 +72,7 @@ def spread(throughput: NDArray[np.float64]) -> float:
 
 
 def findings(runs: Runs) -> dict[str, str]:
-    """Return what the limit of the access point still changes, and what hangs on the timeout."""
+    """Return the changes by the limit of the access point, and the effect of the timeout."""
     values = measure(runs)
     pifs, contended = runs["down-4-4"], runs["contended"]
     short_rto_pifs, short_rto_contended = runs["hasty-pifs-4"], runs["hasty-contended-8"]

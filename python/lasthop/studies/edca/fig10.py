@@ -22,7 +22,7 @@ BEFORE, AFTER = 300, 600
 
 
 GONE = 800
-"""Delay at which what is left of the bump is told. [us]"""
+"""Delay at which the rest of the bump is reported. [us]"""
 
 SWEEP = Sweep(
     "{delay}us",
@@ -52,7 +52,7 @@ def measure(runs: Runs) -> dict[str, Quantity]:
 
 
 def simulated(quantities: list[Quantity]) -> list[Quantity]:
-    """Return quantities without the predictions, which know of no delay."""
+    """Return quantities without the predictions, which ignore the delay."""
     return [Quantity(quantity.samples) for quantity in quantities]
 
 

@@ -33,7 +33,7 @@ ENDINGS = {"": cell.MIN_RTO, "-short-rto": SHORT_RTO}
 
 
 def scenario(window: int, loss: int, delay: int, ending: str) -> cell.Tree:
-    """Return downloads over a wire of so much loss [per mille] and round-trip time [ms]."""
+    """Return downloads over a wire with this loss [per mille] and round-trip time [ms]."""
     return cell.scenario(
         "down",
         tcp={"window": window, "min_rto": ENDINGS[ending]},

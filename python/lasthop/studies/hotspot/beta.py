@@ -32,7 +32,7 @@ SWEEP = Sweep("{cwmin}", scenario, {"cwmin": CWMINS})
 
 
 def beta(run: Run) -> Quantity:
-    """Return uplink over downlink goodput, beside the two-node chain's answer. [-]"""
+    """Return uplink over downlink goodput, with the prediction of the two-node chain. [-]"""
     goodput = {
         direction: run.quantity("flows", f"first/udp-{direction}/1", "goodput_bps")
         for direction in ("up", "down")

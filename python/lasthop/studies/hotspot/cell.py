@@ -1,8 +1,8 @@
-"""The hot-spot of paper 002's test-bed, and what its figures read from a run of it.
+"""The hot-spot of paper 002's test-bed, and the quantities of its figures.
 
-Five stations with 802.11b cards at 11 Mb/s, an access point with 75 packets of buffer, a wire that
-costs nothing; TCP Reno with delayed ACKs and a receive window of 42 packets of 1500 bytes; runs of
-three minutes (section 5).
+It has five stations with 802.11b cards at 11 Mb/s, an access point with 75 packets of buffer, and a
+wire without delay. TCP is Reno with delayed ACKs and a receive window of 42 packets of 1500 bytes.
+Runs last three minutes (section 5).
 """
 
 from collections.abc import Mapping, Sequence
@@ -41,10 +41,10 @@ PAPERS_WCE: Mapping[str, Any] = {"rule": "paper"}
 """The estimator that is judged: the paper's, which believes every answer by itself."""
 
 PAPERS_VSB: Mapping[str, Any] = {"udp": "down", "wce": PAPERS_WCE}
-"""The bottleneck that is judged: the paper's, which uplink UDP passes beside."""
+"""The bottleneck that is judged: the paper's, which uplink UDP bypasses."""
 
 BESIDE_REPLICATIONS = 20
-"""Replications of what is shown beside what is judged."""
+"""Replications of additional points that are shown but not judged."""
 
 Tree = Mapping[str, Any]
 
@@ -135,9 +135,9 @@ def goodput(run: Run, station: str) -> Quantity:
 def queue_shape(queue: Sequence[Quantity]) -> dict[str, Quantity]:
     """Return how station 1's queue grows over one to six uploads. [packets, -]
 
-    These are what the second and the third upload add, and each of the later ones; the mean growth
-    per upload from the third on; and how straight it is there: the mean of the inner points over
-    that of the outer ones, 1 on a line.
+    These are the growth by the second upload, the third, and each later upload, and the mean growth
+    per upload from the third on. The last is the straightness there: the mean of the inner points
+    over that of the outer points, 1 on a line.
     """
     one, two, three, four, five, six = queue
     return {
@@ -168,7 +168,7 @@ def lossless(runs: Runs) -> None:
 
 
 STANDING: Mapping[str, Reading] = {"queue_{x}": station_queue, "loss_{x}": ap_loss}
-"""What tables show of every point of a sweep, by names of values."""
+"""Quantities that tables show of every point of a sweep, by names of values."""
 
 
 def ap_queue(run: Run) -> Quantity:

@@ -52,7 +52,7 @@ SWEEP = Sweep("{phase}", scenario, {"phase": tuple(PHASES)})
 AGREED = replace(
     SWEEP, name="agreed-{phase}", scenario=lambda phase: cell.by_agreement(scenario(phase))
 )
-"""The same with C by agreement, for the eye: no claim reads it."""
+"""Figure with C by agreement, only to look at: no claim reads it."""
 
 
 def capacity(run: Run) -> Quantity:

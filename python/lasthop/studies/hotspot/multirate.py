@@ -1,4 +1,4 @@
-"""Figures 7 and 10: station 1 at 2 Mb/s beside the same cell at 11 Mb/s."""
+"""Figures 7 and 10: station 1 at 2 Mb/s, compared with the same cell at 11 Mb/s."""
 
 from lasthop.studies.hotspot import cell
 from lasthop.studies.hotspot.sweeps import (

@@ -1,4 +1,4 @@
-"""Figures 5 to 11 with the virtual shared bottleneck, beside the same cells without it."""
+"""Figures 5 to 11 with the virtual shared bottleneck, and the same cells without it."""
 
 from collections.abc import Mapping
 from dataclasses import replace
@@ -54,7 +54,7 @@ Study ``fig11`` has the runs of figure 11 without it.
 """
 
 STILL_RATE = "4.5 Mbps"
-"""A rate at which no queue stands in the access point."""
+"""A rate at which there is no standing queue in the access point."""
 
 SHORT_QUEUE = 5
 """A buffer of the access point that runs empty. [packets]"""
@@ -84,7 +84,7 @@ AGREED = {
     )
     for figure, sweep in WITH.items()
 }
-"""The same with C by agreement, for the eye: no claim reads it."""
+"""Figures with C by agreement, only to look at: no claim reads them."""
 
 
 def measure(runs: Runs) -> dict[str, Quantity]:

@@ -1,4 +1,4 @@
-"""Appendix IV: greedy uplink UDP beside TCP behind the bottleneck.
+"""Appendix IV: greedy uplink UDP and TCP through the bottleneck.
 
 Three stations send more datagrams than the medium takes, so that their buffers are full; station 1
 downloads over four connections and another over one. The extended estimator spares the senders its

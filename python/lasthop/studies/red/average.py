@@ -22,7 +22,7 @@ SEEDS = (1, 2, 3, 4, 5)
 """Runs over which the queue is sampled: the series is that of a run's first replication."""
 
 TIME_CONSTANT_S = 1.0
-"""Time constant of the average at a link that is full: ns-2's automatic weight is 1 - exp(-1 / C T)
+"""Time constant of the average at a full link. The automatic weight of ns-2 is 1 - exp(-1 / C T)
 for a link of C packets/s, with T ten times 0.1 s, the least round-trip time that it assumes. [s]"""
 
 STEP_S = 0.01

@@ -23,7 +23,7 @@ DATA_PART = 1460 / 1500
 """Part of a packet that is data. [-]"""
 
 PAPERS_MEGABYTES = 500
-"""What each flow transfers in the paper, and the only size whose gain is compared with it. [MB]"""
+"""Volume of each flow in the paper, the only size whose gain is compared with it. [MB]"""
 
 
 @dataclass(frozen=True)

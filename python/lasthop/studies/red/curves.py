@@ -1,4 +1,4 @@
-"""What the figures of the analysis share: cases, Hopf points, and points on the Hopf condition."""
+"""Common parts of the analysis's figures: cases, Hopf points, points on the Hopf condition."""
 
 from collections.abc import Sequence
 from functools import cache
@@ -49,8 +49,8 @@ def delays(model: str, name: str, parameter: str, values: Sequence[int]) -> dict
 
 
 def over_threshold(model: str, rtt: float) -> dict[str, Quantity]:
-    """Return alpha on the Hopf condition over the threshold, and how much it changes [-]; on either
-    side of the curve, and with the default alpha at its end, the rate at which motions grow [1/s].
+    """Return alpha on the Hopf condition over the threshold, and its change [-]. The growth rates
+    of motions [1/s] are those on either side of the curve, and with the default alpha at its end.
     """
     low, high = (critical_alpha(model, rtt=rtt, min_th=b) for b in (LOW_TH, HIGH_TH))
     middle = critical_alpha(model, rtt=rtt, min_th=MIDDLE_TH)

@@ -1,4 +1,4 @@
-"""What the packet-level figures of paper 004 have in common: one experiment, at either effort."""
+"""Common part of the packet-level figures of paper 004: one experiment, at either effort."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence

@@ -15,7 +15,7 @@ UNTIL = 1500.0
 """End of the motion, long after the slowest transient. [s]"""
 
 LATE = 0.1
-"""Last part of the motion in which the swing is read. [-]"""
+"""Last part of the motion in which the amplitude is read. [-]"""
 
 
 @cache
@@ -25,7 +25,7 @@ def motion(gamma: float) -> Trajectory:
 
 
 def measure(_: Runs) -> dict[str, Quantity]:
-    """Return half the swing of the window late in the motion."""
+    """Return the amplitude of the window late in the motion."""
     return {f"amplitude_{g}".replace(".", "_"): theory(motion(g).swing(LATE)) for g in GAMMAS}
 
 

@@ -38,7 +38,7 @@ def sufficient_alpha(q_th: float) -> float:
 
 @cache
 def swing(q_th: float) -> float:
-    """Return half the swing of the window late in the motion. [packets]"""
+    """Return the amplitude of the window late in the motion. [packets]"""
     return integrate(Case.of("threshold", q_th=q_th), UNTIL).swing(0.1)
 
 

@@ -1,5 +1,5 @@
 """Figures 15 and 17: RED 8/15 against the threshold policy of 15 packets, at one router and in a
-parking lot: queues and utilisation. What they cost is in `costs`.
+parking lot: queues and utilisation. Their costs are in `costs`.
 
 The threshold policy is a drop-tail queue of 15 packets: RED is compared with a small buffer.
 """
@@ -137,7 +137,7 @@ class Queues(Policies):
         return self.binned.values(runs, {name: router.least_utilisation})
 
     def findings(self, runs: Runs) -> dict[str, str]:
-        """Return what hangs on bins and mean packet, and what equal access rates do."""
+        """Return the effects of bins, of the mean packet, and of equal access rates."""
         fine, coarse = (
             listed(self.binned.at(bin_s=bin_s).read(runs, router.least_utilisation))
             for bin_s in (FINE_S, COARSE_S)

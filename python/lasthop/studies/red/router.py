@@ -1,9 +1,9 @@
-"""The routers of paper 004 (sections V and VI), and what its figures read from a run of them.
+"""The routers of paper 004 (sections V and VI), and the quantities of its figures.
 
-Sixty hosts with access links of 2 Mb/s share a link of 100 Mb/s with room for 2084 packets of
-1500 bytes, under RED with ns-2's defaults or the threshold policy. Runs last 500 s, of which the
-last 25 s are read. The access rates are spread over 1 %: with equal rates packets of all flows
-arrive in lock step, and the order of arrival instead of chance decides who loses one.
+Sixty hosts with access links of 2 Mb/s share a link of 100 Mb/s with room for 2084 packets of 1500
+bytes, under RED with ns-2's defaults or the threshold policy. Runs last 500 s, of which the last 25
+s are read. The access rates are spread over 1 %. With equal rates packets of all flows would arrive
+in lock step, and the order of arrival instead of chance would decide the losses.
 """
 
 from collections.abc import Mapping, Sequence
@@ -18,7 +18,7 @@ from lasthop.studies.study import Quantity, Run, mean_of
 
 @dataclass(frozen=True)
 class Effort:
-    """How much is simulated.
+    """Extent of the simulations.
 
     Parameters
     ----------
@@ -27,12 +27,12 @@ class Effort:
     duration_s : int
         Length of a run of flows without end. [s]
     megabytes_long, megabytes : int
-        What each flow transfers where completion times are taken, at one router that Compound
-        flows share, and elsewhere. [MB]
+        Volume of each flow where completion times are measured, at one router that Compound flows
+        share, and elsewhere. [MB]
     replications, close, least : int
-        Replications of most points, of those where two curves lie so close together, or extremes
-        vary so much, that five would not do, and of those whose least utilisation is compared with
-        the paper's.
+        Replications of most points, of points for which five would not suffice, because curves are
+        close together or extremes vary, and of points whose least utilisation is compared with the
+        paper's.
     words : str
         Words for titles.
     """
@@ -130,7 +130,7 @@ def red(
 
 
 def threshold(packets: int) -> dict[str, Any]:
-    """Return the threshold policy: what finds so many packets is lost."""
+    """Return the threshold policy: a packet that finds this many packets is lost."""
     return {"threshold": packets}
 
 
@@ -198,7 +198,7 @@ def parking_lot(
     replications: int | None = None,
     rate_spread: float = RATE_SPREAD,
 ) -> dict[str, Any]:
-    """Return two bottlenecks in a row (figure 16): half the sources of the first one go on through
+    """Return two bottlenecks in a row (figure 16). Half the sources of the first continue through
     the second, where as many others join. `rate_spread` is the range of the bottlenecks' rates, as
     a part of their mean.
     """
@@ -312,7 +312,7 @@ def queue_mean(run: Run, link: str = BOTTLENECK) -> Quantity:
 
 
 def oscillation(run: Run, link: str = BOTTLENECK) -> Quantity:
-    """Return how far the queue swings: its standard deviation over time. [packets]"""
+    """Return the oscillation of the queue: its standard deviation over time. [packets]"""
     return run.quantity("queues", link, "occupancy_sd_packets")
 
 

@@ -1,7 +1,7 @@
 """Figures 6 to 13: the queue at one router over the round-trip time, with and without averaging, at
-small and large thresholds; of Compound flows alone and of mixed traffic.
+small and large thresholds; of Compound flows only and of mixed traffic.
 
-Every figure of mixed traffic repeats one of Compound alone, so that both are made here.
+Every figure of mixed traffic repeats a figure of Compound only, so that both are made here.
 """
 
 from abc import abstractmethod
@@ -46,7 +46,7 @@ LONGEST_RTT = 25
 """Round-trip time at which longest queues are compared. [ms]"""
 
 FOLLOWED_RTTS = (10, 25)
-"""Round-trip times at which windows are laid beside the loss. [ms]"""
+"""Round-trip times at which windows are compared with the loss. [ms]"""
 
 SWINGING: Mapping[str, Reading] = {
     "utilisation": router.utilisation,
@@ -54,7 +54,7 @@ SWINGING: Mapping[str, Reading] = {
     "oscillation": router.oscillation,
     "synchrony": router.synchrony,
 }
-"""What tells a queue that swings from one that does not, by names of values."""
+"""Quantities that distinguish queues that oscillate from others, by names of values."""
 
 
 LABELS = {
@@ -131,7 +131,7 @@ class OverRtt(Swings):
         return points
 
     def measure(self, runs: Runs) -> dict[str, Quantity]:
-        """Return windows and what swings at either end."""
+        """Return windows and oscillations at either end."""
         table = {f"{name}_{{rtt}}": read for name, read in SWINGING.items()}
         ends = self.sweep.at(rtt=[10, 200])
         return ends.values(runs, {"window_{rtt}": router.window, **table})
@@ -153,12 +153,12 @@ class OverRtt(Swings):
         }
 
     def picture(self) -> Picture:
-        """Return what swings over the round-trip time."""
+        """Return the oscillations over the round-trip time."""
         return self.swinging(OVER_RTT, "RED 50/100", "rtt")
 
 
 class TwoGroups(Swings):
-    """Figure 7 or 11: two round-trip times at once."""
+    """Figure 7 or 11: two round-trip times in one run."""
 
     numbers = (7, 11)
     what = "two groups of round-trip times"
@@ -174,7 +174,7 @@ class TwoGroups(Swings):
         )
 
     def measure(self, runs: Runs) -> dict[str, Quantity]:
-        """Return what swings."""
+        """Return the oscillations."""
         return self.sweep.values(
             runs, {f"{name}_{{group}}": reading for name, reading in SWINGING.items()}
         )
@@ -229,7 +229,7 @@ class Averaging(Swings):
         return values | longest.values(runs, {"queue_max_{queue}": router.queue_max})
 
     def findings(self, runs: Runs) -> dict[str, str]:
-        """Return what hangs on the width of the bins, and on gentle."""
+        """Return the effects of the width of the bins, and of gentle."""
         shown = "; ".join(
             f"{bin_s:g} s: {' and '.join(map(str, least))}"
             for bin_s in BINS
@@ -253,7 +253,8 @@ class Averaging(Swings):
         }
 
     def picture(self) -> Picture:
-        """Return what swings over the round-trip time, and the least utilisation over the bins."""
+        """Return the oscillations over the round-trip time, and the least utilisation over the
+        bins."""
         least = Panel(
             f"minimum utilisation\nat {BINNED_RTT} ms",
             self.binned.lines("{queue}", "bin_s", router.least_utilisation),
@@ -299,8 +300,8 @@ class Thresholds(Swings):
         return {**self.sweep.points(), **self.sampled.points()}
 
     def measure(self, runs: Runs) -> dict[str, Quantity]:
-        """Return how far the queues swing, in packets and relative to their means, how much they
-        repeat themselves, and what windows and utilisation do.
+        """Return the oscillations of the queues in packets and relative to their means, their
+        periodicity, windows and utilisation.
         """
         likeness = {
             f"likeness_{pair}": router.likeness(self.sampled.at(pair=pair).runs(runs), SAMPLED_S[0])
@@ -315,7 +316,7 @@ class Thresholds(Swings):
         )
 
     def findings(self, runs: Runs) -> dict[str, str]:
-        """Return that the larger queue swings further because it is larger."""
+        """Return that the larger queue has a larger amplitude because it is larger."""
         read = {name: self.sweep.read(runs, reading) for name, reading in SWINGING.items()}
         swing, synchrony, least = (
             read[name] for name in ("oscillation", "synchrony", "utilisation_min")
@@ -333,7 +334,7 @@ class Thresholds(Swings):
         }
 
     def picture(self) -> Picture:
-        """Return what swings over the upper threshold."""
+        """Return the oscillations over the upper threshold."""
         thresholds = Abscissa(
             "thresholds [packets]",
             lambda pair: float(THRESHOLDS[pair][1]),

@@ -29,7 +29,7 @@ SHORT_RTTS = (0.01, 0.02, 0.05, 0.1, 0.2, 1.0)
 """Round-trip times at which it is looked at. [s]"""
 
 INSIDE = 0.01
-"""How far inside the stable side the setting lies at the shortest of them, relative. [-]"""
+"""Relative distance of the setting from the stability edge at the shortest of them. [-]"""
 
 OTHER_PIPES = (10.0, 250.0)
 """Packets in flight at the longer delay for comparison. [packets]"""

@@ -1,10 +1,10 @@
-"""Section II, remark (ii): RED with other numbers of users, who have the same share of everything.
+"""Section II, remark (ii): RED with other numbers of users that have the same share of everything.
 
 The fluid model has capacity, queue and thresholds per flow, and no number of flows. The runs scale
 link rate, buffer and thresholds with the number of flows. The automatic weight falls with the
-link's rate, so that RED averages over the same time. Runs are read from a fifth of their length
-on, since losses of 25 s differ by a tenth from run to run: the first runs, read as those of
-figure 6, left the losses at 200 ms open.
+link's rate, so that RED averages over the same time. Runs are read from a fifth of their length on,
+since losses of 25 s differ by a tenth from run to run. The first runs, read as those of figure 6,
+left the losses at 200 ms open.
 """
 
 from typing import Any
@@ -30,7 +30,7 @@ RATIOS: dict[str, Reading] = {
     "loss": router.loss,
     "utilisation": router.utilisation,
 }
-"""What is to be the same with any number of flows, by names of values."""
+"""Quantities that should be equal with any number of flows, by names of values."""
 
 
 class Users(Experiment):

@@ -1,6 +1,6 @@
-"""The cell of paper 000, Table II, and what its figures read from a run of it.
+"""The cell of paper 000, Table II, and the quantities of its figures.
 
-802.11g at 36 Mb/s behind a long preamble, Compound TCP with a receive window of 45 packets and
+802.11g at 36 Mb/s after a long preamble, Compound TCP with a receive window of 45 packets and
 immediate ACKs, 100 packets of room at the access point. Stations of class 1 (``high``) lose no
 frames, those of class 2 (``low``) lose a frame with data with probability p_w.
 """
@@ -28,7 +28,7 @@ ERRORS = (0.0, 0.1, 0.2, 0.3)
 """Probabilities of channel errors, p_w, that claims speak of. [-]"""
 
 ERRORS_STATED = ", ".join(f"{error:g}" for error in ERRORS)
-"""The same probabilities for a sentence."""
+"""These probabilities for a sentence."""
 
 ERROR_AXIS = Abscissa("channel errors $p_w$ of class 2 [-]")
 

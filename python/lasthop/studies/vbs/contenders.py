@@ -21,7 +21,7 @@ CHANGES: dict[str, dict[str, dict[str, str]]] = {
 
 
 def scenario(changes: str, count: int) -> dict[str, Any]:
-    """Return so many downloads, perhaps with short frames and slots."""
+    """Return this many downloads, perhaps with short frames and slots."""
     tree = cell.scenario(
         " ".join([f"{count} downloads", *CHANGES[changes]]),
         {"high": {"count": count, "download": 1}},

@@ -17,7 +17,7 @@ WORDS = {"plain": "as stated", "errors": f"p_w {ERROR}", "window": f"window of {
 
 
 def scenario(variant: str, count: int) -> dict[str, object]:
-    """Return so many devices, as stated or with what empties the queue."""
+    """Return this many devices, as stated or with settings that empty the queue."""
     error = {"error_down": ERROR} if variant == "errors" else {}
     tree = cell.scenario(
         f"{count} downloads, 70 ms, {WORDS[variant]}",

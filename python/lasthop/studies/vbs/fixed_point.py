@@ -11,7 +11,7 @@ from lasthop.studies.study import Quantity, Runs, Study, theory
 from lasthop.studies.vbs import cell
 
 SCATTERED = 4
-"""Starting points anywhere, besides those that the model itself tries."""
+"""Random starting points, in addition to those that the model itself tries."""
 
 READINGS = {"the engine's": Options(), "the corrected paper's": PAPER}
 

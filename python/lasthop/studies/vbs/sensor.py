@@ -1,7 +1,7 @@
-"""Sections II and V: a sensor behind a full queue, before and after virtual buffer sharing.
+"""Sections II and V: a sensor with a full queue, before and after virtual buffer sharing.
 
-Five sensors get a command and send a report every 5 s on average, beside ten downloads, or beside
-five uploads and five downloads.
+Five sensors get a command and send a report every 5 s on average, in addition to ten downloads, or
+to five uploads and five downloads.
 """
 
 from typing import Any

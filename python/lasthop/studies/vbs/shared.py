@@ -14,7 +14,7 @@ FAIR: dict[str, Any] = {
     "limit": cell.BUFFER,
     "fq_codel": {"target": "1 s", "interval": "10 s"},
 }
-"""A queue for each connection, served in turn, whose drops are those of a full buffer alone."""
+"""A queue for each connection, served in turn, whose drops are only those of a full buffer."""
 
 ALL = {
     "high": {"count": 5, "download": 1, "error_down": 0.3},
@@ -57,7 +57,7 @@ STATED = Sweep(
     {"algorithm": tuple(cell.WORDS), "error": cell.ERRORS[1:]},
     words=cell.WORDS,
 )
-"""The same with the attempts of table II."""
+"""Settings with the attempts of table II."""
 
 
 def of_queue(quantity: str) -> Reading:
@@ -75,7 +75,7 @@ def measure_occupancy(runs: Runs) -> dict[str, Quantity]:
 
 
 def findings_occupancy(runs: Runs) -> dict[str, str]:
-    """Return how far the queue swings."""
+    """Return the oscillation of the queue."""
     swing = {
         name: of_queue("occupancy_error_packets")(runs[name])
         for name in ("two_classes", "regulated", "partition")

@@ -49,7 +49,7 @@ SETTINGS = Sweep(
 """Attempts, and the frames of class 2 that have errors."""
 
 STATED = SETTINGS.at(attempts=cell.STATED_ATTEMPTS, frames="data")
-"""Those of table II, errors of data frames."""
+"""Settings of table II, with errors of data frames."""
 
 SNR_DB = {0.1: 16.617, 0.2: 16.381, 0.3: 16.23}
 """Signal-to-noise ratios at which frames with data at 36 Mb/s have these errors; a test checks."""
@@ -79,7 +79,7 @@ FALLBACK = Sweep(
     {"kind": tuple(KINDS), "error": tuple(SNR_DB)},
     words={kind: words for kind, (_, _, words) in KINDS.items()},
 )
-"""Section II-B: automatic rate fallback, said to worsen the gap."""
+"""Section II-B: automatic rate fallback, which worsens the gap according to the paper."""
 
 
 def failure(run: Run, prefix: str) -> Quantity:
@@ -154,8 +154,8 @@ def measure_goodputs(runs: Runs) -> dict[str, Quantity]:
 
 
 def shown_goodputs(runs: Runs) -> dict[str, Quantity]:
-    """Return goodputs of the classes [Mb/s] and the buffer's loss with table II's attempts, beside
-    our model's and beside the paper's own.
+    """Return goodputs of the classes [Mb/s] and the buffer's loss with table II's attempts, of the
+    runs, our model and the paper.
     """
     of_classes = {
         f"stated_goodput_{number}_{{error}}": cell.goodput_of(prefix)
@@ -210,7 +210,7 @@ def _by_papers_model(stated: bool = False) -> list[Any]:
 
 
 def measure_loss(runs: Runs) -> dict[str, Quantity]:
-    """Return the buffer's loss, beside our model's and beside the paper's own."""
+    """Return the buffer's loss, of the runs, our model and the paper."""
     values = CLAIMED.values(runs, {"loss_{error}": cell.buffer_loss})
     for error, own in zip(cell.ERRORS, _by_papers_model(), strict=True):
         seen = values[f"loss_{tag(error)}"].samples

@@ -13,9 +13,9 @@ from lasthop.studies.sweep import Sweep
 from lasthop.studies.vbs import cell
 
 LARGE = 450
-"""The "large AP buffer" of figure 16, whose size the paper does not give: room for the windows of
-the five downloads and for an ACK of each packet of the five uploads' windows, so that nothing is
-dropped. [packets]"""
+"""The "large AP buffer" of figure 16, whose size the paper does not give. It has room for the
+windows of the five downloads and for an ACK of each packet of the five uploads' windows, so that
+nothing is dropped. [packets]"""
 
 BUFFERS = (50, 100, 150)
 """Buffers of figure 17. [packets]"""

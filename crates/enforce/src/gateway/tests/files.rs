@@ -148,7 +148,7 @@ fn what_is_wrong_is_said_with_its_line() {
         (
             "metrics = \"0.0.0.0:9464\"",
             "cafe.toml:4: `gateway.metrics`: \"0.0.0.0:9464\" is not a loopback address; expected \
-             \"off\" or a port of this machine alone, such as \"127.0.0.1:9464\"",
+             \"off\" or a port of this machine only, such as \"127.0.0.1:9464\"",
         ),
         (
             "fairnes = \"flow\"",
@@ -192,7 +192,7 @@ fn what_is_wrong_is_said_with_its_line() {
         ),
         (
             "station.a.address = \"10.0.0.1/30\"",
-            "cafe.toml:4: `gateway.station.a.address`: \"10.0.0.1/30\" has bits behind its prefix, write 10.0.0.0/30; expected IP addresses and subnets such as 192.168.4.0/24, \
+            "cafe.toml:4: `gateway.station.a.address`: \"10.0.0.1/30\" has bits after its prefix, write 10.0.0.0/30; expected IP addresses and subnets such as 192.168.4.0/24, \
              separated by commas",
         ),
         (

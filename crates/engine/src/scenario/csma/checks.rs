@@ -43,9 +43,11 @@ pub(in super::super) fn leave_alone(root: &mut Item, problems: &mut Problems) {
     if let Some(((first, item), more)) = others.split_first() {
         let more: String = more.iter().map(|(name, _)| format!(", `{name}`")).collect();
         let message = match more.is_empty() {
-            true => "beside `csma`; expected only wired links and flows with a route".to_owned(),
+            true => {
+                "conflicts with `csma`; expected only wired links and flows with a route".to_owned()
+            }
             false => format!(
-                "beside `csma`, and so is{}; expected only wired links and flows with a route",
+                "conflicts with `csma`, and so does{}; expected only wired links and flows with a route",
                 &more[1..]
             ),
         };
@@ -65,7 +67,7 @@ pub(in super::super) fn check(root: &Section, problems: &mut Problems) {
                 entry.refuse(message, problems);
             }
             if let Some(rate) = greedy(flow) {
-                rate.refuse_value("beside no route; expected a rate", problems);
+                rate.refuse_value("is for a flow on a route; expected a rate", problems);
             }
         }
         return;
@@ -85,7 +87,7 @@ pub(in super::super) fn check(root: &Section, problems: &mut Problems) {
         && let Some(frames) = record.said(Record::frames)
         && frames.value != Some(0)
     {
-        let message = "beside `csma`; a capture is of the frames of a cell";
+        let message = "conflicts with `csma`; a capture is of the frames of a cell";
         frames.refuse(message, problems);
     }
 }
@@ -132,7 +134,8 @@ fn check_others(
             continue;
         };
         if placed {
-            let message = format!("beside nodes; expected {key}, or the nodes at the ends");
+            let message =
+                format!("conflicts with the nodes at the ends; expected {key}, or these nodes");
             entry.refuse(message, problems);
         }
         for other in &names(link, listing) {
@@ -233,7 +236,10 @@ fn check_flow(csma: &Section, flow: &Section, problems: &mut Problems) {
         entry.refuse_value("is of flows between wired nodes, not on a route", problems);
     }
     if let Some(table) = flow.inside(FlowTable::web) {
-        table.refuse("beside `route`; expected bulk TCP, or udp", problems);
+        table.refuse(
+            "conflicts with `route`; expected bulk TCP, or udp",
+            problems,
+        );
     }
     if let Some(entry) = flow.said(FlowTable::segments) {
         let fault = "is of flows that end; a flow on a route has no end, but `stop`";
@@ -294,7 +300,7 @@ fn check_rules(csma: &Section, has_tcp: bool, problems: &mut Problems) {
             fairness.refuse_value(fault, problems);
         }
         if csma.said(CsmaTable::marginal_utility).is_some() {
-            let fault = "beside marginal_utility, which says what rates are worth; expected one \
+            let fault = "conflicts with marginal_utility, which has the value of rates; expected one \
                          of the two";
             fairness.refuse_value(fault, problems);
         }

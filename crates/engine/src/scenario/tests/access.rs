@@ -93,7 +93,7 @@ fn pifs_is_for_the_access_point() {
     let (_, ap) = nodes("", &[("cell.ap.aifsn", "1"), ("cell.ap.voice.aifsn", "1")]);
     assert_eq!((ap.best_effort.aifsn, ap.voice.aifsn), (1, 1));
     let range = "expected a whole number from 2 to 15, and 1, which is PIFS, for the access point \
-                 alone";
+                 only";
     let allowed =
         format!("1 is too small for a station; {range}\nhint: `cell.ap` has an `aifsn` of its own");
     assert_eq!(

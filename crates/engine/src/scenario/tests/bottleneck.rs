@@ -103,7 +103,7 @@ fn it_needs_a_cell() {
     let text = "duration = \"1 s\"\ndumbbell = { bottleneck = \"1 Mbps\", flows = 3 }\n[vsb]";
     assert_eq!(
         complaints(toml(text, &[])),
-        "x.toml:3: `vsb`: it stands in front of an access point; expected a cell with stations"
+        "x.toml:3: `vsb`: it is in front of an access point; expected a cell with stations"
     );
 }
 

@@ -170,7 +170,7 @@ fn marginal_utilities_that_do_not_fall_are_refused() {
     }
     assert_eq!(
         said("[[1, 2], [2, 1]]\nfairness = 2"),
-        "x.toml:6: `csma.fairness`: 2 beside marginal_utility, which says what rates are worth; \
+        "x.toml:6: `csma.fairness`: 2 conflicts with marginal_utility, which has the value of rates; \
          expected one of the two"
     );
     assert_eq!(
@@ -264,7 +264,7 @@ fn only_flows_on_routes_are_beside_a_conflict_graph() {
         ),
         (
             with("[flow.y]\nroute = [\"far\"]\nweb = 3"),
-            "`flow.y.web`: beside `route`; expected bulk TCP, or udp",
+            "`flow.y.web`: conflicts with `route`; expected bulk TCP, or udp",
         ),
         (
             complaints(toml(
@@ -356,7 +356,7 @@ fn settings_that_contradict_each_other_are_refused() {
         ),
         (
             of("route = [\"1\"]\n[record]\nframes = 10", ""),
-            "`record.frames`: beside `csma`; a capture is of the frames of a cell",
+            "`record.frames`: conflicts with `csma`; a capture is of the frames of a cell",
         ),
         (
             complaints(toml(
@@ -546,20 +546,20 @@ fn one_mistake_is_one_line() {
     let with = |more: &str| complaints(toml(&format!("{PLACED}{more}"), &[]));
     assert_eq!(
         with("[dumbbell]\nflows = 3"),
-        "x.toml:15: `dumbbell`: beside `csma`; expected only wired links and flows with a route"
+        "x.toml:15: `dumbbell`: conflicts with `csma`; expected only wired links and flows with a route"
     );
     assert_eq!(
         with("[cell]\nphy = \"802.11b\""),
-        "x.toml:15: `cell`: beside `csma`; expected only wired links and flows with a route"
+        "x.toml:15: `cell`: conflicts with `csma`; expected only wired links and flows with a route"
     );
     assert_eq!(
         with("[cell]\nrate = \"3 Mbps\"\n[station.a]\nupload = 0"),
-        "x.toml:15: `cell`: beside `csma`, and so is `station`; expected only wired links and \
+        "x.toml:15: `cell`: conflicts with `csma`, and so does `station`; expected only wired links and \
          flows with a route"
     );
     assert_eq!(
         with("[wire]\ndelay = \"1 ms\""),
-        "x.toml:15: `wire`: beside `csma`; expected only wired links and flows with a route"
+        "x.toml:15: `wire`: conflicts with `csma`; expected only wired links and flows with a route"
     );
     assert_eq!(
         complaints(toml(

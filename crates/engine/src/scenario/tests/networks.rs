@@ -267,7 +267,7 @@ fn what_a_network_lacks_is_named() {
         refused(&format!(
             "{dumbbell}parking_lot = {{ bottleneck = \"1 Mbps\" }}\n[flow.a]"
         )),
-        "x.toml:3: `parking_lot`: a second shape beside `dumbbell`; expected one of the two"
+        "x.toml:3: `parking_lot`: a second shape, in addition to `dumbbell`; expected one of the two"
     );
     assert_eq!(
         refused("cell.phy = \"802.11b\"\ndumbbell = { bottleneck = \"1 Mbps\", flows = 1 }"),
@@ -334,7 +334,7 @@ fn what_web_traffic_cannot_be_is_refused() {
     );
     assert_eq!(
         of("web = 5\nudp = \"1 Mbps\""),
-        "x.toml:5: `flow.a.udp`: beside `web`; expected one of the two"
+        "x.toml:5: `flow.a.udp`: conflicts with `web`; expected one of the two"
     );
     assert_eq!(
         of("web = 5\ncount = 2"),

@@ -373,7 +373,7 @@ fn settings_of_a_discipline_without_effect_are_refused() {
 fn mac80211_above_a_device_that_does_not_aggregate_leads_to_fq_codel() {
     assert_eq!(
         refusal(&[("cell.ap.queue", "{ mac80211 = {} }")]),
-        "`cell.ap.queue.mac80211`: the queue of mac80211 stands above a device that aggregates, which \
+        "`cell.ap.queue.mac80211`: the queue of mac80211 is above a device that aggregates, which \
          802.11b does not; accepted with phy \"802.11n\", \"802.11ac\" or \"802.11ax\"\n\
          hint: `cell.ap.queue = { fq_codel = {} }` has its flow queues and CoDel"
     );
@@ -399,10 +399,12 @@ fn a_discipline_that_begins_beyond_the_limit_is_refused() {
     );
     assert_eq!(
         queue("{ limit = 10, threshold = 11 }"),
-        "`cell.ap.queue.limit`: 10 beside a threshold of 11, which is the limit of its queue; \
+        "`cell.ap.queue.limit`: 10 conflicts with a threshold of 11, which is the limit of its queue; \
          expected one of the two"
     );
-    assert!(queue("{ limit = 20, threshold = 11 }").contains("20 beside a threshold of 11"));
+    assert!(
+        queue("{ limit = 20, threshold = 11 }").contains("20 conflicts with a threshold of 11")
+    );
     let over_the_file =
         "queue = 15\ndumbbell = { flows = 1, bottleneck = \"9 Mbps\", rtt = \"9 ms\" }";
     let over_the_file = format!("duration = \"9 s\"\n{over_the_file}");
@@ -412,7 +414,7 @@ fn a_discipline_that_begins_beyond_the_limit_is_refused() {
     );
     assert_eq!(
         complaints(toml(&over_the_file, &[("queue.threshold", "20")])),
-        "x.toml:2: `queue.limit`: 15 beside a threshold of 20, which is the limit of its queue; \
+        "x.toml:2: `queue.limit`: 15 conflicts with a threshold of 20, which is the limit of its queue; \
          expected one of the two\n\
          hint: `queue={ threshold = 20 }` replaces the whole queue"
     );
@@ -498,7 +500,7 @@ fn a_shared_queue_has_classes_with_shares() {
     );
     assert!(
         sharing("{ by = \"station\", class = { x = { share = 1 } } }")
-            .starts_with("`cell.ap.queue.vbs.by`: \"station\" beside `class`")
+            .starts_with("`cell.ap.queue.vbs.by`: \"station\" conflicts with `class`")
     );
     let elsewhere = refusal(&[("cell.queue.vbs", "{ by = \"station\" }")]);
     assert!(

@@ -175,7 +175,7 @@ fn stations_and_flows_are_needed() {
         )),
         "x.toml:2: `dumbbell.flows`: missing; expected a number of flows, or tables [flow.NAME]"
     );
-    let none = "`dumbbell.flows`: 0 makes no flow; expected a number from 1 to 100000, or 0 beside \
+    let none = "`dumbbell.flows`: 0 makes no flow; expected a number from 1 to 100000, or 0 with \
                 tables [flow.NAME]";
     let dumbbell = "duration = \"1 s\"\ndumbbell.bottleneck = \"5 Mbps\"\ndumbbell.flows = ";
     assert_eq!(

@@ -409,7 +409,7 @@ fn a_signal_to_noise_ratio_stands_alone_and_has_its_unit() {
     assert!(snr("\"loud\"").contains("is not a level"));
     assert_eq!(
         said(&[("station.a.snr", "15 dB"), ("station.a.error_up", "0.1")]),
-        "`station.a.error_up`: 0.1 beside `snr` = \"15 dB\"; expected one of the two"
+        "`station.a.error_up`: 0.1 conflicts with `snr` = \"15 dB\"; expected one of the two"
     );
 }
 
@@ -437,7 +437,7 @@ fn a_change_of_the_channel_has_a_time_and_changes_something() {
     );
     assert_eq!(
         said("{ rain = { at = \"5 s\", snr = \"9 dB\", error_up = 0.1 } }"),
-        "`station.a.channel.rain.error_up`: 0.1 beside `snr` = \"9 dB\"; expected one of the two"
+        "`station.a.channel.rain.error_up`: 0.1 conflicts with `snr` = \"9 dB\"; expected one of the two"
     );
     assert!(said("{ rain = { at = \"0 s\", error = 0.1 } }").contains("is too small"));
 }

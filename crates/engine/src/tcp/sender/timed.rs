@@ -398,7 +398,7 @@ impl Sender {
     /// Section 7.3: a new segment if there is one, else the last one again.
     #[cold]
     fn next_probe(&self, timed: &Timed) -> (u32, bool) {
-        debug_assert!(timed.rack.sacked() == 0, "a probe behind a gap");
+        debug_assert!(timed.rack.sacked() == 0, "a probe after a gap");
         if self.snd_max < self.right_edge() {
             (self.snd_max, false)
         } else {
