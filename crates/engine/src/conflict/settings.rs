@@ -91,7 +91,7 @@ words! {
 }
 
 table! {
-    /// Wireless links that sense only some of each other, described by their conflict graph. Two links in conflict are never active simultaneously; any two other links may be. The flows are tables [flow.NAME] with a route.
+    /// Wireless links that sense only some of each other, described by their conflict graph. Two links in conflict wait for each other. Any two other links may transmit simultaneously. The flows are tables [flow.NAME] with a route.
     pub struct CsmaTable in "csma" {
         /// Wireless links by name. Names follow the rules for names of stations.
         key link: CsmaLinkTable = tables().required();
