@@ -15,17 +15,14 @@ import transcripts  # noqa: E402
 
 LONG: dict[str, tuple[str, ...]] = {
     "call.md": (">>> slow_line = table", ">>> slow_air = table"),
-    "import.md": ("lasthop compare",),
     "l4s.md": (">>> for rate",),
-    "middle.md": ("lasthop compare",),
-    "networks.md": ("as-ns2.toml", "check campus.toml"),
-    "old-laptop.md": (">>> found =", "lasthop simulate", "lasthop sweep"),
+    "networks.md": ("check campus.toml",),
+    "old-laptop.md": (">>> found =",),
     "oscillation.md": (
         "--over flows=",
         "weight=1",
         "ecn=true",
         "stability chart",
-        "stability cycle",
         "lasthop compare",
     ),
     "queues.md": (">>> s = lh.sweep",),
