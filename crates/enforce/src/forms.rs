@@ -395,7 +395,7 @@ mod tests {
         for (bad, remedy) in host_bits {
             assert_eq!(
                 station(bad),
-                Err(format!("has bits behind its prefix, {remedy}"))
+                Err(format!("has bits after its prefix, {remedy}"))
             );
         }
     }
