@@ -136,7 +136,9 @@ def test_an_answer_loads_neither_commands_nor_numbers() -> None:
 def test_a_shell_that_is_none_of_these_is_refused(lasthop: Lasthop) -> None:
     done = lasthop("completion", "tcsh")
     assert done.returncode == 2
-    assert done.stderr.startswith('error: SHELL: "tcsh" is not supported: expected bash, zsh, fish')
+    assert done.stderr.startswith(
+        'error: SHELL: "tcsh" is not supported: expected one of bash, zsh, fish'
+    )
 
 
 # -- real shells -------------------------------------------------------------------------------

@@ -185,7 +185,7 @@ def test_an_empty_line_takes_the_usual_answer(lasthop: Lasthop) -> None:
 
 
 BAD = [
-    ("hop", "token ring", "expected 802.11b, 802.11g, 802.11n, 802.11ac, 802.11ax, router"),
+    ("hop", "token ring", "expected one of 802.11b, 802.11g, 802.11n, 802.11ac, 802.11ax, router"),
     ("stations", "none", "expected a number from 1 to 200"),
     ("stations", "3 at 55", "rates of 802.11g are 6, 9, 12"),
     ("stations", "0", "expected a number from 1 to 200"),
