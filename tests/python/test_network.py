@@ -62,7 +62,7 @@ def test_pictures_show_classes_and_links(result: lh.Result, tmp_path: Path) -> N
     comparison.save_figure(tmp_path / "network.png")
     titles = [axes.get_title(loc="left") for axes in comparison.figure().axes]
     assert titles[0] == "Queue over time: bottleneck"
-    assert titles[1:] == ["Who gets how much", "Utilisation", "Where packets wait"]
+    assert titles[1:] == ["Goodput", "Utilisation", "Queues"]
     delays = {row.name: row.simulated for row in comparison.rows if row.quantity == "sojourn_s"}
     assert delays["bottleneck"] == result.queues.loc["bottleneck", "sojourn_s"]
     delay = [row for row in comparison.rows if row.quantity == "one_way_delay_s"]

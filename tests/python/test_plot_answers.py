@@ -174,13 +174,13 @@ def test_a_result_of_which_a_summary_is_left_is_drawn_without_the_mean_of_interv
 def test_each_answer_has_a_main_picture_in_its_colour() -> None:
     comparison = lh.compare(SMALL)
     assert comparison.prediction is not None
-    assert titles(comparison.prediction.plot()) == ["Who gets what share", "Where packets wait"]
-    assert titles(comparison.simulation.plot()) == ["Who gets how much", "Where packets wait"]
+    assert titles(comparison.prediction.plot()) == ["Share of the goodput", "Queues"]
+    assert titles(comparison.simulation.plot()) == ["Goodput", "Queues"]
     assert titles(comparison.plot()) == titles(comparison.figure())
     assert titles(lh.simulate(DUMBBELL).plot()) == [
-        "Who gets how much",
+        "Goodput",
         "Utilisation",
-        "Where packets wait",
+        "Queues",
     ]
     graph = lh.simulate(EXAMPLES / "csma.toml", settings={"duration": "4 s", "warmup": "1 s"})
     assert titles(graph.plot()) == ["simulation: air time and throughput of each link"]

@@ -94,7 +94,7 @@ def cell_figure(
                 first = stations if knows[0] == quantity else ()
                 draw_goodputs(axes, beside, users, numbers, first)
         if waits:
-            title(every[-1], "Where packets wait")
+            title(every[-1], "Queues")
             beside.draw(every[-1], panels[-1], "queue_packets", 1, numbers)
             every[-1].set_xlabel(f"mean queue [packets]{hidden_text}")
         numbers.write(heads_of=[every[column[0]] for column in columns])
@@ -115,7 +115,7 @@ def draw_shares(
     axes: Axes, beside: Beside, stations: Sequence[tuple[Sharer, Row]], numbers: NumberColumns
 ) -> None:
     """Shares of the cell's goodput, beside equal ones."""
-    title(axes, "Who gets what share")
+    title(axes, "Share of the goodput")
     beside.draw(axes, [row for _, row in stations], "goodput_share", 100, numbers)
     draw_equal(axes, stations, asking(beside.first), 100.0)
     axes.set_xlabel(f"share of goodput [%]{ways(stations)}")
@@ -129,7 +129,7 @@ def draw_goodputs(
     first: Sequence[tuple[Sharer, Row]] = (),
 ) -> None:
     """Goodputs; beside equal ones where this is the `first` panel, of these rows."""
-    title(axes, "Who gets how much" if first else "Goodput")
+    title(axes, "Goodput")
     beside.draw(axes, users, "goodput_bps", 1e-6, numbers)
     cells = beside.first.summary.get("cells", ())
     if first and len(cells) == 1 and len(users) == len(first):

@@ -34,11 +34,11 @@ REST = {True: "fluid model: stable equilibrium", False: "fluid model: unstable e
 CYCLE = "fluid model: cycle"
 
 PANELS = (
-    ("Who gets how much", "classes", "goodput_bps", 1e-6, "goodput of the class [Mb/s]"),
-    ("Who gets how much", "flows", "goodput_bps", 1e-6, "goodput of the flow [Mb/s]"),
+    ("Goodput", "classes", "goodput_bps", 1e-6, "goodput of the class [Mb/s]"),
+    ("Goodput", "flows", "goodput_bps", 1e-6, "goodput of the flow [Mb/s]"),
     ("Utilisation", "links", "utilisation", 100, "utilisation of the link [%]"),
     ("Utilisation", "links", "airtime_fraction", 100, "air time of the link [%]"),
-    ("Where packets wait", "queues", "occupancy_packets", 1, "mean queue [packets]"),
+    ("Queues", "queues", "occupancy_packets", 1, "mean queue [packets]"),
 )
 """Title, list, quantity, factor from the result's unit, label; flows only where no class has
 them.

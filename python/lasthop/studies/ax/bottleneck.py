@@ -239,7 +239,7 @@ PICTURE = Picture(
             Panel(
                 "goodput [Mb/s]",
                 _lines(phy, cell.total),
-                f"the cell's, {cell.PHY_WORDS[phy]}",
+                f"whole cell, {cell.PHY_WORDS[phy]}",
                 from_zero=False,
             )
             for phy in cell.BOTH

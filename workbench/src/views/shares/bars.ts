@@ -1,4 +1,4 @@
-/** Who gets how much: bars of goodput, with intervals, parts by direction and predictions. */
+/** Bars of goodput, with intervals, parts by direction and predictions. */
 
 import type { Answer, Item, Scenario } from "../../engine/answers";
 import { estimateOf, itemsOf, meanOf, tablesOf, textOf, wordOf } from "../answer";
