@@ -48,9 +48,9 @@ test("what lies over a table hides its values in the text", () => {
   assert.deepEqual(settled("", ["cell.ap.cwmin=3"], ["cell.ap_queue=9"]).over, ["cell.ap_queue=9"]);
 });
 
-test("what was meant stands before what is allowed", () => {
+test("what was meant comes before what is accepted", () => {
   const problem = { message: "unknown key; expected one of a, b", hint: "did you mean `a`?" };
-  assert.equal(toldOf(problem), "unknown key; did you mean `a`? Allowed are a, b");
+  assert.equal(toldOf(problem), "unknown key; did you mean `a`? Expected one of a, b");
   assert.equal(toldOf({ message: "missing", hint: "give it" }), "missing; give it");
   assert.equal(toldOf({ message: "missing", hint: null }), "missing");
 });

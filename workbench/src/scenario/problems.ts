@@ -16,12 +16,12 @@ export function placeOf(text: string, problem: Problem): { from: number; to: num
   return { from, to };
 }
 
-/** A message and its hint: what was meant stands before all that would be allowed. */
+/** A message and its hint: what was meant stands before all that is accepted. */
 export function toldOf({ message, hint }: { message: string; hint: string | null }): string {
   const list = "; expected ";
   const at = message.indexOf(list);
   if (!hint?.startsWith("did you mean") || at < 0) return hint ? `${message}; ${hint}` : message;
-  return `${message.slice(0, at)}; ${hint} Allowed are ${message.slice(at + list.length)}`;
+  return `${message.slice(0, at)}; ${hint} Expected ${message.slice(at + list.length)}`;
 }
 
 function lineOf(text: string, line: number): [number, number] {
