@@ -316,7 +316,7 @@ rules, ns-2 or Linux itself. An empty cell means that the case was not run.
   queue: {first_buffer} % (class 1 / class 2). With a full queue that drops a random packet, the
   classes lose {random_buffer} %. The ratio of the goodputs is then nearer to that of the square
   root law.
-- **What a loss halves.** Limited transmit sends two segments before the third duplicate ACK. By RFC
+- **The quantity that a loss halves.** Limited transmit sends two segments before the third duplicate ACK. By RFC
   5681, section 3.2, these segments do not count in the FlightSize that a loss halves. If they do
   count, the windows of a class keep half a packet more. Relative to the window, this is more for
   small windows. If a full queue also drops a random packet, the ratio is {both}.
@@ -348,7 +348,7 @@ rules, ns-2 or Linux itself. An empty cell means that the case was not run.
 
 ## How the values were measured
 
-The script `bench/two_classes.py` runs all cases and stores the results. The last run was on {date}.
+The script `bench/two_classes.py` runs all cases and stores the results. The results are of {date}.
 The cell is that of [paper 000](../papers/vbs.md#the-cell-and-its-studies). It uses 802.11g at 36
 Mb/s, a queue limit of 100 packets, receive windows of 45 packets, and an ACK for each segment. The
 results exclude the first 20 s. They cover the next 180 s, or 100 s in real time. Each run has its
