@@ -92,14 +92,14 @@ what it leaves, and what is left without any of the kernel's rules for bursts.""
 SWITCHED = ("by-acks", "no-rack", "no-undo", "no-prr", "bare", "rfc-cubic", "no-hystart")
 """Variants of the engine that were run of the whole grid."""
 OF_ENGINE = {
-    "": "all of them",
-    "no-rack": "all but `rack` and `undo`",
-    "no-undo": "all but `undo`",
-    "by-acks": "all but `byte_counting`",
-    "no-prr": "all but `prr`",
-    "bare": "all but `rack`, `undo` and `byte_counting`",
-    "rfc-cubic": "all, but CUBIC and HyStart++ of the RFCs instead of `cubic_linux`",
-    "no-hystart": "all, but `cubic_linux` without HyStart",
+    "": "all settings",
+    "no-rack": "all settings but `rack` and `undo`",
+    "no-undo": "all settings but `undo`",
+    "by-acks": "all settings but `byte_counting`",
+    "no-prr": "all settings but `prr`",
+    "bare": "all settings but `rack`, `undo` and `byte_counting`",
+    "rfc-cubic": "all settings, but CUBIC and HyStart++ of the RFCs instead of `cubic_linux`",
+    "no-hystart": "all settings, but `cubic_linux` without HyStart",
 }
 """Settings of the engine, by variant."""
 DRAWN = ("drop-tail 1 BDP", "drop-tail 4 BDP", "1 BDP, 1 % lost")
