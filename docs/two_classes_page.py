@@ -316,10 +316,10 @@ rules, ns-2 or Linux itself. An empty cell means that the case was not run.
   queue: {first_buffer} % (class 1 / class 2). With a full queue that drops a random packet, the
   classes lose {random_buffer} %. The ratio of the goodputs is then nearer to that of the square
   root law.
-- **The quantity that a loss halves.** Limited transmit sends two segments before the third duplicate ACK. By RFC
-  5681, section 3.2, these segments do not count in the FlightSize that a loss halves. If they do
-  count, the windows of a class keep half a packet more. Relative to the window, this is more for
-  small windows. If a full queue also drops a random packet, the ratio is {both}.
+- **The quantity that a loss halves.** Limited transmit sends two segments before the third
+  duplicate ACK. By RFC 5681, section 3.2, these segments do not count in the FlightSize that a loss
+  halves. If they do count, the windows of a class keep half a packet more. Relative to the window,
+  this is more for small windows. If a full queue also drops a random packet, the ratio is {both}.
 - **Limited transmit** matters where the minimum RTO is long. Three duplicate ACKs are rarer with
   small windows, and a flow that does not receive them waits for the timer. The engine has limited
   transmit only with SACK.
