@@ -63,6 +63,14 @@ class Flows:
     ways: tuple[Literal["down", "up"], ...]
 
     @property
+    def words(self) -> str:
+        """The flows as pages name them."""
+        kind = self.kind.upper()
+        both = f"{kind} in both directions"
+        flows = both if len(self.ways) == 2 else f"{kind} {self.ways[0]}loads"
+        return f"{flows}, {self.stations} station{'s' if self.stations > 1 else ''}"
+
+    @property
     def settings(self) -> Settings:
         """In our words."""
         words = {"down": "download", "up": "upload"}
@@ -109,6 +117,12 @@ class Case:
         return f"802.11{self.generation.name}, {self.flows.title}{rule}"
 
     @property
+    def title(self) -> str:
+        """The case as pages name it."""
+        rule = f", {RULE_TITLES[self.rule]}" if self.rule else ""
+        return f"802.11{self.generation.name}, {self.flows.words}{rule}"
+
+    @property
     def settings(self) -> Settings:
         """Our scenario's, which lasts as long: Jain's index grows with the length of a run."""
         generation = self.generation
@@ -137,6 +151,11 @@ CASES = tuple(
     for flows in FLOWS
 )
 SURVIVE, NO_BAR = "MPDUs survive", "no BlockAckReq"
+RULE_TITLES = {
+    SURVIVE: "ns-3's own receivers",
+    NO_BAR: "no BlockAckReq in ns-3 and lasthop",
+}
+"""Rules as pages name them."""
 #: What parts the two, one rule at a time: in the peer alone, or in both.
 RULES = (
     *(

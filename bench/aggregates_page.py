@@ -27,8 +27,15 @@ def write(
     costs: Iterable[tuple[Case, Mapping[str, Any]]],
 ) -> None:
     """Write the tables of both pages."""
-    head = ("", "ns-3 [Mb/s]", "lasthop, rules of ns-3", "Jain, ns-3", "lasthop", "by the standard")
-    of_rules = ("", "ns-3 [Mb/s]", "lasthop, rules of ns-3")
+    goodputs = ("goodput, ns-3 [Mb/s]", "goodput, lasthop with the rules of ns-3 [Mb/s]")
+    head = (
+        "cell, traffic, stations",
+        *goodputs,
+        "Jain's index, ns-3",
+        "Jain's index, lasthop with the rules of ns-3",
+        "goodput, lasthop by the standard [Mb/s]",
+    )
+    of_rules = ("cell, traffic, stations, rule", *goodputs)
     rewrite(
         VALIDATION,
         {
@@ -50,7 +57,7 @@ def row(one: Compared) -> Sequence[str]:
     """A case in both."""
     peer, mine = one.peer, one.ours
     return (
-        one.case.name,
+        one.case.title,
         mbps(peer.goodput_bps),
         f"{mbps(mine.goodput_bps)} ({one.apart:+.1%})",
         *("" if one is None else f"{one.mean:.3f}" for one in (peer.jain, mine.jain)),

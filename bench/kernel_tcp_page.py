@@ -14,7 +14,7 @@ from kernel_tcp import SEEDS, Run, is_late, simulated_key
 from kernel_tcp_points import (
     AS_THEY_ARE,
     LAWS,
-    QUEUES,
+    QUEUE_TITLES,
     RTTS_MS,
     SUITES,
     VARIANTS,
@@ -38,34 +38,39 @@ APART, WINDOWS = "kernel-tcp.png", "kernel-tcp-windows.png"
 """Pictures: how far they part, and windows over time."""
 DOTS_PER_INCH, COLOURS = 240, 32
 """Of the windows over time, whose many lines would take a megabyte. [1/inch, -]"""
+QUEUE_LABELS = [
+    words.replace(" queue", "").replace("link loses", "link loss").replace(" of the packets", "")
+    for words in QUEUE_TITLES.values()
+]
+"""Queues as the picture names them."""
 PICTURES = {
-    "Where they part": "![Linux over the engine: goodput, losses and queue of every point, in grey "
-    f"the band of what is equal](../images/{APART})",
-    "How near": f"![Windows of a single flow over time](../images/{WINDOWS})",
+    "Where Linux and the engine differ": "![Linux's goodput, packet loss and queue length divided "
+    f"by the engine's; the grey band is the range called equal](../images/{APART})",
+    "How many points agree": f"![Windows of a single flow over time](../images/{WINDOWS})",
 }
 """By section."""
 
 QUANTITIES: Mapping[str, tuple[str, float, int, float]] = {
     "goodput_bps": ("goodput [Mb/s]", 1e-6, 2, 0.05),
-    "loss": ("lost [%]", 100, 3, 0.15),
-    "queue_packets": ("queue [packets]", 1, 1, 0.15),
+    "loss": ("packet loss [%]", 100, 3, 0.15),
+    "queue_packets": ("queue length [packets]", 1, 1, 0.15),
     "jain": ("Jain's index", 1, 3, float("inf")),
 }
 """Title, factor, digits, and the band around the engine's value within which the two are equal."""
 COUNTERS: Mapping[str, tuple[str, str, tuple[str, ...]]] = {
-    "sent again": ("run", "sender", ("RetransSegs",)),
+    "retransmitted segments": ("run", "sender", ("RetransSegs",)),
     "timeouts": ("run", "sender", ("TCPTimeouts",)),
-    "lost again": ("run", "sender", ("TCPLostRetransmit",)),
-    "probes": ("run", "sender", ("TCPLossProbes",)),
-    "probes that repaired": ("run", "sender", ("TCPLossProbeRecovery",)),
-    "undone": (
+    "lost retransmissions": ("run", "sender", ("TCPLostRetransmit",)),
+    "tail loss probes": ("run", "sender", ("TCPLossProbes",)),
+    "tail loss probes that repaired a loss": ("run", "sender", ("TCPLossProbeRecovery",)),
+    "undone window reductions": (
         "run",
         "sender",
         ("TCPFullUndo", "TCPPartialUndo", "TCPDSACKUndo", "TCPLossUndo"),
     ),
-    "timeouts without loss": ("run", "sender", ("TCPSpuriousRTOs",)),
-    "SACKs that waited": ("run", "receiver", ("TCPAckCompressed",)),
-    "HyStart by train, delay": (
+    "spurious timeouts": ("run", "sender", ("TCPSpuriousRTOs",)),
+    "ACKs held by SACK compression": ("run", "receiver", ("TCPAckCompressed",)),
+    "HyStart: ended by ACK train, by delay": (
         "warmup",
         "sender",
         ("TCPHystartTrainDetect", "TCPHystartDelayDetect"),
@@ -87,19 +92,23 @@ what it leaves, and what is left without any of the kernel's rules for bursts.""
 SWITCHED = ("by-acks", "no-rack", "no-undo", "no-prr", "bare", "rfc-cubic", "no-hystart")
 """Variants of the engine that were run of the whole grid."""
 OF_ENGINE = {
-    "": "with all of them",
-    "no-rack": "no RACK, nothing undone",
-    "no-undo": "nothing undone",
-    "bare": "no RACK, nothing undone, growth by ACKs",
+    "": "all settings",
+    "no-rack": "all settings but `rack` and `undo`",
+    "no-undo": "all settings but `undo`",
+    "by-acks": "all settings but `byte_counting`",
+    "no-prr": "all settings but `prr`",
+    "bare": "all settings but `rack`, `undo` and `byte_counting`",
+    "rfc-cubic": "all settings, but CUBIC and HyStart++ of the RFCs instead of `cubic_linux`",
+    "no-hystart": "all settings, but `cubic_linux` without HyStart",
 }
-"""What a variant takes from the engine, where its words are of the kernel as well."""
+"""Settings of the engine, by variant."""
 DRAWN = ("drop-tail 1 BDP", "drop-tail 4 BDP", "1 BDP, 1 % lost")
 """Queues whose windows are drawn."""
 
 MUCH, TICKS = 0.1, (0.5, 0.7, 1.0, 1.4, 2.0, 3.0)
 """What may differ by more is drawn on a logarithmic axis, with these ticks. [-]"""
 
-NOT_EQUAL = "not equal"
+NOT_EQUAL = "not equal: Linux relative to the engine"
 """Head of the column that names what is apart, and what is undecided."""
 
 SMALL = 0.1
@@ -244,13 +253,15 @@ def write(runs: Runs, seconds: float | None) -> None:
         LAWS["newreno"]: of_law(measured, "newreno"),
         LAWS["cubic"]: of_law(measured, "cubic"),
         LAWS["bbr"]: of_law(measured, "bbr"),
-        "Where they part": parted(measured),
-        "How near": switched(measured, ()),
-        "Rule by rule": switched(measured, SWITCHED),
-        "What differs, taken away": taken_away(measured),
-        "A router with sixty flows": of_suite(measured, "router", ("law", "acknowledged")),
-        "Cells": of_suite(measured, "cell", ("cell", "law")),
-        "Lateness": late(measured),
+        "Where Linux and the engine differ": parted(measured),
+        "How many points agree": switched(measured, ()),
+        "Single settings of the engine turned off": switched(measured, SWITCHED),
+        "Single settings changed": taken_away(measured),
+        "A router with sixty flows": of_suite(
+            measured, "router", ("congestion control", "an ACK for")
+        ),
+        "Cells": of_suite(measured, "cell", ("cell", "congestion control")),
+        "Runs that do not count": late(measured),
     }
     rewrite(page, tables, PICTURES if seconds is None else None)
     apart_picture(measured).savefig(images / APART)
@@ -307,7 +318,7 @@ def parted(measured: Measured) -> Iterator[str]:
     """Points where engine and kernel part, with what the kernel counts of its rules."""
     rows = (
         [
-            one.point.name,
+            one.point.title,
             ", ".join(one.parts()),
             left_by(measured, one.point, CAUSES.get(one.point.name)),
             left_by(measured, one.point, "prompt"),
@@ -316,7 +327,14 @@ def parted(measured: Measured) -> Iterator[str]:
         for one in measured.all()
         if one.is_apart
     )
-    return table(["point", "Linux beside the engine", "a rule away", "both away", *COUNTERS], rows)
+    head = (
+        "point of the grid",
+        "Linux relative to the engine",
+        "Linux relative to the engine after one change",
+        "Linux relative to the engine, without TSO deferral and without quick ACKs",
+        *(f"counter: {words}" for words in COUNTERS),
+    )
+    return table(head, rows)
 
 
 def left_by(measured: Measured, point: Point, name: str | None) -> str:
@@ -353,8 +371,10 @@ def switched(measured: Measured, names: Sequence[str]) -> Iterator[str]:
                         *counts,
                     ]
 
-    head = [f"{each}: equal / apart / undecided" for each in titles]
-    return table(["the engine", "law", "points", *head], rows())
+    head = [f"{each}: points equal / apart / undecided" for each in titles]
+    return table(
+        ["settings of the engine", "congestion control", "points of the grid", *head], rows()
+    )
 
 
 def counted_as(both: Sequence[Both], key: str) -> str:
@@ -374,7 +394,7 @@ def counted(one: Both, name: str) -> str:
 
 def taken_away(measured: Measured) -> Iterator[str]:
     """Variants of the kernel below the points as they are."""
-    head = ["point", "variant"]
+    head = ["point", "change"]
     columns = [
         f"{words}: {way}" for words, *_ in QUANTITIES.values() for way in ("engine", "Linux")
     ]
@@ -385,7 +405,7 @@ def taken_away(measured: Measured) -> Iterator[str]:
             there = [each for each in variants if taken(measured.of(point, each))]
             for variant in [AS_THEY_ARE, *there] if there else []:
                 one = measured.beside(point, variant)
-                yield [point.name, variant.words, *cells(one)]
+                yield [point.title, variant.words, *cells(one)]
 
     return table([*head, *columns, NOT_EQUAL], rows())
 
@@ -404,7 +424,15 @@ def late(measured: Measured) -> Iterator[str]:
         for one in every
         for run, seen in one.late
     )
-    return table(["left out", "late [ms]", "sockets waited [%]", "side by side"], rows)
+    return table(
+        [
+            "run that does not count",
+            "lateness, 99th percentile [ms]",
+            "time that sockets waited for a processor [%]",
+            "emulations at a time",
+        ],
+        rows,
+    )
 
 
 # -- pictures -----------------------------------------------------------------------------------
@@ -421,7 +449,7 @@ def apart_picture(measured: Measured) -> Figure:
             title(column[0], LAWS[law])
             for axis, key in zip(column, keys, strict=True):
                 ratios(axis, [measured.of(point) for point in mine], key)
-            column[-1].set_xticks(range(len(QUEUES)), list(QUEUES), rotation=40, ha="right")
+            column[-1].set_xticks(range(len(QUEUE_LABELS)), QUEUE_LABELS, rotation=40, ha="right")
         for row, key in zip(axes, keys, strict=True):
             row[0].set_ylabel(f"{QUANTITIES[key][0].split(' [')[0]}, Linux / engine")
         axes[1][1].legend(ncols=2, loc="upper center")
@@ -442,7 +470,7 @@ def ratios(axis: Axes, mine: Sequence[Both], key: str) -> None:
                 marker,
                 color=(SIMULATION, MODEL, EMULATION)[number],
                 fillstyle="none",
-                label=f"{flows} of {rtt_ms} ms",
+                label=f"{flows} flow{'s' if flows != '1' else ''}, RTT {rtt_ms} ms",
             )
     if allowed > MUCH:
         axis.set_yscale("log", base=2)
@@ -461,7 +489,7 @@ def windows_picture(measured: Measured) -> Figure:
                 name = f"{law}, 1 of {rtt_ms} ms, {queue}"
                 [point] = [each for each in grid() if each.name == name]
                 tracks(axis, measured.of(point))
-                title(axis, f"{LAWS[law]}, {rtt_ms} ms, {queue}")
+                title(axis, f"{LAWS[law]}, RTT {rtt_ms} ms, {queue}")
             row[0].set_ylabel("window [packets]")
         for axis in axes[-1]:
             axis.set_xlabel("time [s]")

@@ -51,6 +51,8 @@ class Point:
     tree: Tree
     row: tuple[str, ...]
     """How a table's line begins."""
+    title: str
+    """The point as pages name it; `name` is the key of records."""
     congestion: str | None = None
     """The kernel's law for which scenarios have no word; None: the scenario's."""
     warmup_s: float = 10.0
@@ -108,6 +110,16 @@ def lossy(probability: float) -> Callable[[float], Tree]:
     return lambda bdp: {**drop_tail(1)(bdp), "loss": probability}
 
 
+QUEUE_TITLES = {
+    "drop-tail 1/4 BDP": "drop-tail queue of 1/4 BDP",
+    "drop-tail 1 BDP": "drop-tail queue of 1 BDP",
+    "drop-tail 4 BDP": "drop-tail queue of 4 BDP",
+    "RED": "RED queue",
+    "CoDel": "CoDel queue",
+    "1 BDP, 0.1 % lost": "drop-tail queue of 1 BDP, link loses 0.1 % of the packets",
+    "1 BDP, 1 % lost": "drop-tail queue of 1 BDP, link loses 1 % of the packets",
+}
+"""Queues as pages name them, by their names in records."""
 QUEUES: Mapping[str, Callable[[float], Tree]] = {
     "drop-tail 1/4 BDP": drop_tail(0.25),
     "drop-tail 1 BDP": drop_tail(1),
@@ -117,6 +129,12 @@ QUEUES: Mapping[str, Callable[[float], Tree]] = {
     "1 BDP, 0.1 % lost": lossy(0.001),
     "1 BDP, 1 % lost": lossy(0.01),
 }
+
+
+def grid_title(law: str, flows: int, rtt_ms: float, queue: str) -> str:
+    """The name of a point of the grid on pages."""
+    many = f"{flows} flow{'s' if flows > 1 else ''}"
+    return f"{LAWS[law]}, {many}, RTT {rtt_ms:g} ms, {QUEUE_TITLES[queue]}"
 
 
 def grid() -> Iterator[Point]:
@@ -130,7 +148,8 @@ def grid() -> Iterator[Point]:
                         "grid",
                         f"{law}, {flows} of {rtt_ms} ms, {queue}",
                         one_queue(known, flows, rtt_ms, keys(bdp_packets(rtt_ms))),
-                        (str(flows), str(rtt_ms), queue),
+                        (str(flows), str(rtt_ms), QUEUE_TITLES[queue]),
+                        grid_title(law, flows, rtt_ms, queue),
                         None if known == law else law,
                     )
 
@@ -153,6 +172,7 @@ def router() -> Iterator[Point]:
     for law, word in (("newreno", "Reno"), ("compound", "Compound")):
         for is_delayed in (False, True):
             acks = "every second" if is_delayed else "each"
+            acknowledged = f"{acks} segment"
             yield Point(
                 "router",
                 f"sixty flows, {law}, {acks} acknowledged",
@@ -167,7 +187,8 @@ def router() -> Iterator[Point]:
                     },
                     "tcp": {**NEAREST, "congestion": law, "delayed_ack": is_delayed},
                 },
-                (word, acks),
+                (word, acknowledged),
+                f"router, 60 {word} flows, an ACK for {acknowledged}",
                 warmup_s=25.0,
                 duration_s=65.0,
                 load=4.5,
@@ -197,7 +218,9 @@ def cells() -> Iterator[Point]:
                     "low": {"count": 5, "download": 1, "error_down": error},
                 },
             }
-            yield Point("cell", f"{name}, {law}", tree, (name, word), load=0.5)
+            kind = f"two classes, channel error probability p_w = {error:g}"
+            title = f"cell with {kind}, {word}"
+            yield Point("cell", f"{name}, {law}", tree, (kind, word), title, load=0.5)
         yield Point(
             "cell",
             f"hot-spot, {law}",
@@ -208,6 +231,7 @@ def cells() -> Iterator[Point]:
                 "stagger": "1 s",
             },
             ("one upload, four downloads", word),
+            f"cell with one upload and four downloads, {word}",
             load=0.5,
         )
 
@@ -233,7 +257,7 @@ def in_long_part(point: Point) -> bool:
         case "grid":
             return point.is_simulated
         case "router":
-            return point.row[1] == "each"
+            return point.row[1] == "each segment"
     return "hot-spot" in point.name
 
 
@@ -245,7 +269,7 @@ class Variant:
     """What is otherwise than in Linux and in the engine's nearest settings."""
 
     name: str = ""
-    words: str = "as they are"
+    words: str = "none"
     sysctls: Mapping[str, str] = field(default_factory=dict)
     """Settings of the kernel in every namespace."""
     parameters: Mapping[str, str] = field(default_factory=dict)
@@ -276,58 +300,104 @@ SACK_ALONE = {**BARE, "tcp.prr": "false", "tcp.initial_window": "2"}
 VARIANTS = {
     each.name: each
     for each in (
-        Variant("no-rack", "no RACK", ipv4(recovery=0), settings=BY_COUNTING),
-        Variant("no-tlp", "no tail loss probes", ipv4(early_retrans=0)),
-        Variant("no-rack-tlp", "no RACK, no tail loss probes", ipv4(recovery=0, early_retrans=0)),
-        Variant("no-frto", "no F-RTO", ipv4(frto=0)),
+        Variant(
+            "no-rack", "no RACK in Linux and in the engine", ipv4(recovery=0), settings=BY_COUNTING
+        ),
+        Variant("no-tlp", "Linux without tail loss probes", ipv4(early_retrans=0)),
+        Variant(
+            "no-rack-tlp",
+            "Linux without RACK and tail loss probes",
+            ipv4(recovery=0, early_retrans=0),
+        ),
+        Variant("no-frto", "Linux without F-RTO", ipv4(frto=0)),
         Variant(
             "no-undo",
-            "nothing is undone, in Linux not by D-SACK",
+            "engine without `undo`, Linux without D-SACK",
             ipv4(dsack=0),
             settings={"tcp.undo": "false"},
         ),
-        Variant("by-acks", "growth by ACKs", settings=BY_ACKS),
-        Variant("sack-alone", "SACK alone, an initial window of 2", settings=SACK_ALONE),
-        Variant("sack-prr", "and PRR", settings={**SACK_ALONE, "tcp.prr": "true"}),
-        Variant("rfc-cubic", "CUBIC and HyStart++ of the RFCs", settings=RFC_CUBIC),
-        Variant("bare", "growth by ACKs, no RACK", settings=BARE),
+        Variant("by-acks", "engine without `byte_counting`", settings=BY_ACKS),
+        Variant(
+            "sack-alone",
+            "engine without `prr`, `rack`, `undo` and `byte_counting`, initial window of 2 packets",
+            settings=SACK_ALONE,
+        ),
+        Variant(
+            "sack-prr",
+            "engine without `rack`, `undo` and `byte_counting`, initial window of 2 packets",
+            settings={**SACK_ALONE, "tcp.prr": "true"},
+        ),
+        Variant(
+            "rfc-cubic",
+            "engine with CUBIC and HyStart++ of the RFCs instead of `cubic_linux`",
+            settings=RFC_CUBIC,
+        ),
+        Variant("bare", "engine without `rack`, `undo` and `byte_counting`", settings=BARE),
         Variant(
             "timestamps",
-            "timestamps, 12 bytes a packet",
+            "timestamps, 12 bytes per packet",
             ipv4(timestamps=1),
             settings={"tcp.mss": '"1448 B"', "tcp.header": '"52 B"'},
         ),
-        Variant("no-metrics", "no route remembers anything", ipv4(no_metrics_save=1)),
-        Variant("each-sack", "no ACK with SACK waits for others", ipv4(comp_sack_nr=0)),
-        Variant("no-reordering", "three duplicate ACKs for ever", ipv4(max_reordering=3)),
-        Variant("no-deferral", "no segment waits for others", ipv4(tso_win_divisor=255)),
+        Variant("no-metrics", "Linux without saved route metrics", ipv4(no_metrics_save=1)),
+        Variant("each-sack", "Linux without SACK compression", ipv4(comp_sack_nr=0)),
+        Variant(
+            "no-reordering",
+            "Linux with a fixed threshold of three duplicate ACKs",
+            ipv4(max_reordering=3),
+        ),
+        Variant("no-deferral", "Linux without TSO deferral", ipv4(tso_win_divisor=255)),
         Variant(
             "prompt",
-            "no segment waits for others, no quick ACKs",
+            "Linux without TSO deferral and without quick ACKs",
             ipv4(tso_win_divisor=255),
             quick_acks=False,
         ),
-        Variant("wide", "a receive window that nothing reaches", settings={"tcp.window": "5000"}),
-        Variant("small-queue", "128 kB below TCP", ipv4(limit_output_bytes=131072)),
-        Variant("each-ack", "each segment acknowledged", settings={"tcp.delayed_ack": "false"}),
-        Variant("no-quick-acks", "no quick ACKs", quick_acks=False),
+        Variant(
+            "wide",
+            "receive window of 5000 instead of 2500 packets",
+            settings={"tcp.window": "5000"},
+        ),
+        Variant(
+            "small-queue",
+            "Linux with at most 128 kB per connection below TCP",
+            ipv4(limit_output_bytes=131072),
+        ),
+        Variant("each-ack", "an ACK for each segment", settings={"tcp.delayed_ack": "false"}),
+        Variant("no-quick-acks", "Linux without quick ACKs", quick_acks=False),
         Variant(
             "no-sack",
-            "no SACK",
+            "no SACK in Linux and in the engine",
             ipv4(sack=0),
             settings={**BY_COUNTING, "tcp.sack": "false", "tcp.prr": "false"},
         ),
-        Variant("no-prr", "no proportional rate reduction", settings={"tcp.prr": "false"}),
+        Variant("no-prr", "engine without `prr`", settings={"tcp.prr": "false"}),
         Variant(
             "no-hystart",
-            "no HyStart",
+            "no HyStart in Linux and in the engine",
             parameters=of_cubic(hystart=0),
             settings={"tcp.cubic_linux.hystart": "false"},
         ),
-        Variant("hystart-delay", "HyStart by delay alone", parameters=of_cubic(hystart_detect=2)),
-        Variant("hystart-train", "HyStart by trains", parameters=of_cubic(hystart_detect=1)),
-        Variant("no-friendliness", "CUBIC alone", parameters=of_cubic(tcp_friendliness=0)),
-        Variant("no-convergence", "no fast convergence", parameters=of_cubic(fast_convergence=0)),
+        Variant(
+            "hystart-delay",
+            "Linux with HyStart by delay only",
+            parameters=of_cubic(hystart_detect=2),
+        ),
+        Variant(
+            "hystart-train",
+            "Linux with HyStart by ACK trains only",
+            parameters=of_cubic(hystart_detect=1),
+        ),
+        Variant(
+            "no-friendliness",
+            "Linux with CUBIC without its Reno-friendly region",
+            parameters=of_cubic(tcp_friendliness=0),
+        ),
+        Variant(
+            "no-convergence",
+            "Linux with CUBIC without fast convergence",
+            parameters=of_cubic(fast_convergence=0),
+        ),
     )
 }
 """Known by name. What is of the scenario alone changes the engine and leaves the kernel as it is,

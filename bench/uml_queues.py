@@ -44,6 +44,7 @@ from kernel_tcp_points import (
     Tree,
     Variant,
     codel,
+    grid_title,
     one_queue,
     red,
 )
@@ -107,6 +108,7 @@ def points() -> Iterator[Point]:
                         f"{law}, {flows} of {rtt_ms} ms, {queue}",
                         one_queue(law, flows, rtt_ms, link),
                         (LAWS[law], str(flows), str(rtt_ms), queue),
+                        grid_title(law, flows, rtt_ms, queue),
                         warmup_s=WARMUP_S,
                         duration_s=DURATION_S,
                         load=0.5,

@@ -7,7 +7,7 @@ from typing import Any
 
 from equivalence import Agreement, Difference
 from kernel_tcp import SEEDS, Run, is_late, simulated_key
-from kernel_tcp_page import NOT_EQUAL, PAGE, estimate
+from kernel_tcp_page import PAGE, estimate
 from kernel_tcp_points import AS_THEY_ARE, Point
 from pages import rewrite, table
 from runs import Runs
@@ -20,10 +20,12 @@ from lasthop.estimates import Estimate
 SECTION = "The kernel's RED and CoDel"
 QUANTITIES = {
     "goodput_bps": ("goodput [Mb/s]", 1e-6, 2, 0.05),
-    "drops": ("lost at the queue [%]", 100, 3, 0.15),
-    "queue_packets": ("queue [packets]", 1, 1, 0.15),
+    "drops": ("packet drops at the queue [%]", 100, 3, 0.15),
+    "queue_packets": ("queue length [packets]", 1, 1, 0.15),
 }
 """Title, factor, digits, and the band within which two queues are equal under the same TCP."""
+NOT_EQUAL = "not equal: kernel's queue relative to the engine's queue"
+"""Head of the column that names what is apart, and what is undecided."""
 LATE_DATAGRAMS_S = 0.002
 
 
@@ -52,18 +54,19 @@ def write(runs: Runs) -> None:
     """Write the section's tables."""
     measured = Measured(runs)
     everywhere = {
-        "simulated": "engine's TCP and queue",
-        "emulated": "Linux, engine's queue",
-        "uml": "user-mode Linux, kernel's queue",
+        "simulated": "engine's TCP, engine's queue",
+        "emulated": "Linux's TCP, engine's queue",
+        "uml": "TCP of user-mode Linux, kernel's queue",
     }
     alone = {"uml-emulated": "engine's queue", "uml": "kernel's queue"}
     lines = [
         *under_tcp(measured, everywhere),
         "",
-        "These rows have the TCP of user-mode Linux with either queue:",
+        "In this table, TCP is that of user-mode Linux with either queue:",
         *under_tcp(measured, alone),
         "",
-        "These rows have datagrams at 1.1 times the rate of the link, without TCP:",
+        "In this table, UDP datagrams arrive at 1.1 times the rate of the link, without TCP. The",
+        "datagrams of the last row arrive in two bursts at twice the rate of the link.",
         *under_datagrams(measured),
     ]
     rewrite(PAGE, {SECTION: lines})
@@ -72,7 +75,7 @@ def write(runs: Runs) -> None:
 
 def under_tcp(measured: Measured, ways: Mapping[str, str]) -> Iterator[str]:
     """A row a point that was run in each of these ways."""
-    head = ["law", "flows", "RTT [ms]", "queue"]
+    head = ["congestion control", "flows", "RTT [ms]", "queue"]
     head += [f"{words}: {way}" for words, *_ in QUANTITIES.values() for way in ways.values()]
 
     def rows() -> Iterator[Sequence[str]]:
@@ -90,7 +93,7 @@ def parts(measured: Measured, point: Point, ways: Sequence[str]) -> Iterator[str
     """In what the kernel's queue, the second way, is apart from the engine's or undecided."""
     goodput = measured.of(point, ways[-1], "goodput_bps")
     if goodput is not None and goodput.mean == 0:
-        yield "stands still"
+        yield "the flow stalled"
         return
     for key, (words, _, _, allowed) in QUANTITIES.items():
         ours, theirs = (measured.of(point, way, key) for way in ways)
@@ -129,23 +132,46 @@ def under_datagrams(measured: Measured) -> Iterator[str]:
         for number, look_s in enumerate(LOOKS_S):
             cells = both(measured, codel, partial(dropped, number), 0)
             by_hand = [str(one.drops[number]) for one in each]
-            yield [f"CoDel: dropped within {look_s:g} s", *by_hand, *cells]
+            yield [f"CoDel: packets dropped in the first {look_s:g} s", *by_hand, *cells]
         of_codel = [f"{100 * one.lost:.2f}" for one in each]
-        yield ["CoDel, 5 to 20 s: lost [%]", *of_codel, *both(measured, codel, part_lost, 2)]
+        yield [
+            "CoDel: datagrams lost from 5 s to 20 s [%]",
+            *of_codel,
+            *both(measured, codel, part_lost, 2),
+        ]
         of_codel = [f"{one.queue_packets:.1f}" for one in each]
-        yield ["CoDel, 5 to 20 s: queue [packets]", *of_codel, *both(measured, codel, queue, 1)]
-        yield ["RED, 10 to 60 s: lost [%]", lost, "", *both(measured, red, part_lost, 2)]
+        yield [
+            "CoDel: mean queue length from 5 s to 20 s [packets]",
+            *of_codel,
+            *both(measured, codel, queue, 1),
+        ]
+        yield [
+            "RED: datagrams lost from 10 s to 60 s [%]",
+            lost,
+            "",
+            *both(measured, red, part_lost, 2),
+        ]
         of_red = [
             f"{red_mean_packets(fmean(map(part_lost, seen)) / 100, is_linux=way == 'uml'):.1f}"
             for way in ("engine", "uml")
             if (seen := kept(measured, red, way))
         ]
-        yield ["RED, 10 to 60 s: queue [packets]", *of_red, *both(measured, red, queue, 1)]
+        yield [
+            "RED: mean queue length from 10 s to 60 s [packets]",
+            *of_red,
+            *both(measured, red, queue, 1),
+        ]
         begins_s, ends_s = bursts.pause_s or (0.0, 0.0)
-        words = f"RED, a burst {ends_s - begins_s:g} s behind another: lost [%]"
+        words = f"RED: datagrams lost of a burst, {ends_s - begins_s:g} s after another burst [%]"
         yield [words, "0.00", "", *both(measured, bursts, part_lost, 2)]
 
-    head = ("datagrams", "worked out", "with Linux's rules", "engine", "kernel")
+    head = (
+        "queue and quantity",
+        "calculated with the engine's rules",
+        "calculated with Linux's rules",
+        "measured, engine's queue",
+        "measured, kernel's queue",
+    )
     return table(head, rows())
 
 

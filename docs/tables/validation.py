@@ -11,7 +11,7 @@ from tables.cells import table
 def seven_downloads() -> Iterator[str]:
     """Goodput of seven downloads by the engine and by Monte Carlo."""
     yield from table(
-        ["CWmin", "engine [Mb/s]", "Monte Carlo [Mb/s]"],
+        ["CWmin", "goodput, engine [Mb/s]", "goodput, Monte Carlo [Mb/s]"],
         [
             [
                 f"{point['cwmin']}",

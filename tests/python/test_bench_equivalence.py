@@ -94,7 +94,7 @@ def test_undecided_points_of_the_kernel_comparison_are_not_counted_as_equal() ->
     assert counted_as(points, "loss") == "1 / 1 / 1"
     assert [any(one.parts()) for one in points] == [False, True, True]
     assert [one.is_apart for one in points] == [False, False, True]
-    assert next(points[1].parts()) == "lost +0% ± 75% (?)"
+    assert next(points[1].parts()) == "packet loss +0% ± 75% (?)"
 
 
 def test_losses_of_a_periodic_flow_are_those_of_whole_periods() -> None:
