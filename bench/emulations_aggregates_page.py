@@ -50,9 +50,9 @@ def of_aggregates(done: Mapping[str, Table], simulated: Simulated) -> Iterator[s
     yield ""
     if outside:
         yield from wrap(
-            "In these cases the emulated goodput may differ from the simulated goodput by more than "
-            f"{100 * ACCEPTED:g} %. A question mark means that the runs cannot decide whether the "
-            f"difference is above {100 * ACCEPTED:g} %:",
+            "In these cases the emulated goodput may differ from the simulated goodput by more "
+            f"than {100 * ACCEPTED:g} %. A question mark means that the runs cannot decide whether "
+            f"the difference is above {100 * ACCEPTED:g} %:",
             100,
         )
         yield from table(["cell", "station", "emulated goodput relative to simulated"], outside)

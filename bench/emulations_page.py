@@ -340,7 +340,7 @@ emulation uses [lasthop's Compound for Linux](congestion.md).
 The paper says that the aggregate goodput grows slightly with the number of devices, and that Jain's
 index falls. The paper shows the values only as points of figure 8, not as numbers.
 
-![Goodput of all devices, Jain's index and queue length by the number of devices; goodput of two classes by the error probability](../images/testbed.png)
+![Goodput, Jain's index and queue by devices; goodput of two classes](../images/testbed.png)
 
 In the emulation of the first variant, the aggregate goodput stays within 0.3 % of 6.65 Mb/s from
 two devices to ten. It does not grow, since the queue is never empty. The aggregate goodput does not
