@@ -335,4 +335,5 @@ machines had a leaf queue, and the gateway reported no faults. The memory of the
 grew from 35 to 46 MB, which is 6 kB per machine (`tests/linux/test_flood.py`, one run).
 
 Another test, which needs no kernel, covers the case that all leaf queues are in use. Stations that
-have a leaf queue keep it. Further stations wait for one, and `status` reports the waiting stations."""
+have a leaf queue keep it. Further stations wait for a leaf queue, and `status` reports the waiting
+stations."""

@@ -52,10 +52,10 @@ def write(done: Known) -> None:
 HEADINGS = {
     "queues": "Sixty flows at 100 Mbit/s",
     "sack": "Without selective acknowledgements",
-    "access": "Flows whose own links are alike",
-    "transfers": "5 MB a flow",
+    "access": "Flows with equal access links",
+    "transfers": "Transfers of 5 MB per flow",
     "uml": "Six flows at 10 Mbit/s, and the kernel's RED",
-    "why": "What differs, taken away",
+    "why": "The effect of two properties of Linux's TCP",
 }
 """Sections of the page, by series."""
 
