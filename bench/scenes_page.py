@@ -280,7 +280,7 @@ JOINER = """\
 Three stations have been downloading for 15 s, with four, four and one connections. Then a fourth
 station begins with one connection. The round-trip time of the Internet path is 20 ms. The table
 shows the goodput of the fourth station relative to an equal share, which is a quarter of the
-goodput of all four stations. Goodput is measured from 2 to 5 s after the fourth station began."""
+goodput of all four stations. Goodput is measured from 2 to 5 s after the fourth station begins."""
 
 OWN = """\
 ## A call during the station's own downloads
@@ -302,8 +302,8 @@ late stations that the gateway's `status` named.
 In the first three rows the answers are late by the stated time. "Silent" stations do not answer.
 "Flapping" stations are late by 300 ms in every other period of 3 s or 0.5 s. Stations that are
 "asleep until its beacon" answer only at multiples of 102.4 ms. The "naps" last 1 s, with 0.2 s
-between two naps. In the last row the gateway uses the rule of the paper instead of its default
-rule."""
+between two naps. In the last row the gateway changes C at each reply, as in paper 002, instead of
+by its default rule."""
 
 QUEUES = """\
 ## An access point with a queue for each station
