@@ -1,5 +1,6 @@
 """Tables of aggregates beside ns-3: docs/validation.md has goodputs, README.md costs."""
 
+import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from statistics import median
@@ -44,11 +45,11 @@ def write(
         },
     )
     of_costs = (
-        "",
+        "cell",
         "ns-3 [us/segment]",
-        "lasthop",
-        "ratio, median of the rounds",
-        "least to greatest",
+        "lasthop [us/segment]",
+        "cost of ns-3 / lasthop, median of the rounds",
+        "least to greatest round",
     )
     rewrite(README, {COST: table(of_costs, (tuple(cost_row(case, seen)) for case, seen in costs))})
 
@@ -74,8 +75,8 @@ def mbps(goodput_bps: Estimate) -> str:
 def cost_row(case: Case, seen: Mapping[str, Sequence[float]]) -> Iterator[str]:
     """What a segment costs in both."""
     ratios = [theirs / mine for mine, theirs in zip(seen["ours_us"], seen["peer_us"], strict=True)]
-    yield case.name
+    yield re.sub(r", (\d+)$", r", \1 stations", case.name)
     yield f"{median(seen['peer_us']):.0f}"
     yield f"{median(seen['ours_us']):.3f}"
     yield f"{median(ratios):.0f}"
-    yield f"{min(ratios):.0f} to {max(ratios):.0f} in {len(ratios)}"
+    yield f"{min(ratios):.0f} to {max(ratios):.0f} in {len(ratios)} rounds"

@@ -14,6 +14,8 @@ from runs import Table
 STATIONS = ("near", "far", "old")
 WANTED_MBPS = 300.0
 """Goodput at which a cell is to keep time. [Mb/s]"""
+LATE = ("lateness of packets, 99th percentile [ms]", "time that sockets waited [%]")
+"""Heads of the columns on how a machine keeps time."""
 ACCEPTED = 0.1
 """Band within which a station's emulated goodput equals the simulated one; set before the first
 run. [-]"""
@@ -22,18 +24,18 @@ run. [-]"""
 def of_aggregates(done: Mapping[str, Table], simulated: Simulated) -> Iterator[str]:
     """Who gets how much."""
     yield from SHARES.splitlines()
-    columns = [(f"{name} [Mb/s]", goodput(name), 1) for name in STATIONS]
+    columns = [(f"{name} station [Mb/s]", goodput(name), 1) for name in STATIONS]
     columns += [("MPDUs per PPDU of the AP", of_ap("mpdus_per_ppdu"), 1)]
-    head = [""]
+    head = ["cell"]
     for name, *_ in columns:
-        head += [f"{name}: simulation", "emulation"]
+        head += [f"{name}: simulation", f"{name.removesuffix(' [Mb/s]')}: emulation"]
     cases = list(emulations.aggregate_shares())
     outside: list[Sequence[str]] = []
 
     def rows() -> Iterator[Sequence[str]]:
         for case in cases:
             runs, _ = emulations.seen_of(case, done)
-            row = [case.name]
+            row = [words(case.name)]
             for name, read, digits in columns:
                 sim, own = estimate(read, simulated.of(unmerged(case))), estimate(read, runs)
                 row += [shown(sim, digits), shown(own, digits)]
@@ -41,21 +43,28 @@ def of_aggregates(done: Mapping[str, Table], simulated: Simulated) -> Iterator[s
                     continue
                 found = Difference.of(sim, own, ACCEPTED)
                 if found.agreement is not Agreement.EQUAL:
-                    outside.append((case.name, name.split()[0], found.words))
+                    outside.append((words(case.name), name.split()[0], found.words))
             yield row
 
     yield from table([*head], rows())
     yield ""
     if outside:
-        yield (
-            f"Goodput is not equal within {100 * ACCEPTED:g} % in these cases. A question mark "
-            "means that the runs do not decide:"
+        yield from wrap(
+            "In these cases the emulated goodput may differ from the simulated goodput by more "
+            f"than {100 * ACCEPTED:g} %. A question mark means that the runs cannot decide whether "
+            f"the difference is above {100 * ACCEPTED:g} %:",
+            100,
         )
-        yield from table(["cell", "station", "emulation compared with simulation"], outside)
+        yield from table(["cell", "station", "emulated goodput relative to simulated"], outside)
     else:
-        yield f"Goodput is equal within {100 * ACCEPTED:g} % in all cases."
+        yield f"The emulated goodput is within {100 * ACCEPTED:g} % of the simulated in all cases."
     yield ""
     yield late(cases, done)
+
+
+def words(name: str) -> str:
+    """The name of a scenario, whose runs are kept by it, in words."""
+    return name.replace(", merged", ", GRO")
 
 
 def unmerged(case: Case) -> Case:
@@ -74,7 +83,7 @@ def of_aggregate_loads(done: Mapping[str, Table], _: Simulated) -> Iterator[str]
                 continue
             run = seen["totals"]["run"]
             yield (
-                case.name,
+                words(case.name),
                 f"{of_cell('goodput_bps', 1e6)(seen):.0f}",
                 f"{run['carried_pps']:,.0f}",
                 f"{run['packets_at_once']:.0f}",
@@ -83,29 +92,29 @@ def of_aggregate_loads(done: Mapping[str, Table], _: Simulated) -> Iterator[str]
                 f"{100 * emulations.wait(seen):.0f}",
             )
 
-    head = ["", "goodput [Mb/s]", "packets/s", "at once", "at work [%]"]
-    yield from table([*head, "late, 99th percentile [ms]", "sockets waited [%]"], rows())
+    head = ["cell", "goodput [Mb/s]", "packets/s", "packets due together", "thread busy [%]"]
+    yield from table([*head, *LATE], rows())
     yield ""
     yield fastest(done)
 
 
 def fastest(done: Mapping[str, Table]) -> str:
     """The fastest cells that kept time, with merged segments and without, in words."""
-    lines = ["These cells were the fastest that kept time."]
-    for gro, words in ((False, "With segments one by one"), (True, "With merged segments")):
+    lines = [f"The goal was a cell of {WANTED_MBPS:g} Mb/s that keeps time."]
+    for gro, how in ((False, "Without GRO"), (True, "With GRO")):
         kept: dict[float, str] = {}
         for case in emulations.aggregate_loads():
             runs, _ = emulations.seen_of(case, done)
             if case.gro is gro and runs:
                 kept[of_cell("goodput_bps", 1e6)(runs[0])] = case.name
         if not kept:
-            lines.append(f"{words}, no cell kept time.")
+            lines.append(f"{how}, no cell kept time.")
             continue
         most = max(kept)
         verdict = "above" if most >= WANTED_MBPS else "below"
         lines.append(
-            f"{words}, {most:.0f} Mb/s ({kept[most].removesuffix(', merged')}) is {verdict} "
-            f"the goal of {WANTED_MBPS:g}."
+            f"{how}, the fastest cell that kept time has {most:.0f} Mb/s "
+            f"({kept[most].removesuffix(', merged')}), which is {verdict} the goal."
         )
     return "\n".join(wrap(" ".join(lines), 100))
 
@@ -113,26 +122,29 @@ def fastest(done: Mapping[str, Table]) -> str:
 SHARES = """\
 Aggregating cells compared with their simulation
 
-A near station, a far station (20 dB) and an old station (802.11n, one stream) have six downloads
-each, with CUBIC. The access point has one FIFO of 1,000 packets for all of them. The wire has a
-delay of 5 ms. The simulator's CUBIC is `cubic_linux` with an initial window of 10. An emulated
-value comes from five runs of 35 s, without their first 5 s.
+A near station, a far station (SNR 20 dB) and an old station (802.11n, one stream) have six
+downloads each, with CUBIC. The access point has one FIFO of 1,000 packets for the three stations.
+The wire has a delay of 5 ms. The simulator's congestion control is `cubic_linux` with an initial
+window of 10 segments. An emulated value is the mean of five runs of 35 s. The first 5 s of each run
+are left out.
 
-In rows with "merged", hosts receive packets that arrive together as one packet (`--gro`). The
-simulator's receivers never merge packets. In some rows the old station has more goodput than
-simulated. The emulator splits large segments of TCP into packets, but this is not the cause: in
-runs in which the kernel split them, the result was the same. Further differences of Linux's CUBIC
-have not been isolated.
+In rows with GRO (generic receive offload, option `--gro`), a host receives packets that arrive
+together as one packet. The simulator's receivers never merge packets. In some rows the old station
+has more goodput in the emulation than in the simulation. The cause is not that the emulator splits
+large TCP segments into packets: in runs in which the kernel split the segments, the result was the
+same. Further differences between Linux's CUBIC and `cubic_linux` have not been isolated.
 """
 
 LOADS = """\
 How fast an aggregating cell may be
 
 Four stations have two downloads each, and a fifth station has two uploads. Each value comes from
-one run of 25 s. "At once" is the largest number of packets that were due in the same instant. They
-belong to one PPDU, and the last of them is late by the time that all of them take.
+one run of 25 s. The column "packets due together" has the largest number of packets that were due
+at the same instant. These packets belong to one PPDU. They are delivered one after another, so the
+last packet is late by the delivery time of all of them.
 
-"At work" is the part of the time in which the thread that carries packets is busy. This thread has
-priority over other work, but the sockets do not. If the sockets waited for half of the time, or
-packets were more than 2 ms late, the machine limits the goodput and not the cell.
+The column "thread busy" has the part of the time in which the emulator's thread that delivers
+packets is busy. This thread has priority over other processes, but the sockets have no priority. If
+the sockets waited for half of the time, or packets were more than 2 ms late, the goodput is limited
+by the machine and not by the cell.
 """

@@ -1,12 +1,13 @@
 """Page and picture of what `emulations.py` has run: docs/reference/emulation-measured.md."""
 
+import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from statistics import fmean
 
 import emulations
 from emulations import Case
-from emulations_aggregates_page import of_aggregate_loads, of_aggregates
+from emulations_aggregates_page import LATE, of_aggregate_loads, of_aggregates
 from emulations_read import (
     Reading,
     Simulated,
@@ -77,27 +78,41 @@ SECTION = "## "
 """What a section begins with."""
 
 
+VARIANTS = {
+    "plain": "as in the paper",
+    "errors": f"channel error probability {fig08.ERROR}",
+    "window": f"receive window of {fig08.SMALL_WINDOW} packets",
+}
+"""Variants of figure 8 as the table calls them."""
+
+
+def heads(name: str, *kinds: str) -> list[str]:
+    """Heads of a quantity's columns; only the first has the unit."""
+    short = "goodput" if name.startswith("goodput") else name.split(" [")[0]
+    return [f"{name if kind == kinds[0] else short}: {kind}" for kind in kinds]
+
+
 def of_devices(done: Mapping[str, Table], simulated: Simulated) -> Iterator[str]:
     """Figure 8 of paper 000."""
     yield from DEVICES.splitlines()
     cases = list(emulations.devices())
     columns = (
-        ("goodput of all [Mb/s]", of_cell("goodput_bps", 1e6), 3),
+        ("goodput of all devices [Mb/s]", of_cell("goodput_bps", 1e6), 3),
         ("Jain's index", of_cell("jain"), 4),
         ("queue [packets]", queue, 1),
     )
-    head = ["", "devices"]
+    head = ["variant", "devices"]
     for name, *_ in columns:
-        head += [f"{name}: model", "simulation", "emulation"]
+        head += heads(name, "model", "simulation", "emulation")
 
     def rows() -> Iterator[Sequence[str]]:
         for case in cases:
             variant, count = case.name.split("-")
             runs, _ = emulations.seen_of(case, done)
             model = predicted(case)
-            row = [fig08.WORDS[variant], count]
+            row = [VARIANTS[variant], count]
             for _, read, digits in columns:
-                row.append("none" if model is None else f"{read(model):.{digits}f}")
+                row.append("no solution" if model is None else f"{read(model):.{digits}f}")
                 row.append(shown(estimate(read, simulated.of(case)), digits))
                 row.append(shown(estimate(read, runs), digits))
             yield row
@@ -116,9 +131,9 @@ def of_classes(done: Mapping[str, Table], simulated: Simulated) -> Iterator[str]
         ("class 2 [Mb/s]", goodput("low"), 2),
         ("queue [packets]", queue, 1),
     )
-    head = ["queue", "p_w"]
+    head = ["queue", "p_w of class 2"]
     for name, *_ in columns:
-        head += [f"{name}: simulation", "emulation"]
+        head += heads(name, "simulation", "emulation")
 
     def rows() -> Iterator[Sequence[str]]:
         for case in cases:
@@ -142,17 +157,39 @@ WIRES: Mapping[str, tuple[Reading, float, int]] = {
 }
 
 
+NAMES = (
+    (r"dumbbell of (\d+), (\d+ Mbit/s)", r"dumbbell: \1 flows, \2"),
+    (r"parking lot of (\d+), (\d+ Mbit/s)", r"parking lot: \1 hops, \2"),
+    (r"802.11g, (\d+) stations with", r"802.11g: \1 stations, each with"),
+    (r"(\d+ ms), (\d+), ", r"RTT \1, drop-tail with \2 packets, "),
+    (r"(\d+ ms), codel, ", r"RTT \1, CoDel, "),
+    (r"(\d+ ms), red, ", r"RTT \1, RED, "),
+    (r", delayed$", ", delayed ACKs"),
+    (r", each$", ", an ACK per segment"),
+)
+"""Patterns of the names of scenarios, and what the page has for each."""
+
+
+def words(name: str) -> str:
+    """The name of a scenario, whose runs are kept by it, in words."""
+    for pattern, shown_as in NAMES:
+        name = re.sub(pattern, shown_as, name)
+    return name
+
+
 def of_wires(done: Mapping[str, Table], simulated: Simulated) -> Iterator[str]:
     """Dumbbells and parking lots."""
     yield from BOTTLENECKS.splitlines()
     cases = list(emulations.wires())
-    head = ["", "utilisation [%]: simulation", "emulation", "queue [packets]: simulation"]
-    head += ["emulation", "dropped [%]: simulation", "emulation", "not equal"]
+    head = ["network"]
+    for name in ("utilisation [%]", "queue [packets]", "drops [%]"):
+        head += heads(name, "simulation", "emulation")
+    head += ["difference above the limit"]
 
     def rows() -> Iterator[Sequence[str]]:
         for case in cases:
             runs, _ = emulations.seen_of(case, done)
-            row, outside = [case.name], []
+            row, outside = [words(case.name)], []
             for name, (read, unit, digits) in WIRES.items():
                 both = [estimate(read, seen) for seen in (simulated.of(case), runs)]
                 row += [shown(scaled(one, unit), digits) for one in both]
@@ -182,9 +219,10 @@ def of_loads(done: Mapping[str, Table], _: Simulated) -> Iterator[str]:
                 mbps = sum(one["goodput_bps"] for one in every.values()) / 1e6
                 waited = 100 * emulations.wait(seen)
                 pps = run["carried_pps"]
-                yield case.name, f"{mbps:.1f}", f"{pps:,.0f}", f"{late_ms:.2f}", f"{waited:.0f}"
+                name = words(case.name)
+                yield name, f"{mbps:.1f}", f"{pps:,.0f}", f"{late_ms:.2f}", f"{waited:.0f}"
 
-    head = ("", "goodput [Mb/s]", "packets/s", "late, 99th percentile [ms]", "sockets waited [%]")
+    head = ("network or cell", "goodput [Mb/s]", "packets/s", *LATE)
     yield from table(head, rows())
     yield ""
     yield "(aggregating-cells-beside-their-simulation)="
@@ -274,18 +312,20 @@ HEAD = """\
 
 <!-- written by `bench/emulations.py --page` -->
 
-This page compares the emulation of a scenario with the simulation of the same file. If there is a
-model, its predictions are shown too. The emulation runs in real time, with the kernel's own TCP. In
-both, the engine provides the medium and the queues, so only TCP differs.
+This page compares emulations of scenarios with simulations of the same scenario files. If lasthop
+has a model of a scenario, the page also shows the model's predictions. The emulation runs in real
+time, with the kernel's own TCP. In an emulation and in a simulation, lasthop's engine provides the
+medium and the queues, so only TCP differs.
 
-An emulated value comes from five runs of 60 s with different seeds, without their first 10 s. A
-simulated value comes from 20 replications of the same length. ± is half of the width of the 95 %
-interval. The machine was: {machine}.
+If a section states nothing else, an emulated value is the mean of five runs of 60 s with different
+seeds. The first 10 s of each run are left out. A simulated value is the mean of 20 replications of
+the same length. The number after ± is half of the width of the 95 % confidence interval. The
+machine of the emulations was: {machine}.
 
-`python bench/emulations.py` runs everything. It runs several emulations at a time if they need
-little processor time. `--page` writes this page. A run does not count if its packets were handed
-over more than 2 ms late (99th percentile). It does not count either if its sockets waited for a
-processor for half of the time.
+`python bench/emulations.py` makes all runs of this page. The script runs several emulations at a
+time if they need little processor time. Its option `--page` writes this page. A run is left out if
+its packets were delivered more than 2 ms late (99th percentile). A run is also left out if its
+sockets waited for a processor for half of the time.
 
 """
 
@@ -293,52 +333,58 @@ DEVICES = """\
 A test-bed for figure 8 of paper 000
 
 Devices download with Compound TCP through one access point, from a server that is 70 ms away. The
-queue of the access point has room for 100 packets. There are three variants: as stated in the
-paper, with a channel error probability of 0.2 (p_w 0.2), and with receive windows of 20 packets.
-Compound is [lasthop's for Linux](congestion.md).
+queue of the access point has room for 100 packets. The test has three variants: as in the paper,
+with a channel error probability p_w of 0.2, and with TCP receive windows of 20 packets. The
+emulation uses [lasthop's Compound for Linux](congestion.md).
 
 The paper says that the aggregate goodput grows slightly with the number of devices, and that Jain's
-index falls. It does not print its points as numbers.
+index falls. The paper shows the values only as points of figure 8, not as numbers.
 
-![Goodput, fairness and queue over devices; goodput of two classes](../images/testbed.png)
+![Goodput, Jain's index and queue by devices; goodput of two classes](../images/testbed.png)
 
-With Linux's Compound, the aggregate of the first variant stays within 0.3 % of 6.65 Mb/s from two
-devices to ten. It does not grow, and neither do model and simulation, since the queue is never
-empty. With small windows it grows by 6 %, since the windows of two devices do not fill the path.
-With channel errors it grows by 1 %. Jain's index falls in all three variants.
+In the emulation of the first variant, the aggregate goodput stays within 0.3 % of 6.65 Mb/s from
+two devices to ten. It does not grow, since the queue is never empty. The aggregate goodput does not
+grow in the model and in the simulation either. With receive windows of 20 packets the aggregate
+goodput grows by 6 %, since the windows of two devices do not fill the path. With channel errors the
+aggregate goodput grows by 1 %. Jain's index falls in all three variants.
 """
 
 CLASSES = """\
 Two classes with Linux's Compound: figures 11, 14 and 15
 
-Five devices download without channel errors, and five with the error probability p_w. The queue of
-the access point is drop-tail (figure 11), or divided into shares for the two classes (figures 14
-and 15). The shares have a target of 60 packets. In the paper, these figures come from a simulation.
-The values with real TCP are new.
+Five devices (class 1) download without channel errors, and five (class 2) with the channel error
+probability p_w. The queue of the access point is drop-tail (figure 11), or divided into shares for
+the two classes (figures 14 and 15). Two algorithms divide the queue: Algorithm 1 of the paper, and
+lasthop's `regulated` algorithm ("regulator" in the table). Both algorithms have a target of 60
+packets in the queue. The paper's values come from a simulation. The values with real TCP are new.
 """
 
 BOTTLENECKS = """\
 Dumbbells and parking lots with Linux's Reno
 
-Values are averages over the bottlenecks. The name of a row contains the number of flows or hops and
-the rate of a bottleneck. For dumbbells, the round-trip time and the queue follow. The queue is a
-number of packets of drop-tail, or an algorithm. Receivers acknowledge every second segment
-("delayed") or each segment ("each").
+A dumbbell has one bottleneck. A parking lot has one bottleneck per hop, and its values are averages
+over the bottlenecks. The first column contains the rate of a bottleneck and, for dumbbells, the
+round-trip time and the queue. "Delayed ACKs" means that receivers acknowledge every second segment.
+"An ACK per segment" means that they acknowledge each segment.
 
-The last column names the quantities that are not equal. The limits are 3 % of the utilisation, 15 %
-of the mean queue, and 20 % of the drops. A question mark means that the runs do not decide. This
-column was computed from the figures as printed.
+The last column shows by how much the emulated value differs from the simulated value, if the
+difference may be above a limit. The limits are 3 % of the utilisation, 15 % of the mean queue, and
+20 % of the drops. A question mark means that the runs cannot decide whether the difference is above
+the limit. This column was computed from the rounded values of the table.
 
-Linux's windows grow by acknowledged segments, and the simulator's windows grow by ACKs. RFC 5681,
-section 3.1, allows both. If every second segment is acknowledged, Linux's windows grow twice as
-fast and lose twice as many packets. If each segment is acknowledged, both grow at the same speed.
+Linux increases its congestion window by the number of acknowledged segments, and the simulator by
+the number of ACKs. RFC 5681, section 3.1, allows both rules. With delayed ACKs, Linux's windows
+therefore grow twice as fast as the simulator's, and Linux's flows lose twice as many packets. With
+an ACK per segment, the windows of Linux and of the simulator grow at the same speed.
 """
 
 LOADS = """\
 How much a machine holds
 
-Each scenario runs without others on the machine, and its load grows from row to row. Each value
-comes from one run of 25 s. A machine keeps time if packets are at most 2 ms late. Packets are those
-of the emulated network, including ACKs. One thread of Python drives all sockets. If this thread
-waits for a processor for half of the time, the sockets limit the goodput.
+Each emulation runs while no other emulation runs on the machine. The load of a scenario grows from
+row to row. Each value comes from one run of 25 s. A machine keeps time if packets are at most 2 ms
+late (99th percentile). The column "packets/s" counts the packets of the emulated network, including
+ACKs. One thread of Python drives all sockets. If this thread waits for a processor for half of the
+time, the sockets limit the goodput. The last column shows the part of the time for which the
+sockets waited.
 """

@@ -104,6 +104,7 @@ def late(cases: Sequence[Case], done: Mapping[str, Table]) -> str:
     most_ms = 1e3 * max(map(emulations.lateness_s, runs), default=0.0)
     left = sum(count for _, count in each)
     return (
-        f"{len(runs)} runs count. Their lateness is at most {most_ms:.2f} ms (99th percentile). "
-        f"{f'{left} later runs were' if left else 'No later run was'} left out."
+        f"The values are from {len(runs)} runs, whose packets were at most {most_ms:.2f} ms late "
+        f"(99th percentile). {f'{left} other runs' if left else 'No run'}\n"
+        f"{'were' if left else 'was'} left out."
     )

@@ -23,6 +23,13 @@ TITLES: Mapping[Axis, tuple[str, str]] = {
     "stations": ("802.11b, a download each", "stations"),
     "connections": ("802.11b, seven stations", "downloads"),
 }
+NETWORKS: Mapping[Axis, str] = {
+    "flows": "router, {:,} flows",
+    "rtt": "router, 60 flows, RTT {:,} ms",
+    "stations": "cell, {:,} stations",
+    "connections": "cell of 7 stations, {:,} downloads",
+}
+"""First cells of the table."""
 STYLES: Mapping[str, tuple[str, str]] = {
     "lasthop": (SIMULATION, "o-"),
     "lean": (QUIET, ".--"),
@@ -48,10 +55,10 @@ def rows(entries: Sequence[Entry]) -> Iterator[str]:
     points = list(dict.fromkeys((each.axis, each.size) for each in entries))
     there = {(each.axis, each.size, each.simulator): each for each in entries}
     yield from table(
-        ["", *names],
+        ["network", *(f"`{name}`" if name in ("lean", "hops") else name for name in names)],
         (
             [
-                f"{TITLES[axis][1]}: {size:,}",
+                NETWORKS[axis].format(size),
                 *(cell(there.get((axis, size, name)), entries) for name in names),
             ]
             for axis, size in points
@@ -64,13 +71,22 @@ def cell(entry: Entry | None, entries: Sequence[Entry]) -> str:
     if entry is None:
         return ""
     if entry.us_per_segment is None:
-        return entry.why
+        return why_none(entry.why)
     per_segment = TRANSMISSIONS if entry.axis in ("flows", "rtt") else CELL_TRANSMISSIONS
     cost = Cost(0, 0, 0, entry.us_per_segment, entry.segments_per_s, entry.peak_rss_mb)
     apart = throughput_apart(entry, entries)
     other = f", {apart:+.0%}" if abs(apart) > SAME else ""
     millions = cost.transmissions_per_s(per_segment) / 1e6
     return f"{short(entry.us_per_segment)} ({short(millions)}{other})"
+
+
+def why_none(why: str) -> str:
+    """Why a point has no cost, in words."""
+    if why.startswith("over "):
+        return f"stopped after {why.removeprefix('over ')}"
+    if why == "stopped before":
+        return "not run: a smaller network took too long"
+    return f"not run: {why}" if why.startswith("would take") else why
 
 
 def picture(entries: Sequence[Entry]) -> Figure:

@@ -56,7 +56,8 @@ def main() -> None:
 def share_rows() -> Iterator[str]:
     """A row for each number of connections."""
     runs = relay_share.known()
-    head = ["n", "n/(n+1)", "simulated", "two relays", "MPTCP", "one program as it is"]
+    head = ["n", "fair share n/(n+1)", "n connections, simulated", "two relays with n connections"]
+    head += ["MPTCP with n subflows", "one plain connection"]
     ways = ("relay", "mptcp", "program")
     rows = (
         [str(number), f"{number / (number + 1):.3f}", spread(relay_share.simulated(number))]
@@ -106,7 +107,8 @@ def share_picture() -> Figure:
 
 def cost_rows(cost: Mapping[str, Any]) -> Iterator[str]:
     """A row for each way of a gigabyte."""
-    head = ["a gigabyte", "CPU s, all processes", "of each", "over that of nothing between"]
+    head = ["transfer of 1 GB", "CPU time of all processes [s]", "CPU time of each process [s]"]
+    head += ["ratio to the direct transfer"]
     totals: dict[str, list[float]] = {name: [] for name in relay_cost.CONTENDERS}
     for run in cost["runs"]:
         totals[run["contender"]].append(sum(run["cpu_s"].values()) / run["bytes"] * 1e9)
@@ -115,15 +117,22 @@ def cost_rows(cost: Mapping[str, Any]) -> Iterator[str]:
         mine = [run for run in cost["runs"] if run["contender"] == name]
         costs = relay_cost.costs_per_gb(mine)
         ratio = median(one / bare for one, bare in zip(each, totals["directly"], strict=True))
-        words = ", ".join(f"{who} {value:.2f}" for who, value in costs.items())
-        rows.append([name, f"{median(each):.2f}", words, f"{ratio:.2f}"])
+        words = ", ".join(f"{process(who)} {value:.2f}" for who, value in costs.items())
+        way = "direct" if name == "directly" else name
+        rows.append([way, f"{median(each):.2f}", words, f"{ratio:.2f}"])
     yield from table(head, iter(rows))
+
+
+def process(name: str) -> str:
+    """The process of a transfer in words."""
+    kind, _, side = name.partition(" ")
+    return f"{'sender' if side == 'there' else 'receiver'}'s {kind}" if side else name
 
 
 def connection_rows(cost: Mapping[str, Any]) -> Iterator[str]:
     """A row for each thing that a connection costs."""
     memory, cpu = cost["memory_bytes"], cost["cpu_s"]
-    head = ["", "relay near the targets", "relay near the programs", "the paper"]
+    head = ["cost", "relay near the targets", "relay near the programs", "paper 001"]
     sides = ("relay there", "relay here")
 
     def micro(what: str) -> list[str]:
@@ -131,17 +140,21 @@ def connection_rows(cost: Mapping[str, Any]) -> Iterator[str]:
 
     own = [f"{memory[side] * 100 / 1e6:.2f} MB" for side in sides]
     rows = [
-        ["memory of 100 connections", *own, "2.4 MB, threads"],
+        ["memory of the relay for 100 connections", *own, "2.4 MB, with threads"],
         [
-            "of the kernel, both ends",
+            "memory of the kernel for 100 connections, both ends together",
             f"{memory['kernel'] * 100 / 1e6:.2f} MB",
             "",
-            "0.05 MB a side",
+            "0.05 MB per end",
         ],
-        ["opening one", *micro("open"), "418 us"],
-        ["closing one", *micro("close"), "12 us"],
-        ["having one, each second", *micro("have"), "-"],
-        ["a packet of 1000 bytes, sent alone", *micro("packet"), "14 us"],
+        ["CPU time to open a connection", *micro("open"), "418 us"],
+        ["CPU time to close a connection", *micro("close"), "12 us"],
+        ["CPU time of an idle connection per second", *micro("have"), "-"],
+        [
+            "CPU time to send one packet of 1000 bytes as a separate message",
+            *micro("packet"),
+            "14 us",
+        ],
     ]
     yield from table(head, iter(rows))
 
@@ -151,7 +164,8 @@ def efficiency_rows(cost: Mapping[str, Any], paper: "Paper") -> Iterator[str]:
     cpu = cost["cpu_s"]
     near = 1
     runs = paper.of("a", "nack", "relays")
-    head = ["user", "opened", "closed", "efficiency [%]", "the paper [%]"]
+    head = ["user", "connections opened", "connections closed", "efficiency [%]"]
+    head += ["efficiency in paper 001 [%]"]
     length_s = network.DURATION_S - network.WARMUP_S
     rows = []
     for user, told in zip(network.LINKS, (98.8, 94.0, 97.5, 97.8), strict=True):
@@ -211,8 +225,9 @@ class Paper:
 
     def rows(self) -> Iterator[str]:
         """A row for each case."""
-        head = ["", "runs", "rates [packets/s]", "simulated", "connections", "simulated"]
-        head += ["gap", "simulated", "of the air [%]"]
+        head = ["topology: scheme", "runs", "rates [packets/s]", "rates, simulated", "connections"]
+        head += ["connections, simulated", "utility gap [-]", "utility gap, simulated"]
+        head += ["received part [%]"]
         yield from table(head, iter(self.lines()))
 
     def lines(self) -> Iterator[list[str]]:

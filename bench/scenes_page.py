@@ -59,6 +59,11 @@ def kept(values: Sequence[float], holds: Callable[[float], bool]) -> str:
     return f"{sum(map(holds, values))} of {len(values)}"
 
 
+def leaf_queues(label: str) -> str:
+    """The leaf queues of a label such as "leaves of pfifo", by which runs are kept."""
+    return label.removeprefix("leaves of ")
+
+
 def column(of: Callable[[Table], Figures], runs: Sequence[Table], key: str) -> list[float]:
     """A figure of every run."""
     return [of(seen)[key] for seen in runs]
@@ -82,8 +87,10 @@ def fall(runs: Runs) -> Iterator[str]:
             )
 
     head = (
-        *("FIFO", "runs", "least C [Mbit/s]", "at 6 after [s]", "off from 4 s on, most [%]"),
-        *("at 20 after [s]", "off from 6 s on, most [%]", "ping, median of 5 s [ms]"),
+        *("FIFO downstream of the gateway", "runs", "least C [Mbit/s]"),
+        *("time until C is at 6 Mbit/s [s]", "largest deviation from 6 Mbit/s [%]"),
+        *("time until C is at 20 Mbit/s [s]", "largest deviation from 20 Mbit/s [%]"),
+        "median ping time after the fall [ms]",
     )
     yield from table(head, rows())
 
@@ -97,9 +104,12 @@ def equal(runs: Runs) -> Iterator[str]:
             shares = column(scenes.of_equal, same, "share")
             goodput = column(scenes.of_equal, same, "goodput_bps")
             within = kept(shares, lambda share: abs(share - 1) <= 0.05)
-            yield label, spread(shares, 3), within, spread(goodput, 1, 1e6)
+            yield leaf_queues(label), spread(shares, 3), within, spread(goodput, 1, 1e6)
 
-    head = ("", "its part of an equal share [-]", "within 5 %", "goodput of all [Mbit/s]")
+    head = (
+        *("leaf queues", "goodput of the single download / equal share [-]"),
+        *("runs within 5 % of the equal share", "goodput of all stations [Mbit/s]"),
+    )
     yield from table(head, rows())
 
 
@@ -110,9 +120,13 @@ def joiner(runs: Runs) -> Iterator[str]:
     def rows() -> Iterator[Sequence[str]]:
         for label, same in sorted(runs.items()):
             shares = column(scenes.of_joiner, same, "share")
-            yield label, spread(shares, 2), kept(shares, lambda share: share >= 0.9)
+            yield leaf_queues(label), spread(shares, 2), kept(shares, lambda share: share >= 0.9)
 
-    yield from table(("", "its part of an equal share [-]", "90 % and more"), rows())
+    head = (
+        *("leaf queues", "goodput of the fourth station / equal share [-]"),
+        "runs with at least 90 % of the equal share",
+    )
+    yield from table(head, rows())
 
 
 def own(runs: Runs) -> Iterator[str]:
@@ -125,9 +139,11 @@ def own(runs: Runs) -> Iterator[str]:
             each = [column(scenes.of_own, same, key) for key in keys]
             worst = [max(values) for values in zip(*each, strict=True)]
             added = [spread(values, 1, 1e-3) for values in each]
-            yield label, *added, kept(worst, lambda late_s: late_s <= 0.02)
+            yield leaf_queues(label), *added, kept(worst, lambda late_s: late_s <= 0.02)
 
-    head = ("", "UDP, four", "UDP, one", "ping, four", "ping, one", "all within 20 ms")
+    counts = ("four downloads", "one download")
+    kinds = [f"{kind}, station with {of}" for kind in ("UDP", "ping") for of in counts]
+    head = ("leaf queues", *(f"{kind} [ms]" for kind in kinds), "runs with all values below 20 ms")
     yield from table(head, rows())
 
 
@@ -157,7 +173,13 @@ def late(runs: Runs) -> Iterator[str]:
             shown = word.replace("wce", "`wce").replace('"paper"', '"paper"`')
             yield shown, *(cell(count, word) for count in sorted(scenes.LATE_STATIONS))
 
-    head = ("", *(f"{count} of 20" for count in sorted(scenes.LATE_STATIONS)))
+    head = (
+        "lateness of answers to pings",
+        *(
+            f"{count} of 20 stations {'is' if count == 1 else 'are'} late"
+            for count in sorted(scenes.LATE_STATIONS)
+        ),
+    )
     yield from table(head, rows())
 
 
@@ -175,9 +197,11 @@ def queues(runs: Runs) -> Iterator[str]:
         for label, same in runs.items():
             others = [scenes.others_bps(seen, ["phone"]) for seen in same]
             least = [min(c for at_s, c in seen["c"] if at_s > scenes.WARM_UP_S) for seen in same]
-            yield label, str(len(same)), spread(others, 1, 1e6), spread(least, 1, 1e6)
+            rate = "5 Mbit/s" if label == scenes.GOOD else "1 Mbit/s"
+            yield rate, str(len(same)), spread(others, 1, 1e6), spread(least, 1, 1e6)
 
-    yield from table(("", "runs", "the three others [Mbit/s]", "least C [Mbit/s]"), rows())
+    head = ("rate of the phone", "runs", "goodput of the three others [Mbit/s]", "least C [Mbit/s]")
+    yield from table(head, rows())
 
 
 def uplink_udp(runs: Sequence[Table]) -> Iterator[str]:
@@ -193,7 +217,11 @@ def uplink_udp(runs: Sequence[Table]) -> Iterator[str]:
             ]
             yield f"`{case}`" if "=" in case else case, str(len(same)), *both
 
-    yield from table(("", "runs", "three downloads", "the upload"), rows())
+    head = (
+        *("gateway or change", "runs", "goodput of the three downloads [Mbit/s]"),
+        "goodput of the upload [Mbit/s]",
+    )
+    yield from table(head, rows())
 
 
 SECTIONS: Mapping[str, Callable[[Runs], Iterator[str]]] = {
@@ -210,18 +238,20 @@ HEAD = """\
 
 <!-- written by `bench/scenes.py --table` -->
 
-These measurements use the kernel's own TCP (CUBIC) in network namespaces of user-mode Linux. Its
-clock advances only while every process sleeps, so the load of the machine affects no run. The
-gateway's file sets `wce.max = "24 Mbps"` and lists the stations. Leaves have fq_codel unless a row
+This page has measurements of `lasthop gateway` with the kernel's own TCP (CUBIC), in network
+namespaces of user-mode Linux. The clock of user-mode Linux advances only while every process
+sleeps, so the load of the machine affects no run. The gateway's file sets `wce.max = "24 Mbps"` and
+lists the stations. The gateway's queue for each station (its leaf queue) is fq_codel, unless a row
 names another queue.
 
-Downstream of the gateway is a wire of 20 Mbit/s. Frames of both directions share it one at a time,
-so the correct value of C is known exactly. Runs of a setup differ by their seed. The seed
-determines when connections begin, and when the estimator asks which station. Figures are medians,
-with the minimum and the maximum in brackets.
+Downstream of the gateway is a wire of 20 Mbit/s, in the place of a Wi-Fi cell. Frames of both
+directions share the wire one at a time, so its capacity is known exactly. C is the gateway's
+estimate of this capacity. Runs of the same setup differ only by their seed. The seed determines
+when connections begin, and in which order and when the estimator pings the stations. Values are
+medians of the runs, with the minimum and the maximum in brackets.
 
-`python bench/scenes.py` runs everything, and `--table` writes this page. The kernel tests run each
-scene once (`make test-long PART=kernel`)."""
+`python bench/scenes.py` makes all runs, and its option `--table` writes this page. The kernel tests
+run each scenario of this page once (`make test-long PART=kernel`)."""
 
 FALL = """\
 ## The wire carries 20, 6 and 20 Mbit/s
@@ -230,71 +260,80 @@ Three stations download. Two of them have four connections, and one has a single
 round-trip time of the Internet path is 20 ms. The wire first carries 20 Mbit/s. It carries 6 Mbit/s
 from 25 s on, and 20 Mbit/s again from 45 s on.
 
-C is read ten times a second. It is "at" a rate when it is within 10 % of the rate and stays there.
-The columns "off" show the largest deviation of C from the rate, from 4 s or 6 s after the change.
-The ping is that of the station with one connection, in the first 5 s after the fall. It includes
-the 20 ms of the Internet path."""
+C is read ten times a second. The table shows how many seconds after a change C is within 10 % of
+the new rate and stays within 10 %. It also shows the largest deviation of C from the new rate, from
+4 s after the fall and from 6 s after the rise. The last column is the median ping time to the
+station with one connection, in the first 5 s after the fall. The ping time includes the 20 ms of
+the Internet path."""
 
 EQUAL = """\
 ## One download against stations with twelve
 
-Two stations have twelve downloads each, and a third station has a single one. Round-trip times
-without queues are below 1 ms. The table shows the goodput of the single download as a part of an
-equal share. In rows with "C fixed", C is 19 Mbit/s, so no queue builds up downstream of the
-gateway."""
+Two stations have twelve downloads each, and a third station has a single download. Round-trip times
+without queueing are below 1 ms. The table shows the goodput of the single download relative to an
+equal share, which is a third of the goodput of all three stations. In rows with "C fixed", the
+gateway's file sets C to 19 Mbit/s, so no queue builds up downstream of the gateway."""
 
 JOINER = """\
 ## A late joiner
 
 Three stations have been downloading for 15 s, with four, four and one connections. Then a fourth
 station begins with one connection. The round-trip time of the Internet path is 20 ms. The table
-compares the fourth station with an equal share, which is a quarter of the goodput of all four. It
-uses the goodput from 2 to 5 s after the fourth station began."""
+shows the goodput of the fourth station relative to an equal share, which is a quarter of the
+goodput of all four stations. Goodput is measured from 2 to 5 s after the fourth station begins."""
 
 OWN = """\
 ## A call during the station's own downloads
 
-One station has four downloads, one has a single download, and one has none. The server sends UDP
-packets and pings to each of them ten times a second. The table shows by how much the median
-round-trip time of the stations with downloads exceeds that of the station without. [ms]"""
+One station has four downloads, a second station has a single download, and a third station has
+none. The server sends UDP packets and pings to each station ten times a second, and the stations
+answer. The table shows by how many milliseconds the median round-trip time of a station with
+downloads exceeds that of the station without downloads."""
 
 LATE = """\
 ## Stations that answer pings late
 
 Twenty stations have one download each. After six seconds, some of them begin to answer pings late.
-Their downloads are the same as those of the other stations. Each cell shows the goodput of the
-other stations from 12 to 32 s, relative to their goodput when no station is late. Several values
-are several runs. The numbers in brackets count the late stations that the gateway's `status` named.
+The downloads of the late stations are the same as those of the other stations. Each cell shows the
+goodput of the other stations from 12 to 32 s, relative to their goodput if no station is late. A
+cell has one value per run, separated by slashes. The numbers in brackets count, for each run, the
+late stations that the gateway's `status` named.
 
-Stations in the rows "flapping" are late by 300 ms in every other period of 3 s or 0.5 s. Stations
-that are "asleep until its beacon" answer at multiples of 102.4 ms. The "naps" last 1 s, with 0.2 s
-between them."""
+In the first three rows the answers are late by the stated time. "Silent" stations do not answer.
+"Flapping" stations are late by 300 ms in every other period of 3 s or 0.5 s. Stations that are
+"asleep until its beacon" answer only at multiples of 102.4 ms. The "naps" last 1 s, with 0.2 s
+between two naps. In the last row the gateway changes C at each reply, as in paper 002, instead of
+by its default rule."""
 
 QUEUES = """\
 ## An access point with a queue for each station
 
 The access point has a FIFO of 256 packets for each of four stations, and serves them in turn. The
-fourth station is a phone. The three other stations together can have 15 of the 20 Mbit/s. The phone
-can have 5 Mbit/s ("all good"), or only 1 Mbit/s. With 1 Mbit/s its own queue is full for
-seconds."""
+fourth station is a phone. The three other stations together can receive 15 of the 20 Mbit/s. The
+phone can receive 5 Mbit/s, or only 1 Mbit/s. If it can receive only 1 Mbit/s, the phone's queue is
+full for seconds."""
 
 QUIC = """\
 ## An upload like QUIC's
 
-Three stations download, and a fourth uploads UDP datagrams with CUBIC as its congestion control, as
-QUIC does. The air has 54 Mbit/s as in 802.11g, and the server is 20 ms away (`bench/quic.py`). Runs
-have a warm-up of 20 s, and then 30 s count. [Mbit/s]"""
+Three stations download over TCP, and a fourth station uploads UDP datagrams with CUBIC as its
+congestion control, as QUIC does. The air rate is 54 Mbit/s as in 802.11g, and the RTT to the server
+is 20 ms. The first 20 s of each run are left out, and goodput is measured in the 30 s after them
+(`bench/quic.py`). The rows "the upload over TCP" and "no upload" have the gateway with `udp =
+"down"`."""
 
 FLOOD = """\
 ## Machines that one station makes up
 
 Two stations download, with 18.7 Mbit/s in total. Within 10 s a third station pretends to be 1,750
-machines. It asks for the router as 1,500 of them by ARP, and as 250 by neighbour solicitation. Then
-a leases file adds 250 more. The kernel's own limit of 1,024 neighbours was raised for this test.
+machines. For this, the station asks for the router's address under 1,750 addresses: 1,500 ARP
+requests and 250 IPv6 neighbour solicitations. Then a DHCP leases file adds 250 more machines. The
+kernel's limit of 1,024 neighbours was raised for this test.
 
-The two stations had 18.5 Mbit/s during the flood and 18.6 Mbit/s after it. All 2,000 machines had a
-leaf, and there were no faults. The memory of the gateway's process grew from 35 to 46 MB, which is
-6 kB per machine (`tests/linux/test_flood.py`, one run).
+The two stations had 18.5 Mbit/s during the flood and 18.6 Mbit/s after it. Each of the 2,000
+machines had a leaf queue, and the gateway reported no faults. The memory of the gateway's process
+grew from 35 to 46 MB, which is 6 kB per machine (`tests/linux/test_flood.py`, one run).
 
-A test without a kernel covers the case that all leaves are in use. Stations that have a leaf keep
-it, the others wait, and `status` reports this."""
+Another test, which needs no kernel, covers the case that all leaf queues are in use. Stations that
+have a leaf queue keep it. Further stations wait for a leaf queue, and `status` reports the waiting
+stations."""

@@ -14,15 +14,21 @@ from lasthop.plot.figure import EMULATION, MODEL, SIMULATION, Figure, house_styl
 DOCS = Path(__file__).parent.parent / "docs"
 PAGE = DOCS / "reference/queue-measured.md"
 IMAGE = DOCS / "images/short-queues.png"
+NAMES = {
+    "threshold 15": "threshold of 15 packets",
+    "drop-tail 100": "drop-tail of 100 packets",
+    "RED 50/100": "RED, thresholds of 50 and 100 packets",
+}
+"""Queues as the tables call them."""
 LAWS = {"newreno": "NewReno", "compound": "Compound"}
 COLOURS = {"simulated": SIMULATION, "emulated": EMULATION, "enforced": MODEL, "in uml": MODEL}
 MARKERS = {"simulated": "o", "emulated": "x", "enforced": "+", "in uml": "+"}
 QUANTITIES: Mapping[str, tuple[str, float, int]] = {
-    "utilisation": ("used [%]", 100, 1),
-    "queue_packets": ("queue [packets]", 1, 1),
+    "utilisation": ("utilisation [%]", 100, 1),
+    "queue_packets": ("mean queue [packets]", 1, 1),
     "drop_probability": ("drops [%]", 100, 2),
     "jain": ("Jain's index", 1, 3),
-    "least_share": ("least goodput over the mean", 1, 2),
+    "least_share": ("least goodput of a flow / mean goodput", 1, 2),
 }
 """Title, factor, digits."""
 
@@ -46,10 +52,10 @@ def write(done: Known) -> None:
 HEADINGS = {
     "queues": "Sixty flows at 100 Mbit/s",
     "sack": "Without selective acknowledgements",
-    "access": "Flows whose own links are alike",
-    "transfers": "5 MB a flow",
+    "access": "Flows with equal access links",
+    "transfers": "Transfers of 5 MB per flow",
     "uml": "Six flows at 10 Mbit/s, and the kernel's RED",
-    "why": "What differs, taken away",
+    "why": "The effect of two properties of Linux's TCP",
 }
 """Sections of the page, by series."""
 
@@ -57,10 +63,10 @@ HEADINGS = {
 def compared(series: str, mine: Sequence[Case], done: Known) -> Iterator[str]:
     """A row a case, what was seen each way in a cell."""
     keys = [key for key in QUANTITIES if key != "least_share" or series == "access"]
-    what = "of the threshold of 15" if series == "why" else "queue"
-    head = [what, "law", "round trip", *(QUANTITIES[key][0] for key in keys)]
+    what = "what is turned off" if series == "why" else "queue"
+    head = [what, "congestion control", "RTT", *(QUANTITIES[key][0] for key in keys)]
     rows = (
-        [without(case) if series == "why" else case.queue, LAWS[case.law]]
+        [without(case) if series == "why" else NAMES[case.queue], LAWS[case.law]]
         + [f"{1e3 * case.rtt_s:g} ms"]
         + [" / ".join(shown(done[case.key, way], key) for way in case.ways()) for key in keys]
         for case in mine
@@ -69,10 +75,10 @@ def compared(series: str, mine: Sequence[Case], done: Known) -> Iterator[str]:
 
 
 def without(case: Case) -> str:
-    """What is left out of the kernel, in words."""
+    """What is turned off, in words."""
     lacks = [] if case.delayed_ack else ["delayed ACKs"]
     lacks += ["RACK and tail loss probes"] if case.sysctls else []
-    return f"without {' or '.join(lacks)}" if lacks else "as it is"
+    return ", ".join(lacks) or "nothing"
 
 
 def shown(seen: Seen, key: str) -> str:
@@ -88,14 +94,15 @@ def figure(seen: Seen, key: str) -> float:
 
 def transfers(mine: Sequence[Case], done: Known) -> Iterator[str]:
     """Completion times: mean and last, and how many did not complete."""
-    head = ["queue", "round trip", "mean [s]", "last [s]", "not completed"]
+    head = ["queue", "RTT", "mean completion time [s]", "last completion [s]"]
+    head += ["transfers not completed"]
     of: Sequence[Callable[[Case, Seen], str]] = (
         lambda case, seen: f"{fmean(times(case, seen)):.1f}",
         lambda case, seen: f"{max(times(case, seen)):.1f}",
         lambda case, seen: str(unfinished(seen)),
     )
     rows = (
-        [case.queue, f"{1e3 * case.rtt_s:g} ms"]
+        [NAMES[case.queue], f"{1e3 * case.rtt_s:g} ms"]
         + [" / ".join(each(case, done[case.key, way]) for way in case.ways()) for each in of]
         for case in mine
     )
