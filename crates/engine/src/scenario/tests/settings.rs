@@ -157,7 +157,7 @@ fn a_typo_inside_a_table_is_one_problem() {
     assert_eq!(table.lines().count(), 2, "{table}");
     assert_eq!(
         said_of(&[("link.a.rate", "9 Mbps")]),
-        "--set link.a.rate=9 Mbps: `link.a`: no such link; there is none, and a whole table adds one\n\
+        "--set link.a.rate=9 Mbps: `link.a`: no such link; the file has no such table; to add one, set the whole table\n\
          hint: `link.a={ ... }`"
     );
 }
