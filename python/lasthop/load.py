@@ -50,9 +50,10 @@ def load(path: str | PathLike[str]) -> Loaded:
     Returns
     -------
     Result, Prediction, Emulation, Comparison or Sweep
-        A result from a directory, or a sweep, is equal to the saved one, with scenario, samples,
+        A result from a directory, or a sweep, is equal to the saved result, with scenario, samples,
         series and warnings. An answer from JSON has only its summary: it has tables, but no
-        samples, series or scenario. These, and methods that need them, raise a `UserError`.
+        samples, series or scenario. Attributes and methods that need the missing parts raise a
+        `UserError`.
 
     Raises
     ------

@@ -220,7 +220,7 @@ class ServerSettings:
     listen: Address
     key: str
     allow: tuple[Target, ...] = ()
-    """Targets to which clients may connect; without any, clients may connect anywhere."""
+    """Targets to which clients may connect; without targets, clients may connect anywhere."""
     clients: int = 64
     """Largest number of simultaneous clients."""
     patience_s: float = PATIENCE_S

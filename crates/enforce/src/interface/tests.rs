@@ -155,7 +155,7 @@ fn what_is_wrong_is_told_in_a_line() {
         ),
         (
             CLASSES.replace("far = { mac = \"02:00:5E:10:00:01\" }\n", ""),
-            "up.toml:1: `interface`: does not say who is in class `far`; expected a table [interface.class.far]",
+            "up.toml:1: `interface`: has no members of the class `far`; expected a table [interface.class.far]",
         ),
         (
             CLASSES.replace("mac = \"02:00:5E:10:00:01\"", "mark = 7"),
