@@ -117,7 +117,7 @@ def test_two_sources_take_turns_at_the_wire():
     [
         (
             {"wire.rate": "1 Mbps", "wire.queue.codel": {}},
-            "`station.a.udp_down`: greedy, so that it fills the queue of `wire` to",
+            "`station.a.udp_down`: a greedy source fills the queue of `wire` to",
         ),
         (
             {"wire.rate": "100 Gbps"},

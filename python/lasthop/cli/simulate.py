@@ -65,13 +65,15 @@ def simulate(
         bool,
         typer.Option(
             "--tails",
-            help="Also report what averages hide in a cell: Jain's index per second, starved "
+            help="Also report quantities that averages hide: Jain's index per second, starved "
             "stations, and the 99th percentile of the queueing delay.",
         ),
     ] = False,
     out: Annotated[
         Path | None,
-        directory(f"{OUT_RULE} These are the result and its tables. By default none are written."),
+        directory(
+            f"{OUT_RULE} The files are the result and its tables. By default no files are written."
+        ),
     ] = None,
     plot: Plot = None,
     pcapng: Annotated[

@@ -30,7 +30,8 @@ CaseName = Annotated[
     str,
     typer.Argument(
         metavar="CASE",
-        help="A scenario file, a model or a paper's case; `models` lists the latter two.",
+        help="A scenario file, a model or a case of a paper; the command `models` lists the "
+        "models and the cases.",
     ),
 ]
 Parameters = Annotated[
@@ -38,7 +39,8 @@ Parameters = Annotated[
     typer.Option(
         "--set",
         metavar="NAME=VALUE",
-        help='Set a parameter, such as rtt="200 ms"; for a scenario file, a value by its key path.',
+        help='Set a parameter, such as rtt="200 ms"; in a scenario file, replace a value by its '
+        "key path.",
     ),
 ]
 Over = Annotated[
@@ -46,8 +48,8 @@ Over = Annotated[
     typer.Option(
         "--over",
         metavar="NAME=LOW..HIGH",
-        help="Vary a parameter, such as rtt=10ms..1s; optionally at values in equal steps, "
-        "q_th=5..50:5, or in equal ratios, rtt=10ms..1s log 50.",
+        help="Vary a parameter, such as rtt=10ms..1s. Optionally use values in equal steps, such "
+        "as q_th=5..50:5, or in equal ratios, such as rtt=10ms..1s log 50.",
     ),
 ]
 
@@ -80,8 +82,8 @@ Out = Annotated[
     Path | None,
     unset(
         "DIR",
-        f"{OUT_RULE} This is the picture. If the name ends in .png, .pdf or .svg, the picture gets "
-        "this name, as with --plot.",
+        f"{OUT_RULE} The file is the picture. If DIR ends in .png, .pdf or .svg, DIR is the name "
+        f"of the picture, as with --plot.",
         "--out",
         parser=file_name,
     ),

@@ -173,18 +173,18 @@ fn what_is_wrong_is_said_with_its_line() {
         ),
         (
             "station.a.address = \"10.0.0.1, ::5\"\nstation.b.address = \"0::5\"",
-            "cafe.toml:5: `gateway.station.b.address`: `0::5` is of `gateway.station.a` too; expected \
-             one station for each",
+            "cafe.toml:5: `gateway.station.b.address`: `0::5` is also in `gateway.station.a`; expected \
+             each address in one station only",
         ),
         (
             "station.a.address = \"2001:db8::/32\"\nstation.b.address = \"10.0.0.1, 2001:db8:7::1\"",
-            "cafe.toml:5: `gateway.station.b.address`: `2001:db8:7::1` is of `gateway.station.a` too; \
-             expected one station for each",
+            "cafe.toml:5: `gateway.station.b.address`: `2001:db8:7::1` is also in `gateway.station.a`; expected \
+             each address in one station only",
         ),
         (
             "station.a.address = \"10.0.0.1\"\nstation.b.address = \"10.0.0.0/30\"",
-            "cafe.toml:5: `gateway.station.b.address`: `10.0.0.0/30` is of `gateway.station.a` too; \
-             expected one station for each",
+            "cafe.toml:5: `gateway.station.b.address`: `10.0.0.0/30` is also in `gateway.station.a`; expected \
+             each address in one station only",
         ),
         (
             "station.a.address = \"10.0.0.1, ::/0\"",

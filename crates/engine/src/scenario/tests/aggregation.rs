@@ -70,8 +70,7 @@ fn a_category_s_aggregates_are_checked_as_those_of_the_node() {
     };
     assert_eq!(
         said("802.11ac", "cell.ap.video.aggregation.mpdus", "65"),
-        "--set cell.ap.video.aggregation.mpdus=65: `cell.ap.video.aggregation.mpdus`: 65 is too many \
-         for MPDUs of 802.11ac; expected at most 64"
+        "--set cell.ap.video.aggregation.mpdus=65: `cell.ap.video.aggregation.mpdus`: 65 is more than 802.11ac allows for the MPDUs of a PPDU; expected at most 64"
     );
     assert_eq!(
         said("802.11g", "cell.voice.aggregation.mpdus", "8"),

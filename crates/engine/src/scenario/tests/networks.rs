@@ -409,7 +409,9 @@ fn a_wire_is_that_of_a_cell() {
          has no cell; accepted with a `cell`\n\
          hint: the links of a wired network are tables [link.NAME]"
     );
-    assert!(refused(&format!("wire.queue.codel = {{}}\n{network}")).contains("there is no cell"));
+    assert!(
+        refused(&format!("wire.queue.codel = {{}}\n{network}")).contains("the file has no cell")
+    );
     let cell = "cell = { phy = \"802.11b\" }\nstation.a.download = 1\n";
     let red = "queue.red = { min_th = 5, max_th = 15 }";
     assert_eq!(

@@ -199,8 +199,7 @@ fn a_queue_has_one_discipline_and_sound_thresholds() {
             &[("station.a.queue.threshold", "9")]
         )),
         format!(
-            "--set station.a.queue.threshold=9: `station.a.queue.threshold`: a second discipline, \
-             after red; expected one of {disciplines}\n\
+            "--set station.a.queue.threshold=9: `station.a.queue.threshold`: a second discipline in addition to red; expected one of {disciplines}\n\
              hint: `station.a.queue={{ threshold = ... }}` replaces the whole queue"
         )
     );
@@ -432,7 +431,7 @@ fn greedy_sources_and_mixed_order_need_a_plain_fifo() {
     let codel = ("cell.ap.queue.codel", "{}");
     let said = refusal(&[down, codel]);
     assert!(
-        said.starts_with("`station.a.udp_down`: greedy, so that"),
+        said.starts_with("`station.a.udp_down`: a greedy source fills"),
         "{said}"
     );
     assert!(toml(SMALL, &[down, ("cell.ap.queue.threshold", "5")]).is_ok());

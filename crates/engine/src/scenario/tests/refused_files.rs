@@ -13,8 +13,7 @@ fn said_of_json(text: &str) -> String {
 
 #[test]
 fn an_empty_file_says_what_is_needed() {
-    let expected = "x.toml: nothing in it; \
-                    expected a scenario with at least a duration and flows: stations with a cell, or wired links";
+    let expected = "x.toml: the file is empty; expected a scenario with at least a duration and flows: stations with a cell, or wired links";
     assert_eq!(said_of_bytes(b""), expected);
     assert_eq!(said_of_bytes(b"\n  # a comment\n"), expected);
 }

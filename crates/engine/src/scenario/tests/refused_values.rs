@@ -258,7 +258,7 @@ fn packets_fit_one_frame() {
         ),
         (
             r#"udp_up = { rate = "1 Gbps", packet = "1 B" }"#,
-            "udp_up.rate`: \"1 Gbps\" in datagrams of 1 B is 125000000 a second; \
+            "udp_up.rate`: \"1 Gbps\" in datagrams of 1 B is 125000000 datagrams per second; \
              expected at most 1000000",
         ),
     ]);
@@ -439,7 +439,7 @@ fn a_change_of_the_channel_has_a_time_and_changes_something() {
     );
     assert_eq!(
         said("{ a = { at = \"1 s\", error = 0.1 }, b = { at = \"1000 ms\", error = 0.2 } }"),
-        "`station.a.channel.b.at`: \"1000 ms\" is the time of `station.a.channel.a` too; expected \
+        "`station.a.channel.b.at`: \"1000 ms\" is also the time of `station.a.channel.a`; expected \
          different times"
     );
     assert_eq!(
@@ -466,7 +466,8 @@ fn settings_of_power_save_need_a_station_that_sleeps() {
          station sleeps; accepted with `power_save` of a station"
     );
     assert!(
-        said(&[("cell.power_save_queue", "64")]).starts_with("`cell.power_save_queue`: 64 is of")
+        said(&[("cell.power_save_queue", "64")])
+            .starts_with("`cell.power_save_queue`: this key is only for")
     );
     let settings = [
         sleeps,
@@ -509,7 +510,7 @@ fn answers_to_pings_need_somebody_who_pings() {
     let said = said_of_settings;
     assert_eq!(
         said(&[("station.a.ping_delay", "0.3 s")]),
-        "`station.a.ping_delay`: \"0.3 s\" is of no use, since the station is not pinged; \
+        "`station.a.ping_delay`: \"0.3 s\" has no effect, since the station is not pinged; \
          accepted with a `vsb` that estimates its rate"
     );
     let change = (

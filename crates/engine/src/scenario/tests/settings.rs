@@ -126,8 +126,7 @@ fn a_station_that_is_not_in_the_file_is_refused_with_the_nearest_name() {
         complaints(toml(HOTSPOT, &[("station.others-2.rate", "2 Mbps")])),
         "--set station.others-2.rate=2 Mbps: `station.others-2`: is a member of the group \
          `others` (count 4), whose members are alike; expected one of uploader, others\n\
-         hint: station.others.rate sets all of them; \
-         give a station that differs a table of its own"
+         hint: station.others.rate sets all members of the group; to set only one station, give it a table of its own"
     );
     let fifth = complaints(toml(HOTSPOT, &[("station.others-5.rate", "2 Mbps")]));
     assert!(fifth.contains("no such station"), "{fifth}");
