@@ -54,8 +54,8 @@ class Chart:
         because the equilibrium passes a corner of the equations. The points are the crossings of
         this edge with the lines of the grid.
     cells : list of Cell
-        Refined cells of the grid: an edge crosses these cells, and the grid alone does not show the
-        edge correctly.
+        Cells of the grid that are refined, because an edge crosses them and the coarse grid does not
+        show it correctly.
     """
 
     case: Case

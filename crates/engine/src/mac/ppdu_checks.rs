@@ -335,8 +335,7 @@ fn refuse_at_station(station: &Section, of_cell: PhyKind, own: &Own, problems: &
         && said.value.is_some_and(|phy| phy != of_cell)
     {
         let fault = format!(
-            "is not the phy of the cell; expected \"{}\" (in a cell of 802.11n, ac or ax also \
-             older ones)",
+            "is not the phy of the cell; expected \"{}\", or a cell of 802.11n, ac or ax",
             of_cell.name()
         );
         refuse(said, fault, problems);

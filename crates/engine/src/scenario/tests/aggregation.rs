@@ -77,5 +77,5 @@ fn a_category_s_aggregates_are_checked_as_those_of_the_node() {
         "--set cell.voice.aggregation.mpdus=8: `cell.voice.aggregation`: this cell cannot send \
          aggregates; accepted with phy \"802.11n\", \"802.11ac\" or \"802.11ax\""
     );
-    assert!(said_of("voice = { aggregation = { mpdus = 2 } }").contains("without MCS"));
+    assert!(said_of("voice = { aggregation = { mpdus = 2 } }").contains("cannot send aggregates"));
 }

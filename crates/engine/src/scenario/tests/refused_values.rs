@@ -517,7 +517,9 @@ fn answers_to_pings_need_somebody_who_pings() {
         "station.a.pings",
         "{ late = { at = \"1 s\", ping_loss = 1 } }",
     );
-    assert!(said(&[change, ("vsb.rate", "1 Mbps")]).contains("pings.late`: nobody pings"));
+    assert!(
+        said(&[change, ("vsb.rate", "1 Mbps")]).contains("pings.late`: the station is not pinged")
+    );
     assert_eq!(
         said(&[change, ("vsb", "{}"), ("station.a.ping_delay", "0.3 s")]),
         ""
