@@ -94,7 +94,9 @@ def load(path: str | PathLike[str]) -> Loaded:
         return reader(file, text, tree)
     known = ", ".join(READERS)
     if kind == KIND:
-        raise UserError(f"{file}: belongs to {RESULT_FILE} in the same directory: load that")
+        raise UserError(
+            f"{file}: belongs to {RESULT_FILE} in the same directory: load {RESULT_FILE}"
+        )
     if kind == "tuning":
         raise UserError(
             f"{file}: a Tuning cannot be read from its JSON", "save the Tuning by pickle"
@@ -112,7 +114,7 @@ def _answer_in(directory: Path) -> Path:
         names = " and ".join(each.name for each in found)
         raise UserError(f"{directory}: has {names}", f"name the file: {found[0]}")
     raise UserError(
-        f"{directory}: there is no {RESULT_FILE} or {MANIFEST} in it",
+        f"{directory}: the directory has no {RESULT_FILE} and no {MANIFEST}",
         "expected a directory that save of a Result or a Sweep has written",
     )
 

@@ -245,7 +245,7 @@ class Session:
             where = " now" if now else ""
             raise UserError(
                 f"no list {list_name!r} in the reading{where}",
-                f"there are {', '.join(known) or 'none: no time has passed since the one before'}",
+                f"there are {', '.join(known) or 'none: no time has passed yet'}",
             )
         items = known[list_name]
         found = {item["name"]: item[quantity] for item in items if quantity in item}

@@ -143,7 +143,7 @@ def tune(
             f'there is no objective "{objective}"', f"objectives: {', '.join(OBJECTIVES)}"
         )
     if not isinstance(give_up, int | float) or not 0.0 <= give_up < 1.0:
-        raise UserError(f"give_up={give_up!r}: must be a part from 0 to below 1")
+        raise UserError(f"give_up={give_up!r}: must be a fraction from 0 to below 1")
     if not isinstance(min_jain, int | float) or not 0.0 <= min_jain <= 1.0:
         raise UserError(f"min_jain={min_jain!r}: must be a Jain's index from 0 to 1")
     if not isinstance(confirm, int) or confirm < 1:

@@ -234,7 +234,7 @@ def of_file_or_link(
 
     if file:
         option = TRACE if words is None else LINK
-        raise UserError(f"`{option}` takes the place of FILE: {file}", "expected one of the two")
+        raise UserError(f"`{option}` replaces FILE: {file}", "expected one of the two")
     replaced = pairs(settings or [], "--set", "PATH=VALUE", "tcp.mss=1000")
     return link(words or "", replaced, traces), WAYS
 
@@ -254,7 +254,9 @@ def program_of(
     if command and not command[0]:
         raise UserError("the command is empty", "-- COMMAND ...")
     if command and at is None:
-        raise UserError(f"{command[0]}: missing its place", "--at NAME; --places lists the places")
+        raise UserError(
+            f"{command[0]}: missing place for this command", "--at NAME; --places lists the places"
+        )
     if at is not None and not command:
         raise UserError(f"`--at {at}`: missing the command to run", f"--at {at} -- COMMAND ...")
     return Program(at, command) if at is not None and command else None

@@ -111,7 +111,7 @@ def simulate(
         )
     shown = None if air is None else stretch(air, scenario)
     if air is not None and series is not None:
-        raise UserError(f"--air {air}: --series is drawn as well; expected either")
+        raise UserError(f"--air {air}: --series is drawn as well; expected only one of the two")
     parts = changed(scenario, ("series", series), ("air", air))
     picture = picture_path("" if shown and plot is None else plot, scenario, "simulate", parts, out)
     frames = None

@@ -233,7 +233,9 @@ def asked_points(
     for path in found.paths:
         if path in alone:
             where = f"--over {path}" if points is None else f"--points {points}: {path}"
-            raise UserError(f"{where}: {alone[path]} gives it one value; expected either")
+            raise UserError(
+                f"{where}: {alone[path]} sets one value of this path; expected only one of the two"
+            )
     return found
 
 

@@ -246,7 +246,7 @@ def emulate(
     if started:
         check_programs(checked)
     if uplink is not None and not started:
-        raise UserError(f"uplink={uplink!r}: no program runs that uses it")
+        raise UserError(f"uplink={uplink!r}: no program runs that could use the uplink")
     with contextlib.ExitStack() as stack:
         known = with_users(checked)
         names = [program.place for program in started]

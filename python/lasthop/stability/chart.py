@@ -54,8 +54,8 @@ class Chart:
         because the equilibrium passes a corner of the equations. The points are the crossings of
         this edge with the lines of the grid.
     cells : list of Cell
-        Cells of the grid that are refined, because an edge crosses them and the coarse grid does not
-        show it correctly.
+        Cells of the grid that are refined, because an edge crosses them and the coarse grid does
+        not show the edge correctly.
     """
 
     case: Case

@@ -255,7 +255,7 @@ class _Integration:
             if not least < self.states[0][i] < most:
                 raise ParameterError(
                     f"`{self.model.states[i]}`: {self.states[0][i]:g} is not in "
-                    f"{least:.3g}..{most:.3g}, where motions are followed"
+                    f"{least:.3g}..{most:.3g}, the range of the integration"
                 )
         for i, (least, most) in self.bounds.items():
             if not least <= self.states[0][i] <= most:

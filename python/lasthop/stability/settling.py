@@ -172,7 +172,8 @@ def settled(case: Case, start: History | None = None, tolerance: float = 1e-7) -
         if len(turns) < 3 * MOST_TURNS:  # The cycle is longer than the linear system's period.
             length = min(2.0 * length, 1000.0 * CHUNK * max(case.delays))
     raise ConvergenceError(
-        f"{case.model.name}: the motion neither rests nor repeats in {MOST_CHUNKS} stretches of "
+        f"{case.model.name}: the solution is neither at rest nor periodic within {MOST_CHUNKS} "
+        f"stretches of "
         f"{length:.3g} s"
     )
 
@@ -357,7 +358,9 @@ def sweep(case: Case, axis: Axis, count: int, progress: Progress | None = None) 
     up = along(values, None)
     down = along(values[::-1], next((each for each in up[::-1] if each is not None), None))
     if all(each is None for each in (*up, *down)):
-        raise ConvergenceError(f"{case.model.name}: no motion rests or repeats in the range")
+        raise ConvergenceError(
+            f"{case.model.name}: no solution in the range is at rest or periodic"
+        )
     return Sweep(case, axis.name, values, up, down[::-1])
 
 

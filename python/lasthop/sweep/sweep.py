@@ -302,7 +302,9 @@ def sweep(
     True
     """
     if jobs is not None and executor is not None:
-        raise UserError("jobs: an executor has its own number of workers; expected either")
+        raise UserError(
+            "jobs: an executor has its own number of workers; expected only one of the two"
+        )
     points = grid(over, combine)
     alone = dict(settings) | {
         path: value

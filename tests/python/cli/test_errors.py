@@ -225,12 +225,12 @@ USAGE = {
     ),
     "swept and set": (
         ["sweep", "FILE", "--over", "cell.ap_queue=20,30", "--set", "cell.ap_queue=40"],
-        "--over cell.ap_queue: --set cell.ap_queue gives it one value",
+        "--over cell.ap_queue: --set cell.ap_queue sets one value of this path",
         None,
     ),
     "seed swept and given": (
         ["sweep", "FILE", "--over", "seed=1,2", "--seed", "3"],
-        "--over seed: --seed gives it one value",
+        "--over seed: --seed sets one value of this path",
         None,
     ),
     "too many threads": (
@@ -293,7 +293,7 @@ USAGE = {
     ),
     "a model without options": (
         ["predict", "FILE", "--model", "red", "--option", "beta=1"],
-        'option "beta": model red has none',
+        'option "beta": model red has no options',
         None,
     ),
     "unknown model": (["predict", "FILE", "--model", "oracle"], '"oracle"', "hotspot"),

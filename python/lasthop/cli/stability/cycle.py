@@ -228,8 +228,8 @@ def print_branch(branch: "Branch") -> None:
     wrong = [value for value, each in zip(branch.values, branch.cycles, strict=True) if each.leaves]
     if wrong:
         warn(
-            f"cycles from {branch.parameter} = {min(wrong):.6g} to {max(wrong):.6g} leave what a "
-            "queue can do; use --constrained for oscillations with limits"
+            f"cycles from {branch.parameter} = {min(wrong):.6g} to {max(wrong):.6g} leave the "
+            f"range of a queue; use --constrained for oscillations with limits"
         )
 
 

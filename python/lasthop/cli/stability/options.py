@@ -114,11 +114,13 @@ def picture_path(
     """
     if out is not None and out.suffix and not is_picture(out) and not out.is_dir():
         raise UserError(
-            f"--out {out}: is not a directory, and is no name that ends in {', '.join(PICTURES)}"
+            f"--out {out}: expected a directory, or a name that ends in {', '.join(PICTURES)}"
         )
     if out is not None and is_picture(out):
         if plot:
-            raise UserError(f"--out {out}: --plot {plot} names another picture; expected either")
+            raise UserError(
+                f"--out {out}: --plot {plot} names another picture; expected only one of the two"
+            )
         out, plot = None, str(out)
     elif out is None and plot is None:
         return None
@@ -262,7 +264,8 @@ def from_scenario(name: str, settings: list[str] | None) -> Asked:
         if path in KEY_PATHS:
             raise UserError(
                 f"--set {path}: expected the key path of a scenario's value",
-                f"--set {KEY_PATHS[path]}=...; --over {path}=LOW..HIGH varies the fluid's",
+                f"--set {KEY_PATHS[path]}=...; --over {path}=LOW..HIGH varies a parameter of the "
+                f"fluid model",
             )
     scenario = read_scenario(name, settings)
     try:
