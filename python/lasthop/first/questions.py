@@ -180,8 +180,7 @@ def read_traffic(text: str, known: Mapping[str, object]) -> list[Traffic]:
             ways[way][index] += connections
     if known["hop"] == "router" and any(ways["up"]) and any(ways["down"]):
         raise UserError(
-            f'"{text}": behind a router all connections have the same direction; '
-            f"expected all x 2 down"
+            f'"{text}": at a router all connections have the same direction; expected all x 2 down'
         )
     made = [Traffic(up, down) for up, down in zip(ways["up"], ways["down"], strict=True)]
     if not any(each.up or each.down for each in made):
