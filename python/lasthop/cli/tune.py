@@ -164,7 +164,7 @@ def tune(
             metavar="X",
             parser=jain_index,
             help="Rule out settings with a lower 5th percentile of Jain's index over windows of 1 "
-            "s. If the percentile of the present setting is lower than X, it is the limit.",
+            "s. If the present setting has less, its percentile is the limit.",
         ),
     ] = MIN_JAIN,
     pifs: Annotated[

@@ -83,7 +83,7 @@ class Terms:
     rounding: Literal["nearest", "down"] = "nearest"
     """Rounding of the number of connections."""
     hold: int = 3
-    """Successive intervals in which the rule must ask for fewer connections before any is closed."""
+    """Successive intervals in which the rule ask for fewer connections before any is closed."""
     congestion: str = "reno"
     """Congestion control of every connection, by the kernel's name."""
     timeout_s: float = 25.0

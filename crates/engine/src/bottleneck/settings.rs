@@ -38,7 +38,7 @@ words! {
 }
 
 table! {
-    /// A virtual shared bottleneck between the wire and the access point. TCP and UDP of both directions share its rate fairly. Pings bypass the bottleneck.
+    /// A virtual shared bottleneck between the wire and the access point. TCP and UDP of both directions share the rate of the bottleneck fairly. Pings bypass the bottleneck.
     pub struct BottleneckSettings in "vsb" {
         /// Quantity that is shared equally. "station": bytes of each station. "airtime": air time of each station. "rate": bytes of each station divided by its data rate. "flow": bytes of each flow. "direction": bytes of all uploads and of all downloads. ACKs count with their flow.
         fairness: BottleneckFairness = word().default(BottleneckFairness::Station);
