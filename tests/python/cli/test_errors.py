@@ -21,7 +21,7 @@ BAD_SCENARIOS = {
     "zero rate": (SMALL.replace('"2 Mbps"', '"0 Mbps"'), ":11: `station.far.rate`"),
     "window 0": (SMALL + "tcp = { window = 0 }\n", ":13: `station.far.tcp.window`"),
     "duplicate name": (SMALL + "[station.near]\nupload = 1\n", ":13"),
-    "empty file": ("", ": nothing in it"),
+    "empty file": ("", ": the file is empty"),
     "half a file": (SMALL[:60], "bad.toml"),
     "not toml": ("<html>", "bad.toml:1"),
 }

@@ -351,7 +351,7 @@ fn a_setting_without_effect_is_refused() {
         (
             &format!("{here}ap.y.subnets = \"10.0.0.0/8\""),
             "cafe.toml:6: `gateway.ap.y.subnets`: \"10.0.0.0/8\" has no effect; expected stations \
-             that are found, or one without ap",
+             that are found, or a station without ap",
         ),
     ];
     for (more, said) in cases {
