@@ -17,8 +17,9 @@ NAMED = "NAME"
 UNITS = {
     "ns|us": 'a time, such as "20 us"',
     "bps|": 'a rate, such as "11 Mbps"',
-    "B|kB": "a size",
+    "B|kB": 'a size, such as "500 B"',
     "mm|m|km": 'a length, such as "250 m"',
+    "dB": 'a level, such as "25 dB"',
 }
 """What a quantity's pattern contains, and what to call the quantity."""
 
@@ -175,10 +176,13 @@ def link_to(place: str, page: Page) -> str:
 def allowed(value: Schema, link: str = "") -> str:
     """Return the values that may be there; a link leads to their table."""
     if "oneOf" in value:
-        return " Or: ".join(allowed(choice, link) for choice in value["oneOf"])
+        first, *others = [allowed(choice, link) for choice in value["oneOf"]]
+        return " ".join([first, *(f"Or {lower_first(other)}" for other in others)])
     if "$ref" in value:
         return f"A table: {link}."
     if "enum" in value:
+        if len(value["enum"]) == 1:
+            return f"The word {literal(value['enum'][0])}."
         return f"One of {', '.join(literal(word) for word in value['enum'])}."
     match value["type"]:
         case "integer":
@@ -200,9 +204,12 @@ def allowed(value: Schema, link: str = "") -> str:
         case "array" if value.get("uniqueItems"):
             return "A list of names in quotes."
         case "array":
-            return "A list of texts."
+            return "A list of texts in quotes."
         case "object" if "oneOf" in value["additionalProperties"]:
-            return f"By name: {lower_first(allowed(value['additionalProperties'], link))}"
+            return (
+                "Keys with names of your choice, each with a value: "
+                f"{lower_first(allowed(value['additionalProperties'], link))}"
+            )
         case "object":
             return f"Tables with names of your choice: {link}."
     return text_allowed(value)
@@ -216,7 +223,7 @@ def lower_first(text: str) -> str:
 def text_allowed(value: Schema) -> str:
     """What a text may be: a quantity, a word, or anything."""
     pattern = value.get("pattern", "")
-    kind = next((name for units, name in UNITS.items() if units in pattern), "text")
+    kind = next((name for units, name in UNITS.items() if units in pattern), "text in quotes")
     word = re.match(r"\^\\s\*\((\w+)\|", pattern)
     rates = value.get("$comment", "").partition("; ")[2]
     line = kind[0].upper() + kind[1:] + (f', or "{word[1]}"' if word else "")
@@ -229,14 +236,14 @@ def literal(value: object) -> str:
 
 
 INTRODUCTION = """\
-[Scenario settings](../scenario.md) describes how a file is built, and lists all tables."""
+The page [Scenario settings](../scenario.md) describes how a file is built, and lists all tables."""
 
 INDEX = """\
 # Scenario settings
 
-A scenario is a file in TOML, or in JSON with the same structure. These pages list its tables and
-every setting in them, each table with an example. [The guide](../guide/scenarios.md) introduces
-scenarios step by step.
+A scenario is a file in TOML, or in JSON with the same structure. The pages below list all tables of
+such a file and every setting in these tables, each table with an example. [The guide to
+scenarios](../guide/scenarios.md) introduces scenarios step by step.
 
 ## How a file is built
 
@@ -257,7 +264,8 @@ udp_up = { rate = "1 Mbps", packet = "500 B" }
 - **What a file needs.** A simulation needs `duration`, and traffic of
   [stations](scenario/station.md) in a [cell](scenario/cell.md) or of [flows](scenario/flow.md)
   across wired or wireless links. All other settings have defaults. A file that describes only a
-  [gateway](scenario/gateway.md) or an [interface](scenario/interface.md) needs neither.
+  [gateway](scenario/gateway.md) or an [interface](scenario/interface.md) needs no `duration` and no
+  traffic.
 - **Paths.** A path such as `cell.ap.queue` is the key `queue` of the table `[cell.ap]`. The same
   setting can be written as `ap.queue = 200` in `[cell]`, as `cell.ap.queue = 200` at the top
   level, or in an inline table. TOML cannot add keys to an inline table later.

@@ -146,7 +146,7 @@ class Answer:
     totals = _List("Sums over the whole run.")
 
     def table(self, name: str) -> "pd.DataFrame":
-        """Return a list as a data frame; empty if this answer does not have it."""
+        """Return a list as a data frame, which is empty if this answer does not have the list."""
         need("a data frame", "pandas")
         import pandas as pd
 
@@ -155,7 +155,8 @@ class Answer:
 
     @property
     def plot(self) -> "AnswerPlots":
-        """Pictures of this answer: ``a.plot()`` for the main picture, ``a.plot.goodput()`` etc."""
+        """Pictures of this answer: ``a.plot()`` draws the main picture, ``a.plot.goodput()`` the
+        goodputs."""
         need("a picture", "matplotlib")
         from lasthop.plot import AnswerPlots
 

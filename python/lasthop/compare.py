@@ -122,7 +122,7 @@ class Comparison:
         Raises
         ------
         UserError
-            If the comparison was loaded; it has no pictures either.
+            If the comparison was loaded from a file, which has no scenario.
         """
         return self.simulation.scenario
 
@@ -138,19 +138,21 @@ class Comparison:
 
     @cached_property
     def rows(self) -> list[Row]:
-        """Rows of every quantity that the model predicts, and of goodputs and queues."""
+        """Rows of the comparison: every quantity that the model predicts, and goodputs and
+        queues."""
         return list(self._rows() if self.loaded is None else self.loaded)
 
     @cached_property
     def swings(self) -> "list[Swing]":
-        """Traces of the queues of busy routers, with the equilibrium if the model is a fluid."""
+        """Traces of the queues of busy routers, with the equilibrium if the model is a fluid
+        model."""
         from lasthop.swing import swings_of
 
         return swings_of(self.scenario, self.prediction, self.simulation)
 
     @property
     def swing(self) -> "Swing | None":
-        """First of `swings`: of the predicted queue, or of the busiest link."""
+        """First trace of `swings`: that of the predicted queue, or of the busiest link."""
         return self.swings[0] if self.swings else None
 
     @cached_property
@@ -175,7 +177,8 @@ class Comparison:
         return shown_with_nodes(self.simulation.summary, self.scenario.typed)
 
     def repeats_a_node(self, row: Row) -> bool:
-        """Return whether a row repeats values of its station or access point; no qdisc does."""
+        """Return whether a row repeats values of its station or access point; rows of qdiscs never
+        do."""
         measured = row.list == "queues" and row.name in self._qdiscs and row.measured is not None
         return not measured and (row.list, row.name) in self.shown_with_nodes
 
@@ -186,7 +189,7 @@ class Comparison:
 
     @property
     def plot(self) -> "ComparisonPlots":
-        """Picture of the comparison: ``c.plot()``."""
+        """Picture of the comparison, which ``c.plot()`` draws."""
         from lasthop.plot import ComparisonPlots
 
         return ComparisonPlots(self)
@@ -213,7 +216,7 @@ class Comparison:
         write_atomically(Path(path), figure.savefig)
 
     def to_dict(self) -> dict[str, Any]:
-        """Return both answers and the rows as a tree of dictionaries and lists."""
+        """Return prediction, simulation and rows as a tree of dictionaries and lists."""
         return {
             "kind": "comparison",
             "scenario": self.simulation.summary["scenario"],
@@ -322,9 +325,9 @@ def compare(
         `lasthop.emulation.emulate`.
     measured : sequence of files or pairs, mapping, or Measured
         Measurements by flent or iperf3, or results of lasthop. A file without a name has the
-        streams of the whole scenario. ``("laptop", FILE)``, or ``{"laptop": FILE}``, has those of
-        that station or flow. Several files of one name are repetitions. `Comparison.measured`
-        lists the matches.
+        streams of the whole scenario. ``("laptop", FILE)``, or ``{"laptop": FILE}``, has the
+        streams of the station or flow ``laptop``. Several files of one name are repetitions.
+        `Comparison.measured` lists the matches.
     max_time_s, max_memory_bytes
         Limits of the prediction; see `predict`. The limit of memory also holds for time series of
         the simulation.
@@ -332,7 +335,7 @@ def compare(
     Returns
     -------
     Comparison
-        Both answers, their ``rows`` and ``table`` side by side, a figure.
+        Prediction and simulation, with ``rows`` and a ``table`` that compare them, and a figure.
 
     Raises
     ------

@@ -91,7 +91,7 @@ class ModelError(UserError):
         Assumption that the scenario breaks, by the paper's number if there is one (``"a7"``), or by
         its place in the paper (``"section 3"``).
     message : str
-        Part of the scenario that breaks it.
+        Part of the scenario that breaks the assumption.
     more : sequence of (str, str)
         Further assumptions and messages.
     model : str, optional
@@ -121,7 +121,8 @@ class ModelError(UserError):
 
     @property
     def folded(self) -> list[str]:
-        """Sentences for the reasons; reasons that differ only in names and values share one."""
+        """Sentences for the reasons. Reasons that differ only in names and values share one
+        sentence."""
         alike: dict[tuple[str, str], list[str]] = {}
         for which, what in self.reasons:
             alike.setdefault((which, re.sub(r"`[^`]*`( = \S+)?", "", what)), []).append(what)
@@ -194,7 +195,7 @@ def shortcoming(error: ModelError | ConvergenceError | TooCostlyError) -> str:
 
 
 class Stopped(Exception):
-    """A stop of a run whose `progress` returned False, before there was an answer.
+    """A stop of a run whose `progress` returned False, before the result was complete.
 
     Parameters
     ----------

@@ -50,9 +50,10 @@ def load(path: str | PathLike[str]) -> Loaded:
     Returns
     -------
     Result, Prediction, Emulation, Comparison or Sweep
-        A result from a directory, or a sweep, is equal to the saved one, with scenario, samples,
+        A result from a directory, or a sweep, is equal to the saved result, with scenario, samples,
         series and warnings. An answer from JSON has only its summary: it has tables, but no
-        samples, series or scenario. These, and methods that need them, raise a `UserError`.
+        samples, series or scenario. Attributes and methods that need the missing parts raise a
+        `UserError`.
 
     Raises
     ------
@@ -93,7 +94,9 @@ def load(path: str | PathLike[str]) -> Loaded:
         return reader(file, text, tree)
     known = ", ".join(READERS)
     if kind == KIND:
-        raise UserError(f"{file}: belongs to {RESULT_FILE} in the same directory: load that")
+        raise UserError(
+            f"{file}: belongs to {RESULT_FILE} in the same directory: load {RESULT_FILE}"
+        )
     if kind == "tuning":
         raise UserError(
             f"{file}: a Tuning cannot be read from its JSON", "save the Tuning by pickle"
@@ -111,7 +114,7 @@ def _answer_in(directory: Path) -> Path:
         names = " and ".join(each.name for each in found)
         raise UserError(f"{directory}: has {names}", f"name the file: {found[0]}")
     raise UserError(
-        f"{directory}: there is no {RESULT_FILE} or {MANIFEST} in it",
+        f"{directory}: the directory has no {RESULT_FILE} and no {MANIFEST}",
         "expected a directory that save of a Result or a Sweep has written",
     )
 

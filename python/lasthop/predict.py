@@ -23,14 +23,15 @@ def fluid(
     *,
     settings: Mapping[str, object] | Sequence[tuple[str, object]] = (),
 ) -> "Fluid":
-    """Return the fluid model of a scenario; the functions of `lasthop.stability` use its ``case``.
+    """Return the fluid model of a scenario, whose ``case`` the functions of `lasthop.stability`
+    use.
 
     Parameters
     ----------
     scenario : str, path, mapping or Scenario
         See `Scenario`.
     settings : mapping or pairs
-        Values to replace: ``{"dumbbell.rtt": "200 ms"}``.
+        Values to replace, such as ``{"dumbbell.rtt": "200 ms"}``.
 
     Returns
     -------
@@ -42,7 +43,7 @@ def fluid(
     ScenarioError
         If the scenario is refused.
     ModelError
-        If the scenario has no fluid model, with the reasons.
+        If the scenario has no fluid model; `reasons` has the reasons.
 
     Examples
     --------
@@ -81,14 +82,14 @@ def predict(
         Name of the model; by default the one that suits the scenario, see
         `lasthop.models.choose`.
     options : mapping, optional
-        Options of the model, see ``Options`` of its package: ``{"beta": 1.2}`` for
-        ``"hotspot"``, ``{"ack_balance": "printed"}`` for ``"vbs"``.
+        Options of the model, which the class ``Options`` of the model's package lists. Examples are
+        ``{"beta": 1.2}`` for ``"hotspot"`` and ``{"ack_balance": "printed"}`` for ``"vbs"``.
     settings : mapping or pairs
-        Values to replace: ``{"cell.ap.cwmin": 15}``.
+        Values to replace, such as ``{"cell.ap.cwmin": 15}``.
     max_time_s : float
-        Longest time that the answer may take; it is estimated first. [s]
+        Longest time that the computation may take. The time is estimated first. [s]
     max_memory_bytes : float
-        Largest memory that it may need. [bytes]
+        Largest memory that the computation may need. [bytes]
 
     Returns
     -------
@@ -101,9 +102,9 @@ def predict(
     ScenarioError
         If the scenario is refused.
     TooCostlyError
-        If the answer would take more time or memory.
+        If the computation would take more time or memory than its limits.
     ModelError
-        If the scenario breaks assumptions of the model, with all of them in `reasons`.
+        If the scenario breaks assumptions of the model; `reasons` lists these assumptions.
     UserError
         If there is no such model, or no such option.
 

@@ -43,7 +43,7 @@ class Output(Protocol):
 
     @property
     def interrupted(self) -> bool:
-        """Whether it was stopped before all replications finished."""
+        """Whether the run was stopped before all replications finished."""
 
     @property
     def frame_count(self) -> int:

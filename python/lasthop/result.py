@@ -32,7 +32,7 @@ class Result(Answer):
 
     Two results are equal if all estimates and all samples (each quantity in each replication) are
     the same to the last bit; missing values are equal. Series and frames are not compared. Pickles
-    and copies have them.
+    and copies of a result have its series and frames.
     """
 
     def __init__(self, output: Output, scenario: Scenario | None, **lacks: str) -> None:
@@ -92,7 +92,7 @@ class Result(Answer):
 
     @property
     def interrupted(self) -> bool:
-        """Whether it was stopped before all replications finished."""
+        """Whether the run was stopped before all replications finished."""
         return self._output.interrupted
 
     @cached_property
@@ -125,7 +125,7 @@ class Result(Answer):
     def series(self) -> "pd.DataFrame":
         """Time series of the first replication: time_s, list, name, quantity, value.
 
-        Empty unless the scenario asks for them (``record.series_interval``).
+        Empty unless the scenario asks for time series (``record.series_interval``).
         """
         import pandas as pd
 
@@ -148,12 +148,12 @@ class Result(Answer):
         Parameters
         ----------
         list_name, name, quantity : str
-            One of `tracks`: ``"queues", "ap", "occupancy_packets"``.
+            One of `tracks`, such as ``"queues", "ap", "occupancy_packets"``.
 
         Raises
         ------
         UserError
-            If it was not sampled; the message lists the most similar series.
+            If the series was not sampled; the message lists the most similar series.
         """
         asked = list_name, name, quantity
         for track in self._tracks.get("tracks", []):
@@ -181,7 +181,7 @@ class Result(Answer):
         Columns are list, name, quantity, from_s, to_s and count. Quantities are round-trip times of
         TCP flows (``rtt_s``), delays of datagrams (``one_way_delay_s``), and times in the queues of
         a cell (``sojourn_s``), after the warm-up. An octave has at most 32 bins, and all items have
-        the same edges of bins. The means are those of the result.
+        the same edges of bins. The means of the distributions equal the means in the result.
 
         The table is empty without ``simulate(..., tails=True)``.
         """
@@ -204,7 +204,8 @@ class Result(Answer):
 
     @property
     def plot(self) -> "ResultPlots":
-        """Pictures of this result: ``r.plot()`` for the main picture, ``r.plot.goodput()`` etc."""
+        """Pictures of this result: ``r.plot()`` draws the main picture, ``r.plot.goodput()`` the
+        goodputs."""
         need("a picture", "matplotlib")
         from lasthop.plot import ResultPlots
 
@@ -231,7 +232,7 @@ class Result(Answer):
 
     @property
     def record(self) -> str:
-        """Contents of ``record.json``: scenario, samples and series."""
+        """Contents of the file ``record.json``: scenario, samples and series."""
         return record_text(self._output, self.scenario, self.summary)
 
     @property
@@ -251,15 +252,15 @@ class Result(Answer):
         (none if it is a broadcast), kind (of the MAC: data, ack, rts, cts, cf-end, block-ack,
         block-ack-req), and bytes. Then come rate_bps, mcs (none if the rate has no MCS), attempt
         (of the exchange; a failed RTS counts), fate (delivered, collided, corrupted) and discarded.
-        The others are backoff_slots (as drawn; none for a frame that did not contend), flow, and
-        packet (segment, datagram, syn, ack or syn-ack).
+        The last columns are backoff_slots (as drawn; none for a frame that did not contend), flow,
+        and packet (segment, datagram, syn, ack or syn-ack).
 
         In a cell with aggregates, a row is a PPDU: bytes is its whole length, and attempt is the
         largest of its MPDUs. The fate is delivered if any of its MPDUs was received; discarded is
-        true if any MPDU was given up. The values of flow and packet are those that all its packets
-        have in common. Columns mpdus and mpdus_lost count MPDUs (none in control frames). Columns
-        sequence and lost are lists of sequence numbers, of all MPDUs and of those that were not
-        received (none in cells without aggregates).
+        true if any MPDU was given up. The values of flow and packet are those that all packets of
+        the PPDU have in common. Columns mpdus and mpdus_lost count MPDUs (none in control frames).
+        Columns sequence and lost are lists of sequence numbers, of all MPDUs and of those that were
+        not received (none in cells without aggregates).
 
         Parameters
         ----------
@@ -269,8 +270,8 @@ class Result(Answer):
         Raises
         ------
         UserError
-            If no frames were recorded (``record.frames`` of the scenario). Or if the result
-            was loaded: frames are not saved with it. Or if the interval is invalid.
+            If no frames were recorded (``record.frames`` of the scenario), if the result was
+            loaded, since frames are not saved, or if the interval is invalid.
         """
         import pandas as pd
 
@@ -296,8 +297,8 @@ class Result(Answer):
         Raises
         ------
         UserError
-            If no frames were recorded (``record.frames`` of the scenario). Or if the result
-            was loaded: frames are not saved with it. Or if another program's file would be lost.
+            If no frames were recorded (``record.frames`` of the scenario), if the result was
+            loaded, since frames are not saved, or if another program's file would be lost.
         """
         from lasthop.ownership import CAPTURE, refuse_if_foreign
         from lasthop.saving import write_atomically

@@ -57,16 +57,16 @@ def simulate(
     replications, seed : int, optional
         Values that replace those of the scenario.
     series : str, optional
-        Sampling interval of time series of the first replication: ``"0.1 s"``.
+        Sampling interval of time series of the first replication, such as ``"0.1 s"``.
     frames : int, optional
         Keep at most this many frames of the first replication for a packet capture.
     tails : bool
-        Whether to report also what averages hide in a cell. These are ``jain_p05``, the 5th
-        percentile of Jain's index over windows of 1 s; ``longest_starved_s`` of each station;
+        Whether to report also quantities of a cell that averages hide. These are ``jain_p05``, the
+        5th percentile of Jain's index over windows of 1 s; ``longest_starved_s`` of each station;
         ``sojourn_p99_s`` of each queue; ``rtt_p95_s`` and ``rtt_p99_s`` of each TCP flow; and
-        `Result.distributions`. All other values are the same with and without it.
+        `Result.distributions`. All other values are the same with and without this option.
     settings : mapping or pairs
-        Further values to replace: ``{"cell.ap.cwmin": 15}``.
+        Further values to replace, such as ``{"cell.ap.cwmin": 15}``.
     jobs : int, optional
         Threads over which replications are spread; by default one for each available processor.
     progress : callable, optional
@@ -75,24 +75,24 @@ def simulate(
         Longest time that the run may take, estimated from its speed in the first half second; by
         default there is no limit. [s]
     max_memory_bytes : float
-        Largest memory that a table of its time series may need. [bytes]
+        Largest memory that a table of the time series may need. [bytes]
 
     Returns
     -------
     Result
         Estimates as data frames, samples, series and pictures. If `progress` or Ctrl-C stopped the
-        run, it has the finished replications, `Result.interrupted` is set, and a `RuntimeWarning`
-        is given.
+        run, the result has the finished replications, `Result.interrupted` is set, and a
+        `RuntimeWarning` is given.
 
     Raises
     ------
     ScenarioError
         If the scenario is refused.
     UserError
-        If there are no threads to run on.
+        If the number of threads is not valid.
     TooCostlyError
-        If its series would need more memory than `max_memory_bytes`; if it would take longer than
-        `max_time_s` by the estimate, or has taken twice as long.
+        If the time series would need more memory than `max_memory_bytes`; if the run would take
+        longer than `max_time_s` by the estimate, or has taken twice as long.
     ValueError
         If `max_time_s` or `max_memory_bytes` is not above 0.
     Stopped

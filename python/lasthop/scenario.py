@@ -52,13 +52,13 @@ OF_ENGINE = "--set "
 class Scenario(Mapping[str, Any]):
     """A checked scenario: a read-only mapping with every default filled in.
 
-    Keys are those of the normalised scenario, whose names end with the unit: ``sc["duration_s"]``.
-    Keys of the file are accepted, too: ``sc["duration"]`` is the same number of seconds. A path
-    leads into tables and lists: ``sc["cell.ap.cwmin"]``, ``sc["stations.near.rate_bps"]``. A
-    `KeyError` names the most similar keys.
+    The keys are those of the normalised scenario, whose names end with the unit, such as
+    ``sc["duration_s"]``. Keys of the file are accepted, too: ``sc["duration"]`` is the same number
+    of seconds. A path leads into tables and lists: ``sc["cell.ap.cwmin"]``,
+    ``sc["stations.near.rate_bps"]``. A `KeyError` names the most similar keys.
 
     Scenarios with the same meaning are equal and have the same hash, whatever their files or texts.
-    A pickle has the text, settings and named files.
+    A pickle contains the text, the settings and the named files.
 
     Parameters
     ----------
@@ -66,7 +66,7 @@ class Scenario(Mapping[str, Any]):
         File (TOML or JSON); its text, if it has a line break or starts with ``{``; or its tree as a
         mapping, in the grammar of the file.
     settings : mapping or pairs
-        Values to replace after parsing, by key path: ``{"cell.ap.cwmin": 15}``.
+        Values to replace after parsing, by key path, such as ``{"cell.ap.cwmin": 15}``.
 
     Raises
     ------
@@ -160,7 +160,7 @@ class Scenario(Mapping[str, Any]):
 
     @classmethod
     def of(cls, checked: _core.Scenario) -> "Scenario":
-        """Return the scenario that the engine has checked already."""
+        """Make a scenario from one that the engine has already checked, without a second check."""
         made = cls.__new__(cls)
         made._take(checked)
         return made
@@ -219,9 +219,10 @@ class Scenario(Mapping[str, Any]):
         Parameters
         ----------
         path : str
-            Key path in the grammar of the file: ``cell.ap.cwmin``, ``station.others.count``.
+            Key path in the grammar of the file, such as ``cell.ap.cwmin`` or
+            ``station.others.count``.
         value : object
-            A number, a boolean, or text with its unit: ``"11 Mbps"``.
+            A number, a boolean, or text with its unit, such as ``"11 Mbps"``.
         """
         return Scenario(self, [(path, value)])
 
@@ -231,7 +232,7 @@ class Scenario(Mapping[str, Any]):
         Parameters
         ----------
         name : str
-            Name of their table ``station.NAME``, which must be new.
+            NAME of the new table ``station.NAME``, which the scenario must not have yet.
         table : mapping
             Contents of the table, in the grammar of the file.
         """
@@ -305,7 +306,7 @@ def schema() -> dict[str, Any]:
     Returns
     -------
     dict
-        New tree, for editors and other programs that read or write scenarios.
+        New dictionary, for editors and other programs that read or write scenarios.
 
     Examples
     --------

@@ -59,7 +59,8 @@ class Session:
     same effect as a change in the scenario.
 
     The engine runs in its own thread, without the GIL. Ctrl-C interrupts a step; the next
-    `run_until` or `step` also completes it. A session is a context manager, which closes it.
+    `run_until` or `step` also completes it. A session is a context manager, which closes the
+    session at its end.
 
     Parameters
     ----------
@@ -70,20 +71,20 @@ class Session:
     replication : int
         Number of the replication, from 0, whose random streams are used.
     series : str, optional
-        Sampling interval of time series: ``"0.1 s"``.
+        Sampling interval of time series, such as ``"0.1 s"``.
     frames : int, optional
         Keep at most this many frames for a packet capture.
     tails : bool
         Whether to report also what averages hide, see `simulate`.
     settings : mapping or pairs
-        Further values to replace before the run begins: ``{"cell.ap.cwmin": 15}``.
+        Further values to replace before the run begins, such as ``{"cell.ap.cwmin": 15}``.
 
     Raises
     ------
     ScenarioError
         If the scenario is refused.
     UserError
-        If its duration is more than the engine can hold.
+        If the scenario's duration is longer than the engine supports.
 
     Examples
     --------
@@ -162,14 +163,14 @@ class Session:
         Parameters
         ----------
         seconds : float or str
-            The time, above 0 [s], or text with its unit: ``"100 ms"``.
+            The time, above 0 [s], or text with its unit, such as ``"100 ms"``.
 
         Raises
         ------
         UserError
             If the time is invalid, the session is at its end or closed, or another thread uses it.
         KeyboardInterrupt
-            At Ctrl-C; the next step also completes this one.
+            At Ctrl-C; the next step also completes the interrupted step.
         """
         before_s = self.now_s
         self._core.step(seconds_of(seconds, "step({!r})"))
@@ -188,7 +189,8 @@ class Session:
         Parameters
         ----------
         time_s : float or str
-            The time, neither before now nor after the end [s], or text with its unit: ``"20 s"``.
+            The time, neither before now nor after the end [s], or text with its unit, such as
+            ``"20 s"``.
 
         Raises
         ------
@@ -222,7 +224,7 @@ class Session:
         Parameters
         ----------
         list_name, quantity : str
-            ``"flows", "goodput_bps"``.
+            Names of the list and of the quantity, such as ``"flows", "goodput_bps"``.
         now : bool
             Whether to return values at the instant of the reading, instead of over the interval.
 
@@ -243,7 +245,7 @@ class Session:
             where = " now" if now else ""
             raise UserError(
                 f"no list {list_name!r} in the reading{where}",
-                f"there are {', '.join(known) or 'none: no time has passed since the one before'}",
+                f"there are {', '.join(known) or 'none: no time has passed yet'}",
             )
         items = known[list_name]
         found = {item["name"]: item[quantity] for item in items if quantity in item}
@@ -261,10 +263,10 @@ class Session:
         Parameters
         ----------
         path : str
-            Key path in the grammar of the file: one of `changeable`, or one that sets several of
-            them, such as ``cell.cwmin``.
+            Key path in the grammar of the file: a path of `changeable`, or a path that sets several
+            of these values, such as ``cell.cwmin``.
         value : object
-            A number, or text with its unit: ``"12 Mbps"``.
+            A number, or text with its unit, such as ``"12 Mbps"``.
 
         Raises
         ------
@@ -296,8 +298,8 @@ class Session:
         -------
         dict
             Windows and opportunities of the access point and of each table of stations, by
-            category; limits and thresholds of queues; C of a virtual shared bottleneck whose rate
-            is given.
+            category; limits and thresholds of queues; the rate C of a virtual shared bottleneck
+            whose rate is given.
         """
         every = json.loads(self._core.changeable())
         return {one.pop("path"): Changeable(**one) for one in every}
@@ -308,8 +310,8 @@ class Session:
         Returns
         -------
         Result
-            Result of one replication, over the time after the warm-up. Its scenario is the one at
-            the beginning; `changes` lists the changes.
+            Result of one replication, over the time after the warm-up. Its scenario is the scenario
+            at the beginning; `changes` lists the changes.
 
         Raises
         ------

@@ -68,28 +68,28 @@ def tune(
     objective : str
         ``"throughput"`` is the goodput of the cell, and ``"delay"`` the mean time in the access
         point's queue. ``"fairness"`` is Jain's index of the stations' goodputs, separately for each
-        direction if a station sends and receives. Settings within 0.5 % of the best, or 1 ms, are
-        ranked by the other two. With fairness as the aim, these are settings whose stations differ
-        by at most 0.5 % more of a share than with the best. The aim ``"calls"`` is the largest
-        number of calls in addition to the file's traffic. Each direction must have a 99th
-        percentile of one-way delay under 150 ms, and losses under 1 %. The calls are of G.711, or
-        like those of the file.
+        direction if a station sends and receives. Settings within 0.5 % of the best setting (with
+        ``"delay"`` within 1 ms) are ranked by the other two objectives. With ``"fairness"`` these
+        settings are those whose stations differ by at most 0.5 % more of a share than with the best
+        setting. The aim ``"calls"`` is the largest number of calls in addition to the file's
+        traffic. Each direction must have a 99th percentile of one-way delay under 150 ms, and
+        losses under 1 %. The calls use the codec G.711, or are like the calls of the file.
     category : str, optional
         Access category whose parameters are searched; by default that of most TCP connections. The
         windows of other categories do not change.
     give_up : float
-        Part of the present goodput and of Jain's index that may be lost for another aim. With
-        ``"throughput"`` and ``"delay"``, this limit also holds, beyond the interval, for each
+        Fraction of the present goodput and of Jain's index that may be lost for another objective.
+        With ``"throughput"`` and ``"delay"``, this limit also holds, beyond the interval, for each
         flow's RTT, for the 99th percentile of its RTT or delay, and for each station's goodput.
     min_jain : float
-        Least 5th percentile of Jain's index over windows of 1 s, or that of the present setting if
-        it is lower. In addition, no station may get less than a tenth of an equal share for 5 s,
-        unless as many stations do at present.
+        Least 5th percentile of Jain's index over windows of 1 s. If the percentile of the present
+        setting is lower, that value is the limit. In addition, no station may get less than a tenth
+        of an equal share for 5 s, unless as many stations do at present.
     pifs, txop : bool
         Whether the access point may use PIFS access, and whether TXOP limits are searched.
     confirm : int
         Number of candidates to confirm by simulation, in addition to the present setting. If all
-        are ruled out, as many again are confirmed, at most twice.
+        candidates are ruled out, as many further candidates are confirmed, at most twice.
     executor : concurrent.futures.Executor, optional
         Executor that simulates instead of threads of this process; see `lasthop.sweep`.
     directory : path, optional
@@ -102,20 +102,20 @@ def tune(
     Returns
     -------
     Tuning
-        Recommended setting with gains and costs, or the reason why the present one stays; and all
-        settings that were tried.
+        Recommended setting with gains and costs, or the reason why the present setting stays; and
+        all settings that were tried.
 
     Raises
     ------
     ScenarioError
         If the scenario is refused.
     UserError
-        If an argument is refused, the scenario has no cell, nothing is delivered in it, or calls
-        would take too long to count.
+        If an argument is refused, the scenario has no cell or delivers nothing, or calls would take
+        too long to count.
     Stopped
         If `progress` returns False; its ``finished`` is a `Tuning` with the result so far.
     TuneInterrupted
-        At Ctrl-C, with ``finished`` as well; it is a `KeyboardInterrupt`.
+        At Ctrl-C, with ``finished`` as for `Stopped`. The exception is a `KeyboardInterrupt`.
 
     Examples
     --------
@@ -143,7 +143,7 @@ def tune(
             f'there is no objective "{objective}"', f"objectives: {', '.join(OBJECTIVES)}"
         )
     if not isinstance(give_up, int | float) or not 0.0 <= give_up < 1.0:
-        raise UserError(f"give_up={give_up!r}: must be a part from 0 to below 1")
+        raise UserError(f"give_up={give_up!r}: must be a fraction from 0 to below 1")
     if not isinstance(min_jain, int | float) or not 0.0 <= min_jain <= 1.0:
         raise UserError(f"min_jain={min_jain!r}: must be a Jain's index from 0 to 1")
     if not isinstance(confirm, int) or confirm < 1:

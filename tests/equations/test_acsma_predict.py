@@ -197,7 +197,9 @@ def test_links_with_a_given_r_and_greedy_sources_have_the_stationary_air_times()
     np.testing.assert_allclose(means(answer, "links", "airtime_fraction"), exact)
     np.testing.assert_allclose(means(answer, "flows", "goodput_bps"), 600 * exact * 8 * 1472)
     del given["csma"]["link"]["4"]["r"]
-    with pytest.raises(ModelError, match=r"`csma.link.1.r` is given, but not that of every link"):
+    with pytest.raises(
+        ModelError, match=r"`csma.link.1.r` is given, but r is not given for every link"
+    ):
         predict(given)
 
 

@@ -240,7 +240,7 @@ def test_an_interface_has_one_owner(directory: Path) -> None:
     try:
         code, said = lasthop("queue", "up", both)
         assert code == 2
-        assert "a gateway is up there already" in said
+        assert "a gateway of this directory is already up" in said
         assert f"lasthop gateway down {both} ends it" in said
         assert lasthop("queue", "down", both) == (0, "nothing is up\n")
     finally:

@@ -159,13 +159,13 @@ def test_settings_of_the_kernel_are_those_of_the_places_alone(tmp_path):
     ("words", "said"),
     [
         (["--at", "phone", "--", "true"], "error: phone: no such place"),
-        (["--", "true"], "error: true: missing its place"),
+        (["--", "true"], "error: true: missing place for this command"),
         (["--at", "laptop"], "error: `--at laptop`: missing the command to run"),
         (["--with", "server", ""], 'error: `--with "server="`: expected a place and a command'),
         (["--shell", "laptop", "--at", "other", "--", "true"], "error: `--shell` and a command"),
         (
             ["--sysctl", "net.ipv4.no_such=1", "--at", "laptop", "--", "true"],
-            "error: sysctl net.ipv4.no_such=1: a network namespace has no such setting",
+            "error: sysctl net.ipv4.no_such=1: a network namespace does not have this setting",
         ),
         (
             ["--sysctl", "net.ipv4.tcp_sack=no", "--at", "laptop", "--", "true"],

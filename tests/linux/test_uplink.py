@@ -231,7 +231,7 @@ def test_a_way_out_that_nobody_uses_is_refused(tmp_path, machine):
     path.write_text(CELL)
     done = machine.emulated(str(path), "--uplink", "wan")
     assert (done.returncode, done.stdout) == (2, "")
-    assert done.stderr == "error: --uplink wan: no program runs that uses it\n"
+    assert done.stderr == "error: --uplink wan: no program runs that could use the uplink\n"
 
 
 def test_a_kernel_without_translation_is_named(machine, monkeypatch):

@@ -268,7 +268,7 @@ def test_an_error_of_the_engine_is_told_and_others_are_kept(
     ("options", "message"),
     [
         ({"executor": 3}, "not an executor"),
-        ({"executor": ThreadPoolExecutor(1), "jobs": 2}, "expected either"),
+        ({"executor": ThreadPoolExecutor(1), "jobs": 2}, "expected only one of the two"),
     ],
 )
 def test_executors_that_are_none_are_refused(options: Any, message: str) -> None:

@@ -143,7 +143,7 @@ def test_a_link_is_in_the_place_of_the_file(given: str, done: list[str]) -> None
 @pytest.mark.parametrize(
     ("words", "said"),
     [
-        (["x.toml", "--link", "1 Mbps, 1 ms", "--", "ls"], "error: `--link` takes the place of"),
+        (["x.toml", "--link", "1 Mbps, 1 ms", "--", "ls"], "error: `--link` replaces FILE"),
         (["--link", "1 Mbps, 1 ms"], "error: `--link`: missing the command to run"),
         (["--link", "1 Mbps", "--", "ls"], 'error: --link "1 Mbps": the delay is missing; expec'),
         (["--link", "1 Mbps, 1 ms", "--", ""], "error: the command is empty"),

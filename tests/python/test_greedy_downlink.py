@@ -117,13 +117,16 @@ def test_two_sources_take_turns_at_the_wire():
     [
         (
             {"wire.rate": "1 Mbps", "wire.queue.codel": {}},
-            "`station.a.udp_down`: greedy, so that it fills the queue of `wire` to",
+            "`station.a.udp_down`: a greedy source fills the queue of `wire` to",
         ),
         (
             {"wire.rate": "100 Gbps"},
-            "fills `wire` with 8333333 datagrams a second: expected at most",
+            "fills `wire` with 8333333 datagrams per second: expected at most",
         ),
-        ({"wire.loss": 0.995}, "but 99.5 % of its datagrams are lost before: expected at most"),
+        (
+            {"wire.loss": 0.995},
+            "99.5 % of its datagrams are lost before the queue: expected",
+        ),
         ({"vsb.start": "1 s", "station.a.power_save": "0 s"}, "would never sleep"),
     ],
 )

@@ -286,7 +286,7 @@ def managed(key: str, base: Tree) -> dict[str, Element]:
             "back",
             "data",
             base=base,
-            refused="would not let it",
+            refused="does not allow",
         )
         for word, own in DISCIPLINES.items()
     }

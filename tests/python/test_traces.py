@@ -78,7 +78,7 @@ def test_a_scenario_keeps_what_was_in_its_file(scenario: Path) -> None:
     ("lines", "said"),
     [
         ([], '"down.trace" is empty'),
-        ([4, 2], '"down.trace" has "2" in line 2, which is before the 4 in front of it'),
+        ([4, 2], '"down.trace" has "2" in line 2, which is before the previous time, 4'),
         ([0, 0], '"down.trace" ends with 0 in line 2, so that it takes no time'),
         ([-1, 2], '"down.trace" has "-1" in line 1, which is negative'),
         ([1, "fast"], '"down.trace" has "fast" in line 2, which is not a whole number'),
@@ -104,7 +104,7 @@ def test_a_trace_that_cannot_be_is_refused_in_a_line(
     ("trace", "said"),
     [
         ("[]", "a list is empty"),
-        ("[4, 2]", "a list has 2 as item 2, which is before the 4 in front of it"),
+        ("[4, 2]", "a list has 2 as item 2, which is before the previous time, 4"),
         ("[0]", "a list ends with 0 as item 1, so that it takes no time"),
         ("[2.5]", "a list has 2.5 as item 1, which is not a whole number"),
         ('["2.5 ms"]', 'a list has "2.5 ms" as item 1, which is not a whole number of ms'),

@@ -348,8 +348,8 @@ def test_search_stopped_early_changes_nothing(tmp_path: Path) -> None:
     ("arguments", "message"),
     [
         ({"objective": "fame"}, 'no objective "fame"'),
-        ({"give_up": 1.0}, "give_up=1.0: must be a part from 0"),
-        ({"give_up": "5 %"}, "give_up='5 %': must be a part from 0"),
+        ({"give_up": 1.0}, "give_up=1.0: must be a fraction from 0"),
+        ({"give_up": "5 %"}, "give_up='5 %': must be a fraction from 0"),
         ({"min_jain": 1.1}, "min_jain=1.1: must be a Jain's index from 0 to 1"),
         ({"confirm": 0}, "confirm=0: must be a whole number"),
         ({"confirm": 2.5}, "confirm=2.5: must be a whole number"),

@@ -110,7 +110,7 @@ pub(crate) static COMMUNITY: Form = Form {
     fault: |text| {
         let printable = text.chars().all(|c| c.is_ascii_graphic() || c == ' ');
         let fits = printable && (1..=64).contains(&text.len());
-        (!fits).then(|| "is no community".to_owned())
+        (!fits).then(|| "is no SNMP community".to_owned())
     },
     pattern: "^[ -~]{1,64}$",
 };

@@ -27,7 +27,7 @@ table! {
         ping_delay: Span = duration(0..=LONGEST_DELAY).default("0 s");
         /// Probability that the station does not reply to a ping of the virtual shared bottleneck. With 1 it never replies.
         ping_loss: f64 = number(0.0..=1.0).default(0.0);
-        /// Changes of ping_delay and ping_loss during the run, by name. From `at` on, the values of that table apply.
+        /// Changes of ping_delay and ping_loss during the run, by name. From the time `at` on, the values of the table apply.
         key pings: EchoChangeTable = tables().absent("none");
     }
 }
@@ -38,9 +38,9 @@ table! {
         /// Time of the change, after the start of the run.
         at: Span = duration(1..=1_000_000 * S).required();
         /// Extra time before the station replies to a ping.
-        ping_delay: Option<Span> = duration(0..=LONGEST_DELAY).absent("the station's");
+        ping_delay: Option<Span> = duration(0..=LONGEST_DELAY).absent("the value in the station's table");
         /// Probability that the station does not reply to a ping.
-        ping_loss: Option<f64> = number(0.0..=1.0).absent("the station's");
+        ping_loss: Option<f64> = number(0.0..=1.0).absent("the value in the station's table");
     }
 }
 
@@ -73,7 +73,7 @@ impl Echo {
             let lacks = change.lacks(EchoChangeTable::ping_delay)
                 || change.lacks(EchoChangeTable::ping_loss);
             if !says && !lacks {
-                let message = "changes nothing; expected `ping_delay` or `ping_loss`";
+                let message = "this table changes nothing; expected `ping_delay` or `ping_loss`";
                 problems.add(change.origin, &change.path, message.to_owned());
             }
             instants.check(change, EchoChangeTable::at, problems);

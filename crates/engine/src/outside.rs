@@ -48,7 +48,7 @@ impl Parts {
             let spec: Spec<C::Settings> = inner();
             let doc = C::Settings::table().doc;
             let mut key = spec.key(KeyOf::new(C::NAME), doc);
-            key.default = Default::Depends("the defaults of its keys");
+            key.default = Default::Depends("the defaults of the table's keys");
             self.added.key(table, key, inherits, part);
         }
         self

@@ -30,14 +30,14 @@ MOST_NAMES = 12
 
 
 def check(file: File, settings: Settings = None, as_json: Json = False) -> None:
-    """Check a scenario and print a summary of it.
+    """Check a scenario and print a summary of the scenario.
 
-    For a network of CSMA links, also list the conflicts of each link, which the file sets or which
-    follow from the positions of nodes, and the hidden links whose frames it destroys.
+    For a network of CSMA links, also list the conflicts of each link and the hidden links whose
+    frames the link destroys. Conflicts are set by the file or follow from the positions of nodes.
 
     With --json, print the normalised scenario: every default is filled in, every group of stations
     and connections is written out, and values are in SI units. Models and the engine read this
-    form; it is not a scenario file.
+    form, which is not a scenario file.
     """
     scenario = read_scenario(file, settings)
     warn(*cautions(scenario.typed), *phase_locks(scenario.typed))

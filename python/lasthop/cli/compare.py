@@ -85,7 +85,7 @@ def compare(
     settings: Settings = None,
     out: Annotated[
         Path,
-        typer.Option(metavar="DIR", parser=file_name, help=f"{OUT_RULE} This is the picture."),
+        typer.Option(metavar="DIR", parser=file_name, help=f"{OUT_RULE} The file is the picture."),
     ] = Path("out"),
     plot: Plot = None,
     emulate: Annotated[
@@ -96,8 +96,9 @@ def compare(
         list[str] | None,
         unset(
             "[NAME=]FILE",
-            "Compare with a measurement: a file of flent or iperf3 --json, or a result.json. It is "
-            "of the station, flow or queue NAME; by default of all flows in order.",
+            "Compare with a measurement: a file of flent or iperf3 --json, or a result.json. The "
+            "measurement is of the station, flow or queue NAME; by default it is of all flows in "
+            "order.",
         ),
     ] = None,
     max_time: MaxTime = MAX_TIME_S,
@@ -107,9 +108,9 @@ def compare(
     """Predict and simulate a scenario, and compare the results in a table and a picture.
 
     With --measured, the table also has measurements of a real network. A file with a name has the
-    streams of that station or flow; its uploads and its downloads are matched in order. A file
-    without a name has the streams of all flows, if their number agrees. Otherwise only sums are
-    compared. The matches are printed.
+    streams of the station or flow of that name. The uploads and the downloads in the file are
+    matched to its flows in order. A file without a name has the streams of all flows. If the
+    numbers of streams and flows differ, only sums are compared. The matches are printed.
     """
     need("lasthop compare", "numpy", "scipy", "matplotlib")
     scenario = read_scenario(file, settings, replications=replications, seed=seed)

@@ -16,7 +16,9 @@ if TYPE_CHECKING:
     from lasthop.congestion.controls import Control
     from lasthop.congestion.listing import Listed
 
-Name = Annotated[str, typer.Argument(metavar="NAME", help="compound or illinois.")]
+Name = Annotated[
+    str, typer.Argument(metavar="NAME", help="Congestion control: compound or illinois.")
+]
 
 
 def known(name: str) -> "Control":
@@ -76,14 +78,16 @@ def whose(one: "Listed") -> str:
 def load(
     name: Name,
     stay: Annotated[
-        bool, typer.Option("--stay", help="Return immediately; it stays loaded until `unload`.")
+        bool,
+        typer.Option("--stay", help="Return immediately; the control stays loaded until `unload`."),
     ] = False,
     as_json: Json = False,
 ) -> None:
     """Load a congestion control into the kernel, until Ctrl-C or SIGTERM.
 
-    All users and network namespaces can then select it, by the socket option TCP_CONGESTION or the
-    sysctl net.ipv4.tcp_congestion_control. Connections that use it keep it until they end.
+    All users and network namespaces can then select this control, by the socket option
+    TCP_CONGESTION or the sysctl net.ipv4.tcp_congestion_control. Connections that use the control
+    keep it until they end.
     """
     control = known(name)
     from lasthop.congestion.loading import load as put_into_force
@@ -108,7 +112,7 @@ def load(
 
 
 def unload(name: Name, as_json: Json = False) -> None:
-    """Unload a congestion control that was loaded with --stay; its connections keep it."""
+    """Unload a congestion control that was loaded with --stay. Open connections keep using it."""
     control = known(name)
     from lasthop.congestion.loading import unload as take_away
 
@@ -123,7 +127,7 @@ listed.__name__ = "list"
 
 COMMANDS: dict[Callable[..., None], str] = {
     listed: "List the kernel's congestion controls.",
-    load: "Load one, until Ctrl-C or until it is unloaded.",
-    unload: "Unload one that was loaded with --stay.",
+    load: "Load a congestion control, until Ctrl-C or until it is unloaded.",
+    unload: "Unload a congestion control that was loaded with --stay.",
 }
 """Every command of the group and its line in the list of them."""

@@ -44,7 +44,7 @@ def workers(
         If options contradict each other, or there are no workers.
     """
     if cluster is not None and on_slurm:
-        raise UserError("--slurm: --cluster is given as well; expected either")
+        raise UserError("--slurm: --cluster is given as well; expected only one of the two")
     if jobs is not None and (on_slurm or cluster is not None):
         raise UserError(f"--jobs {jobs}: cannot be combined with --slurm or --cluster")
     if options and not on_slurm:

@@ -46,7 +46,8 @@ WIDTHS = (20, 14, 20, 1)
 Command = Annotated[
     list[str] | None,
     typer.Argument(
-        metavar="-- COMMAND ...", help="Program to run at a place; the run ends when it ends."
+        metavar="-- COMMAND ...",
+        help="Program to run at a place; the run ends when the program ends.",
     ),
 ]
 At = Annotated[str | None, unset("NAME", "Run COMMAND at this place.", "--at")]
@@ -54,7 +55,9 @@ Others = Annotated[
     list[str] | None,
     unset("NAME COMMAND", "Also run a shell command at a place; repeatable.", WITH),
 ]
-Shell = Annotated[str | None, unset("NAME", "Run a shell at a place; the run ends when it ends.")]
+Shell = Annotated[
+    str | None, unset("NAME", "Run a shell at a place; the run ends when the shell ends.")
+]
 
 
 def run_count(text: str) -> int:
@@ -66,7 +69,8 @@ Replications = Annotated[
     int | None,
     unset(
         "N",
-        "Run this many times in sequence, each with another seed; once by default.",
+        "Run the scenario this many times in sequence, each time with another seed; by default "
+        "once.",
         parser=run_count,
     ),
 ]
@@ -76,7 +80,11 @@ Pcapng = Annotated[
 ]
 Link = Annotated[
     str | None,
-    unset("LINK", "Emulate one link instead of FILE: rate, one-way delay, queue N, loss P.", LINK),
+    unset(
+        "LINK",
+        "Emulate one link instead of FILE, given by rate, one-way delay, queue N and loss P.",
+        LINK,
+    ),
 ]
 Trace = Annotated[
     tuple[str, str] | None,
@@ -119,7 +127,7 @@ Gro = Annotated[
     bool,
     typer.Option("--gro", help="Deliver segments that arrive together to hosts as one packet."),
 ]
-Places = Annotated[bool, typer.Option("--places", help="List places with their addresses.")]
+Places = Annotated[bool, typer.Option("--places", help="List the places with their addresses.")]
 
 
 def emulate(
@@ -144,13 +152,13 @@ def emulate(
 ) -> int:
     """Run a scenario in real time, with the real TCP of Linux between network namespaces.
 
-    A program starts when the warm-up is over. The run ends when the program ends, and its exit
-    code becomes that of the command.
+    The program starts when the warm-up is over. The run ends when the program ends, and the exit
+    code of the program becomes that of the command.
 
     --link "12 Mbps, 40 ms, queue 100" replaces the scenario by one link between the places client
     and server; the program runs at client. With --trace UP DOWN, the rate of the link follows files
-    in mahimahi's format. With --uplink, programs reach the outside through the scenario's network
-    and an interface of this machine, by address translation.
+    in mahimahi's format. With --uplink, programs reach addresses outside the scenario through the
+    scenario's network and an interface of this machine, by address translation.
     """
     from lasthop.emulation.limits import check_programs
 
@@ -226,7 +234,7 @@ def of_file_or_link(
 
     if file:
         option = TRACE if words is None else LINK
-        raise UserError(f"`{option}` takes the place of FILE: {file}", "expected one of the two")
+        raise UserError(f"`{option}` replaces FILE: {file}", "expected one of the two")
     replaced = pairs(settings or [], "--set", "PATH=VALUE", "tcp.mss=1000")
     return link(words or "", replaced, traces), WAYS
 
@@ -246,7 +254,9 @@ def program_of(
     if command and not command[0]:
         raise UserError("the command is empty", "-- COMMAND ...")
     if command and at is None:
-        raise UserError(f"{command[0]}: missing its place", "--at NAME; --places lists the places")
+        raise UserError(
+            f"{command[0]}: missing place for this command", "--at NAME; --places lists the places"
+        )
     if at is not None and not command:
         raise UserError(f"`--at {at}`: missing the command to run", f"--at {at} -- COMMAND ...")
     return Program(at, command) if at is not None and command else None

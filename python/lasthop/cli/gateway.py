@@ -28,8 +28,9 @@ Directory = Annotated[
     Path | None,
     unset(
         "DIR",
-        "Keep the lock and the undo log in this directory; by default /run/lasthop/ and the name "
-        "of gateway.lan. In a network namespace other than the first, @ and its number follow.",
+        "Keep the lock and the undo log in this directory; by default in /run/lasthop/NAME, where "
+        "NAME is gateway.lan. In a network namespace other than the first, NAME ends in @ and the "
+        "number of the namespace.",
         "--state",
         parser=file_name,
     ),
@@ -91,16 +92,16 @@ def plan(
         typer.Option(
             "--sh",
             help="Print a shell script that runs these commands on a router without Python "
-            "(OpenWrt), finds stations, adapts C, and finally reverts all changes.",
+            "(OpenWrt), finds stations, adapts the rate C, and finally reverts all changes.",
         ),
     ] = False,
     as_json: Json = False,
 ) -> None:
     """Print the commands that are equivalent to `up`, without running them.
 
-    They are complete for stations whose IP addresses are in the file. Stations and members of
-    groups that are listed only by MAC address are added by `up` when it finds them. `up` configures
-    the kernel directly and does not use the programs ip, tc, bpftool and ethtool.
+    The commands are complete for stations whose IP addresses are in the file. Stations and members
+    of groups that are listed only by MAC address are added by `up` when it finds them. `up`
+    configures the kernel directly and does not use the programs ip, tc, bpftool and ethtool.
     """
     if as_script:
         if as_json:
@@ -146,7 +147,7 @@ def up(
 def down(
     file: File, settings: Settings = None, state: Directory = None, as_json: Json = False
 ) -> None:
-    """Stop the gateway and revert all its changes, also after a crash; nothing else changes."""
+    """Stop the gateway and revert all its changes, also after a crash. Nothing else is changed."""
     needs_linux("gateway")
     from lasthop.gateway import operate
 
@@ -179,7 +180,8 @@ def run(
         bool | None,
         typer.Option(
             "--live/--no-live",
-            help="Show rates as they change, or do not; by default only on a terminal.",
+            help="Show rates as they change, or do not show them; by default show them only on a "
+            "terminal.",
             show_default=False,
         ),
     ] = None,
@@ -187,8 +189,8 @@ def run(
 ) -> None:
     """Enforce fairness in the foreground, until Ctrl-C or SIGTERM; then revert all changes.
 
-    On SIGHUP it reads the file again. Service managers start this command. With --json, it prints
-    the status every second, one object per line.
+    On SIGHUP the command reads the file again. Service managers start this command. With --json,
+    the command prints the status every second, one object per line.
     """
     gateway = read(file, settings)
     needs_linux("gateway")
@@ -215,7 +217,7 @@ COMMANDS: dict[Callable[..., None], str] = {
     plan: "Print the equivalent tc commands, or a script.",
     up: "Enforce fairness, in the background.",
     status: "Print rates and the throughput of stations.",
-    down: "Stop it and revert all changes.",
+    down: "Stop the gateway and revert all changes.",
     run: "Enforce fairness, in the foreground.",
 }
 """Every command of the group and its line in the list of them."""

@@ -11,7 +11,6 @@ import typer
 from lasthop.allowance import MAX_TIME_S, allowing
 from lasthop.cli.boundary import Interrupted, note, warn
 from lasthop.cli.options import (
-    OUT_RULE,
     Json,
     ReadingTime,
     counted,
@@ -33,7 +32,8 @@ Out = Annotated[
     Path | None,
     unset(
         "FILE",
-        f"{OUT_RULE} This is the scenario, a new file. By default it goes to standard output.",
+        "Write the scenario to this new file and print its name. By default the scenario goes to "
+        "standard output.",
         parser=file_name,
     ),
 ]
@@ -58,7 +58,7 @@ Stations = Annotated[
     int,
     typer.Option(
         metavar="N",
-        help="Assume this many stations, since settings do not list them.",
+        help="Assume this many stations, since the file does not list stations.",
         parser=station_count,
     ),
 ]
@@ -68,7 +68,7 @@ def pcap(
     file: Annotated[Path, source("Capture, pcap or pcapng, optionally compressed by gzip")],
     ap: Annotated[
         str | None,
-        unset("MAC", "Read this access point; by default the one with most data."),
+        unset("MAC", "Read this access point; by default the access point with most data."),
     ] = None,
     lan: Annotated[
         str | None,
@@ -80,7 +80,9 @@ def pcap(
     phy: Annotated[
         str | None,
         unset(
-            "NAME", "Set the preset, such as 802.11g or 802.11ax; by default that of the frames."
+            "NAME",
+            "Set the preset, such as 802.11g or 802.11ax; by default the preset that "
+            "matches the frames.",
         ),
     ] = None,
     addresses: Addresses = False,
@@ -92,7 +94,7 @@ def pcap(
 
     In a capture of a radio in monitor mode, frames show stations, rates and directions. Round-trip
     times and the access point's queue are derived from the times of data and ACKs. A capture of
-    wired packets shows all this except for the radio.
+    wired packets shows all of this except for the properties of the radio.
     """
     from lasthop.importing.cells import Choices, network
     from lasthop.importing.phy import PRESETS
@@ -110,13 +112,14 @@ def pcap(
 def iw(
     file: Annotated[Path, source('Output of "iw dev wlan0 station dump"')],
     interface: Annotated[
-        str | None, unset("NAME", "Read this interface; by default the one with most stations.")
+        str | None,
+        unset("NAME", "Read this interface; by default the interface with most stations."),
     ] = None,
     addresses: Addresses = False,
     out: Out = None,
     as_json: Json = False,
 ) -> None:
-    """Make a scenario from a station dump of iw: stations and their rates."""
+    """Make a scenario from a station dump of iw, which has stations and their rates."""
     from lasthop.importing.iw import network
 
     write(lambda: network(file, interface), file, out, addresses=addresses, as_json=as_json)
@@ -128,7 +131,7 @@ def hostapd(
     out: Out = None,
     as_json: Json = False,
 ) -> None:
-    """Make a scenario from hostapd.conf: band, rates, access parameters."""
+    """Make a scenario from hostapd.conf, which has band, rates and access parameters."""
     from lasthop.importing.hostapd import network
 
     write(lambda: network(file, stations), file, out, as_json=as_json)
@@ -138,7 +141,8 @@ def openwrt(
     file: Annotated[Path, source('/etc/config/wireless, or output of "uci show wireless"')],
     stations: Stations = 4,
     radio: Annotated[
-        str | None, unset("NAME", "Read this radio; by default the first active access point.")
+        str | None,
+        unset("NAME", "Read this radio; by default the radio of the first active access point."),
     ] = None,
     sqm: Annotated[
         Path | None,
@@ -158,10 +162,10 @@ def openwrt(
 
 
 COMMANDS: dict[Callable[..., None], str] = {
-    pcap: "From a capture, of a radio or a wire.",
-    iw: "From a station dump of iw.",
+    pcap: "Make a scenario from a capture of a radio or a wire.",
+    iw: "Make a scenario from a station dump of iw.",
     hostapd: "From hostapd.conf.",
-    openwrt: "From OpenWrt's wireless settings.",
+    openwrt: "Make a scenario from OpenWrt's wireless settings.",
 }
 """Every kind and its line in the list of them."""
 

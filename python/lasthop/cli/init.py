@@ -37,20 +37,21 @@ def init(
         str | None,
         unset(
             "LIST",
-            'List the stations with their rates, "3 at 54, 1 at 6"; from 802.11n on with their '
-            'distances, "3 near, 1 far".',
+            'List the stations with their rates, such as "3 at 54, 1 at 6". From 802.11n on, list '
+            'them with their distances, such as "3 near, 1 far".',
         ),
     ] = None,
     traffic: Annotated[
-        str | None, unset("LIST", 'List the connections, "1 x 6 up, rest x 1 down".')
+        str | None,
+        unset("LIST", 'List the connections of the stations, such as "1 x 6 up, rest x 1 down".'),
     ] = None,
     wire: Annotated[
         str | None,
         unset(
             "TEXT",
             'Set the rate and round-trip time of the wired line, such as "100 Mbps, 20 ms". '
-            '"100/20 Mbps, 20 ms" sets 100 Mbps from the servers and 20 Mbps to them. The word '
-            "none omits the line.",
+            '"100/20 Mbps, 20 ms" sets 100 Mbps from the servers and 20 Mbps to the servers. The '
+            "word none omits the line.",
         ),
     ] = None,
     queue: Annotated[
@@ -58,15 +59,16 @@ def init(
         unset(
             "TEXT",
             "Set the queue of the last hop: its limit in packets, or codel, fq_codel or pie. From "
-            "802.11n on also mac80211, or a kind of access point: openwrt, isp, office.",
+            "802.11n on, mac80211 and the kinds of access points openwrt, isp and office are "
+            "accepted, too.",
         ),
     ] = None,
     as_json: Json = False,
 ) -> None:
     """Write a first scenario by answering five questions.
 
-    Answer them at the terminal, line by line on standard input, or by options. An empty line
-    selects the default answer. An existing file is never replaced.
+    Answer the questions at the terminal, line by line on standard input, or by options. An empty
+    line selects the default answer. An existing file is never replaced.
     """
     new_file(file, "FILE")
     given = {"hop": hop, "stations": stations, "traffic": traffic, "wire": wire, "queue": queue}

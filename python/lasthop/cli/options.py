@@ -44,7 +44,7 @@ def directory(text: str) -> Any:
 NOT_WRITABLE = (errno.ENOENT, errno.EPERM, errno.EACCES, errno.EROFS)
 """Errors of systems if a directory exists and no file can be created in it."""
 
-OUT_RULE = "Write files here and print the name of each."
+OUT_RULE = "Write files to this place and print the name of each file."
 """Purpose of --out of every command; the text after it names the files and the default."""
 
 
@@ -56,10 +56,10 @@ Settings = Annotated[
 # Text: the engine says what is allowed, as it does for the scenario's own value.
 Replications = Annotated[
     str | None,
-    unset("N", "Run this many independent replications; by default the scenario's number."),
+    unset("N", "Run this many independent replications; by default as many as the scenario sets."),
 ]
 Seed = Annotated[
-    str | None, unset("N", "Set the seed of all random streams; by default the scenario's.")
+    str | None, unset("N", "Set the seed of all random streams; by default the scenario's seed.")
 ]
 
 
@@ -169,8 +169,8 @@ Model = Annotated[
     str | None,
     unset(
         "NAME",
-        f"Analytical model: {' or '.join(sorted(MODELS))}; by default the one that suits the "
-        "scenario.",
+        f"Analytical model: {' or '.join(sorted(MODELS))}; by default the model that suits the "
+        f"scenario.",
     ),
 ]
 

@@ -36,8 +36,9 @@ Directory = Annotated[
     Path | None,
     unset(
         "DIR",
-        "Keep the lock and the undo log in this directory; by default /run/lasthop/ and the name "
-        "of the interface. In a network namespace other than the first, @ and its number follow.",
+        "Keep the lock and the undo log in this directory; by default in /run/lasthop/NAME, where "
+        "NAME is the interface. In a network namespace other than the first, NAME ends in @ and "
+        "the number of the namespace.",
         "--state",
         parser=file_name,
     ),
@@ -109,7 +110,8 @@ def check(
         int | None,
         unset(
             "SECONDS",
-            "Predict it for the flows that send now: observe the interface for this time.",
+            "Observe the interface for this time, and predict whether the queue would oscillate "
+            "with the flows that send now.",
             parser=seconds,
         ),
     ] = None,
@@ -119,7 +121,7 @@ def check(
     """Check an interface's file and, with root rights, this machine; nothing is changed.
 
     The fluid models of `lasthop stability` predict whether the queue would oscillate. The flows are
-    those of --flows and --rtt, those that --listen observes, or those of the file if it is also a
+    given by --flows and --rtt, observed with --listen, or taken from the file if the file is also a
     scenario to simulate.
     """
     from lasthop.linkqueue import swings
@@ -226,7 +228,7 @@ def up(
 def down(
     file: File, settings: Settings = None, state: Directory = None, as_json: Json = False
 ) -> None:
-    """Stop shaping and revert all its changes, also after a crash; nothing else changes."""
+    """Stop shaping and revert all its changes, also after a crash. Nothing else is changed."""
     needs_linux("queue")
     from lasthop.linkqueue import operate
 
@@ -259,7 +261,8 @@ def run(
         bool | None,
         typer.Option(
             "--live/--no-live",
-            help="Show the queue as it changes, or do not; by default only on a terminal.",
+            help="Show the queue as it changes, or do not show it; by default show it only on a "
+            "terminal.",
             show_default=False,
         ),
     ] = None,
@@ -267,8 +270,8 @@ def run(
 ) -> None:
     """Shape the interface in the foreground, until Ctrl-C or SIGTERM; then revert all changes.
 
-    On SIGHUP it reads the file again. Service managers start this command. With --json, it prints
-    the status every second, one object per line.
+    On SIGHUP the command reads the file again. Service managers start this command. With --json,
+    the command prints the status every second, one object per line.
     """
     wanted = read(file, settings)
     needs_linux("queue")
@@ -298,7 +301,7 @@ COMMANDS: dict[Callable[..., None], str] = {
     plan: "Print the equivalent tc commands.",
     up: "Shape an interface, in the background.",
     status: "Print occupancy, delay, drops and classes.",
-    down: "Stop it and revert all changes.",
+    down: "Stop shaping and revert all changes.",
     run: "Shape an interface, in the foreground.",
 }
 """Every command of the group and its line in the list of them."""

@@ -210,11 +210,11 @@ Streams = Annotated[
     unset(
         "N",
         "Allow at most N streams of one client at a time; each needs 24 KiB of memory. By default "
-        "2048, or fewer if --memory has no room for them.",
+        "2048, or fewer if --memory is not sufficient.",
     ),
 ]
 MemoryOption = Annotated[
-    str, typer.Option("--memory", metavar="SIZE", help="Limit the memory of all streams together.")
+    str, typer.Option("--memory", metavar="SIZE", help="Limit the total memory of all streams.")
 ]
 Patience = Annotated[
     str,
@@ -247,8 +247,9 @@ def serve(
         list[str] | None,
         unset(
             "HOST:PORT",
-            "Let clients connect only to this target: a name, an address or a network, and a port, "
-            "* for any; repeatable; by default anywhere.",
+            "Let clients connect only to this target: a name, an address or a network, and a "
+            "port. The character * means any host or port. Repeatable; by default clients may "
+            "connect to any target.",
         ),
     ] = None,
     clients: Annotated[str, typer.Option(metavar="N", help="Serve at most N clients.")] = "64",
@@ -260,7 +261,7 @@ def serve(
 ) -> None:
     """Run the relay near the targets, until Ctrl-C or SIGTERM.
 
-    By default it listens on loopback. It answers only clients that have the key.
+    By default the relay listens on loopback. The relay answers only clients that have the key.
     """
     needs_linux("relay")
     from lasthop.relay.settings import ServerSettings, read_key
@@ -320,7 +321,10 @@ def connect(
     ] = "10",
     fairness: Annotated[
         str | None,
-        unset("X", "Set the fairness of the utility: 1 is log x, 2 is -1/x. Default: 1."),
+        unset(
+            "X",
+            "Set the fairness parameter of the utility: 1 means log x, 2 means -1/x. Default: 1.",
+        ),
     ] = None,
     weight: Annotated[str | None, unset("X", "Set the weight of the utility. Default: 1.")] = None,
     probe: Annotated[
@@ -334,7 +338,8 @@ def connect(
     connections: Annotated[
         str,
         typer.Option(
-            metavar="N|N..N", help="Set the fewest and the most connections, or a fixed number."
+            metavar="N|N..N",
+            help="Set the smallest and the largest number of connections, or a fixed number.",
         ),
     ] = "1..16",
     interval: Annotated[
@@ -344,14 +349,16 @@ def connect(
     smoothing: Annotated[
         str,
         typer.Option(
-            metavar="X", help="Set the weight of the previous number of connections in the next."
+            metavar="X",
+            help="Set the weight of the previous number of connections in the next number.",
         ),
     ] = "0",
     hold: Annotated[
         str,
         typer.Option(
             metavar="N",
-            help="Close connections only if the rule asks for fewer in N successive intervals.",
+            help="Close connections only if the rule asks for fewer connections in N successive "
+            "intervals.",
         ),
     ] = "3",
     congestion: Annotated[
@@ -361,7 +368,8 @@ def connect(
     timeout: Annotated[
         str,
         typer.Option(
-            metavar="TIME", help="Consider the other relay dead after this time of silence."
+            metavar="TIME",
+            help="Consider the other relay as failed if it sends nothing for this time.",
         ),
     ] = "25s",
     source: Annotated[
@@ -375,7 +383,8 @@ def connect(
 ) -> None:
     """Run the relay near the programs, until Ctrl-C or SIGTERM.
 
-    All streams share one pool of TCP connections in both directions; the rule sets its size.
+    All streams share one pool of TCP connections in both directions; the rule sets the size of the
+    pool.
     """
     needs_linux("relay")
     from lasthop.relay.settings import (

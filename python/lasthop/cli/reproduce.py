@@ -20,14 +20,15 @@ def reproduce(
         list[str] | None,
         typer.Argument(
             metavar="SUBJECT|CLAIM",
-            help="Subjects or claims, such as hotspot or hotspot-5; by default all.",
+            help="Subjects or claims, such as hotspot or hotspot-5; by default all claims.",
             show_default=False,
         ),
     ] = None,
     quick: Annotated[
         bool,
         typer.Option(
-            "--quick", help="Run fewer simulations; claims that they cannot decide stay open."
+            "--quick",
+            help="Run fewer simulations; claims that these simulations cannot decide stay open.",
         ),
     ] = False,
     out: Annotated[
@@ -35,7 +36,8 @@ def reproduce(
         typer.Option(
             metavar="DIR",
             parser=file_name,
-            help=f"{OUT_RULE} These are the report and figures; finished runs are kept and reused.",
+            help=f"{OUT_RULE} The files are the report and figures; finished runs are kept and "
+            f"reused.",
         ),
     ] = Path("out/reproduce"),
     jobs: Jobs = None,

@@ -65,13 +65,15 @@ def simulate(
         bool,
         typer.Option(
             "--tails",
-            help="Also report what averages hide in a cell: Jain's index per second, starved "
+            help="Also report quantities that averages hide: Jain's index per second, starved "
             "stations, and the 99th percentile of the queueing delay.",
         ),
     ] = False,
     out: Annotated[
         Path | None,
-        directory(f"{OUT_RULE} These are the result and its tables. By default none are written."),
+        directory(
+            f"{OUT_RULE} The files are the result and its tables. By default no files are written."
+        ),
     ] = None,
     plot: Plot = None,
     pcapng: Annotated[
@@ -109,7 +111,7 @@ def simulate(
         )
     shown = None if air is None else stretch(air, scenario)
     if air is not None and series is not None:
-        raise UserError(f"--air {air}: --series is drawn as well; expected either")
+        raise UserError(f"--air {air}: --series is drawn as well; expected only one of the two")
     parts = changed(scenario, ("series", series), ("air", air))
     picture = picture_path("" if shown and plot is None else plot, scenario, "simulate", parts, out)
     frames = None

@@ -65,8 +65,8 @@ def sweep(
         list[str] | None,
         unset(
             "PATH=VALUES",
-            "Try these values: V1,V2,V3 or A..B:STEP or A..B log N. A table in braces is one "
-            "value. With several paths, try every combination.",
+            "Try these values, given as V1,V2,V3 or A..B:STEP or A..B log N. A table in braces is "
+            "one value. With several paths, try every combination.",
         ),
     ] = None,
     points: Annotated[
@@ -80,7 +80,8 @@ def sweep(
     together: Annotated[
         bool,
         typer.Option(
-            "--zip", help="Combine the first values of all paths, then the second, and so on."
+            "--zip",
+            help="Combine the first values of all paths, then the second values, and so on.",
         ),
     ] = False,
     replications: Replications = None,
@@ -102,8 +103,8 @@ def sweep(
     out: Annotated[
         Path | None,
         directory(
-            f"{OUT_RULE} These are results and tables; a resumed sweep reuses them. Default: "
-            "out/NAME-sweep."
+            f"{OUT_RULE} The files are results and tables; a resumed sweep reuses the results. "
+            f"Default: out/NAME-sweep."
         ),
     ] = None,
     plot: Plot = None,
@@ -111,8 +112,8 @@ def sweep(
         str | None,
         unset(
             "NAME",
-            "Draw this quantity, such as jain or queues.sojourn_s; by default the shares of a "
-            "cell, or goodput and losses of a router.",
+            "Draw this quantity, such as jain or queues.sojourn_s; by default the stations' "
+            "shares of a cell, or goodput and losses of a router.",
         ),
     ] = None,
     show: Annotated[
@@ -232,7 +233,9 @@ def asked_points(
     for path in found.paths:
         if path in alone:
             where = f"--over {path}" if points is None else f"--points {points}: {path}"
-            raise UserError(f"{where}: {alone[path]} gives it one value; expected either")
+            raise UserError(
+                f"{where}: {alone[path]} sets one value of this path; expected only one of the two"
+            )
     return found
 
 

@@ -143,7 +143,7 @@ def tune(
         str | None,
         unset(
             "NAME",
-            "Search the parameters of this access category; by default that of most TCP "
+            "Search the parameters of this access category; by default the category of most TCP "
             "connections.",
             parser=access_category,
         ),
@@ -153,9 +153,9 @@ def tune(
         typer.Option(
             metavar="PERCENT",
             parser=per_cent,
-            help="Rule out settings that worsen the goodput or Jain's index by more than this. "
-            "With throughput and delay, this also holds for each flow's RTT and 99th percentile "
-            "and for each station's goodput.",
+            help="Rule out settings that worsen the goodput or Jain's index by more than this "
+            "percentage. With the aims throughput and delay, the limit also applies to each "
+            "flow's mean RTT and its 99th percentile, and to each station's goodput.",
         ),
     ] = 100.0 * GIVE_UP,
     min_jain: Annotated[
@@ -163,25 +163,28 @@ def tune(
         typer.Option(
             metavar="X",
             parser=jain_index,
-            help="Rule out settings with a lower 5th percentile of Jain's index over windows of "
-            "1 s; if that of the present setting is lower, compare with it.",
+            help="Rule out settings with a lower 5th percentile of Jain's index over windows of 1 "
+            "s. If the present setting has less, its percentile is the limit.",
         ),
     ] = MIN_JAIN,
     pifs: Annotated[
         bool,
         typer.Option(
-            "--pifs/--no-pifs", help="Try PIFS access of the AP, or do not. Default: try it."
+            "--pifs/--no-pifs", help="Try PIFS access of the AP, or do not try it. Default: try it."
         ),
     ] = True,
     txop: Annotated[
         bool,
-        typer.Option("--txop/--no-txop", help="Search TXOP limits, or do not. Default: search."),
+        typer.Option(
+            "--txop/--no-txop",
+            help="Search TXOP limits, or do not search them. Default: search them.",
+        ),
     ] = True,
     write: Annotated[
         str | None,
         unset(
             "FORM",
-            "Also print the setting in the form of a configuration file: hostapd.",
+            "Also print the setting in the form of this configuration file; hostapd is accepted.",
             parser=configuration,
         ),
     ] = None,
@@ -201,9 +204,9 @@ def tune(
     out: Annotated[
         Path | None,
         directory(
-            f"{OUT_RULE} These are tuning.json, hostapd.conf, tables and a picture, if a setting "
-            "is recommended. Finished simulations are kept there and reused. By default none are "
-            "written."
+            f"{OUT_RULE} The files are tuning.json, hostapd.conf, tables and a picture, if a "
+            f"setting is recommended. Finished simulations are kept there and reused. By default "
+            f"no files are written."
         ),
     ] = None,
     plot: Plot = None,

@@ -27,11 +27,17 @@ def workbench(
     ] = None,
     port: Annotated[
         int | None,
-        unset("N", "Listen at this port of loopback; by default any free one.", parser=port_number),
+        unset(
+            "N",
+            "Listen at this port of loopback; by default at any free port.",
+            parser=port_number,
+        ),
     ] = None,
     browser: Annotated[
         bool,
-        typer.Option("--browser/--no-browser", help="Open a browser, or do not. Default: open."),
+        typer.Option(
+            "--browser/--no-browser", help="Open a browser, or do not open it. Default: open it."
+        ),
     ] = True,
 ) -> None:
     """Serve the workbench to a browser on this machine, until Ctrl-C.

@@ -101,7 +101,7 @@ def refuse_elsewhere(sort: Sort[Wanted], file: str, state: State) -> None:
     if is_of_another_sort(sort, state):
         word, whose = state.word(), state.file() or "FILE"
         raise UserError(
-            f"{state.directory}: a {word} is up there already ({state.holder()})",
+            f"{state.directory}: a {word} of this directory is already up ({state.holder()})",
             f"lasthop {word} down {whose} ends it",
         )
 

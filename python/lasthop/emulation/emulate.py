@@ -105,14 +105,14 @@ class Emulation(Answer):
 
     @property
     def lateness_p99_s(self) -> float | None:
-        """99th percentile of the lateness with which packets were handed over. [s]"""
+        """99th percentile of the time by which packets were handed over too late. [s]"""
         return self.total("lateness_p99_s")
 
     @property
     def lateness(self) -> list[str]:
         """Lines about the lateness of packets and sockets.
 
-        From a lateness of 2 ms on, they report the load that this machine can carry in time.
+        From a lateness of 2 ms on, the lines report the load that this machine can carry in time.
         """
         late_s = self.lateness_p99_s
         if late_s is None:
@@ -149,33 +149,33 @@ def emulate(
     """Emulate a scenario once in real time, with the engine's network and the kernel's TCP and UDP.
 
     The servers share a network namespace, and each station has its own. All sources of flows
-    between wired nodes share a namespace, and so do their sinks. Each namespace has a TUN
-    interface. The namespaces have no names and end with this process.
+    between wired nodes share a namespace, and all sinks share another namespace. Each namespace has
+    a TUN interface. The namespaces have no names and end with this process.
 
     Parameters
     ----------
     scenario : str, path, mapping or Scenario
         See `Scenario`.
     settings : mapping or pairs
-        Values to replace: ``{"cell.ap.cwmin": 15}``.
+        Values to replace, such as ``{"cell.ap.cwmin": 15}``.
     progress : callable, optional
         Called about every 100 ms with the time passed and the duration; Ctrl-C ends the run.
     quick_acks : bool
-        Whether receivers may acknowledge 16 segments one by one after a gap, as Linux does;
-        receivers of the simulator do not.
+        Whether receivers may acknowledge 16 segments one by one after a gap, as Linux does.
+        Receivers of the simulator do not acknowledge in this way.
     foreground : Program, optional
-        Program that begins when the warm-up is over. The run ends with it, whatever the scenario's
-        duration; its exit code is that of the answer.
+        Program that begins when the warm-up is over. The run ends when the program ends, whatever
+        the scenario's duration. The exit code of the program becomes that of the emulation.
     others : sequence of Program
-        Programs that run at the same time, until the end.
+        Programs that run in addition to `foreground`, until the end of the run.
     quiet : bool
         Whether the output of programs goes to standard error.
     ways : mapping, optional
-        Flows that only define the path of programs and have no traffic: names of source and sink by
-        name of the flow.
+        Flows that only define the path of programs and have no traffic. The mapping has the names
+        of source and sink by the name of the flow.
     uplink : str, optional
-        Interface of the machine through which programs reach addresses outside the scenario;
-        without it, no packet leaves the scenario.
+        Interface of the machine through which programs reach addresses outside the scenario. By
+        default no packet leaves the scenario.
     pcapng : path, optional
         File for the frames of a cell on the air, with the packets that Linux sent, for Wireshark;
         at most ``record.frames``, or a million.
@@ -185,12 +185,14 @@ def emulate(
         Whether each user of a conflict graph sends one stream through a pair of relays
         (`lasthop.relay`) instead of over connections of its own.
     follow : collection of str
-        Settings of the scenario's ``tcp`` to apply to the kernel's TCP, which otherwise uses its
-        own: ``"initial_rto"``, by a BPF program, and ``"initial_window"``.
+        Settings of the scenario's table ``tcp`` to apply to the kernel's TCP, which otherwise uses
+        its own values. ``"initial_rto"``, which needs a BPF program, and ``"initial_window"`` are
+        accepted.
     gro : bool
-        Whether hosts get segments of a connection that arrive together, in a PPDU, as one packet,
-        as from network cards with generic receive offload. Linux then acknowledges the packet once;
-        receivers of the simulator acknowledge every second segment.
+        Whether hosts get segments of a connection that arrive together, such as in a PPDU, as one
+        packet. Network cards with generic receive offload (GRO) deliver segments in this way. Linux
+        then acknowledges the packet once; receivers of the simulator acknowledge every second
+        segment.
     watch : callable, optional
         Function that is called with the places and the sockets of flows before anything is sent. It
         returns a context manager that is left after the run, while sockets and places still exist.
@@ -210,7 +212,7 @@ def emulate(
         If the scenario cannot be emulated, this process may not make namespaces, the kernel has no
         such setting, or the interface is not connected to the outside.
     KeyboardInterrupt
-        At Ctrl-C; nothing is kept.
+        At Ctrl-C; no result is kept.
 
     Examples
     --------
@@ -244,7 +246,7 @@ def emulate(
     if started:
         check_programs(checked)
     if uplink is not None and not started:
-        raise UserError(f"uplink={uplink!r}: no program runs that uses it")
+        raise UserError(f"uplink={uplink!r}: no program runs that could use the uplink")
     with contextlib.ExitStack() as stack:
         known = with_users(checked)
         names = [program.place for program in started]

@@ -98,8 +98,8 @@ def refuse_what_leads_nowhere(interface: str) -> None:
         raise UserError(f"uplink={interface!r}: {error.filename}: {error.strerror}") from None
     if not forwards:
         raise UserError(
-            f"uplink={interface!r}: this machine does not forward packets from it, and answers "
-            "would end here",
+            f"uplink={interface!r}: this machine does not forward packets from this interface, so "
+            f"that replies would be lost",
             f"sysctl -w net.ipv4.conf.{interface}.forwarding=1",
         )
 

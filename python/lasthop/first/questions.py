@@ -106,9 +106,9 @@ def read_stations(text: str, known: Mapping[str, object]) -> list[Group]:
     read_group = _by_ratio if hop in AGGREGATING else _by_rate
     groups = [read_group(part.strip(), hop) for part in text.split(",")]
     if hop == "router" and len(groups) > 1:
-        raise UserError(f'"{text}": all hosts of a router have one rate here, such as 10 at 100')
+        raise UserError(f'"{text}": expected one rate for all hosts of a router, such as 10 at 100')
     if sum(group.count for group in groups) > MOST_STATIONS:
-        raise UserError(f'"{text}": expected up to {MOST_STATIONS} in all')
+        raise UserError(f'"{text}": expected at most {MOST_STATIONS} stations in total')
     return groups
 
 
@@ -169,14 +169,19 @@ def read_traffic(text: str, known: Mapping[str, object]) -> list[Traffic]:
         elif who != "rest":
             last = taken + int(who)
             if last > count:
-                raise UserError(f'"{part.strip()}": there are {count} stations, {taken} are taken')
+                raise UserError(
+                    f'"{part.strip()}": there are {count} stations, and {taken} of '
+                    f"them already have connections"
+                )
             taken = last
         else:
             taken = count
         for index in range(first, last):
             ways[way][index] += connections
     if known["hop"] == "router" and any(ways["up"]) and any(ways["down"]):
-        raise UserError(f'"{text}": through a router all go one way here; expected all x 2 down')
+        raise UserError(
+            f'"{text}": at a router all connections have the same direction; expected all x 2 down'
+        )
     made = [Traffic(up, down) for up, down in zip(ways["up"], ways["down"], strict=True)]
     if not any(each.up or each.down for each in made):
         raise UserError(f'"{text}": no station sends anything')

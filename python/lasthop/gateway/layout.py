@@ -244,7 +244,7 @@ class Layout:
             return tc.classid(major, self.free_leaves.pop())
         if self.next_leaf > self.last_leaf:
             room = self.last_leaf - FIRST_LEAF + 1
-            raise UserError(f"more than {room} leaves: the kernel has no numbers")
+            raise UserError(f"more than {room} leaf queues: the kernel has no numbers for them")
         self.next_leaf += 1
         return tc.classid(major, self.next_leaf - 1)
 

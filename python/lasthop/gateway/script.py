@@ -103,8 +103,8 @@ def refuse_what_needs_python(gateway: Gateway) -> None:
         )
     if len({ap.udp for ap in gateway.aps}) > 1:
         raise UserError(
-            "`gateway.ap.NAME.udp`: a script does the same at all access points",
-            "give `gateway.udp` and no access point its own",
+            "`gateway.ap.NAME.udp`: a script treats UDP equally at all access points",
+            "set `gateway.udp`, and no `udp` of an access point",
         )
     shared = [lan for lan in gateway.lans if sum(ap.interface == lan for ap in gateway.aps) > 1]
     by_mac = any(station.mac for station in gateway.stations)

@@ -194,8 +194,8 @@ class Service:
         lan = self.shaping.gateway.lan
         if new.lan != lan:
             raise UserError(
-                f'gateway.lan: "{new.lan}" is not that of the gateway that is up, '
-                f'"{lan}"; end that first, with down'
+                f'gateway.lan: "{new.lan}" differs from "{lan}" of the running gateway; first end '
+                f"the running gateway with `down`"
             )
         listed, known = {each.name for each in new.stations}, self.stations.admission.known
         stations = carried_over(self.stations.roster, new).stations()

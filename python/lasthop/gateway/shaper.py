@@ -310,7 +310,7 @@ class Shaper:
     def running(self) -> Layout:
         """The layout, which is there once everything is set up."""
         if self.layout is None:
-            raise UserError(f"gateway {self.gateway.name}: it is not up")
+            raise UserError(f"gateway {self.gateway.name}: the gateway is not up")
         return self.layout
 
 

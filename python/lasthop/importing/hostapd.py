@@ -99,7 +99,7 @@ def network(path: Path, stations: int) -> Network:
         mode = Setting("a" if channel is not None and channel > 14 else "g", mode.line)
     if mode.value not in MODES:
         where = f"{path}:{mode.line}: `hw_mode`"
-        raise UserError(f'{where}: "{mode.value[:20]}": lasthop has a, b, g; ad is at 60 GHz')
+        raise UserError(f'{where}: "{mode.value[:20]}": expected a, b or g (ad is at 60 GHz)')
     letters = _letters(path, settings)
     notes = list(_remarks(path, settings, mode.value, letters))
     preset, said = MODES[mode.value], _of_mode(settings, mode.value)
@@ -206,7 +206,7 @@ def _cell(path: Path, settings: Settings, preset: str) -> Iterator[tuple[str, tu
     usable = [rate for rate in rates if rate in known]
     if rates and not usable and not aggregates:
         where = f"{path}:{settings['supported_rates'].line}: `supported_rates`"
-        raise UserError(f"{where}: no rate of {preset} among them")
+        raise UserError(f"{where}: the list has no rate of {preset}")
     if usable and not aggregates:
         yield "rate", (quoted(phy.spelled(max(usable))), "fastest of supported_rates")
     basic = [rate for rate in _rates(path, settings, "basic_rates") if rate in known]
@@ -327,7 +327,7 @@ def _checked(
         raise UserError(f"{where}: above {name}_cwmax")
     if aifsn is not None and aifsn > MOST_AIFSN:
         where = f"{path}:{settings[f'{name}_aifs'].line}: `{name}_aifs`"
-        raise UserError(f"{where}: {aifsn}: lasthop has AIFSN from 1 to {MOST_AIFSN}")
+        raise UserError(f"{where}: {aifsn}: expected an AIFSN from 1 to {MOST_AIFSN}")
     return Access(aifsn, cwmin, cwmax, txop_s)
 
 

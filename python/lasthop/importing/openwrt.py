@@ -230,7 +230,7 @@ def _mode(path: Path, radio: Section) -> tuple[str, str]:
 def _known_mode(path: Path, radio: Section, name: str, mode: str | None, allowed: str) -> str:
     if mode is None or mode == "ad":
         where = f"{path}:{radio.lines[name]}: `{radio.name}.{name}`"
-        raise UserError(f'{where}: "{radio.options[name][:20]}"; lasthop has {allowed}')
+        raise UserError(f'{where}: "{radio.options[name][:20]}"; expected {allowed}')
     return mode
 
 
@@ -262,8 +262,8 @@ def _letter(path: Path, radio: Section, mode: str) -> str | None:
     if found is None and htmode not in NONE:
         where = f"{path}:{radio.lines['htmode']}: `{radio.name}.htmode`"
         raise UserError(
-            f'{where}: "{radio.options["htmode"][:20]}"; lasthop has HT, VHT, HE or EHT with a '
-            "width, such as HT20 or VHT80, and NOHT"
+            f'{where}: "{radio.options["htmode"][:20]}"; expected HT, VHT, HE or EHT with a '
+            "width, such as HT20 or VHT80, or NOHT"
         )
     if mode == "b" or htmode in ("NONE", "NOHT"):
         return None

@@ -116,16 +116,18 @@ def discipline_of(wanted: LinkQueue) -> Discipline:
             "tc qdisc replace dev DEVICE root dualpi2",
         )
     if said.get("ce_threshold_s") is not None:
-        raise UserError("interface.queue: ce_threshold is simulated, not set up; expected off")
+        raise UserError(
+            "interface.queue: ce_threshold is supported only in simulations; expected off"
+        )
     if wanted.discipline not in HERE:
         raise UserError(
             f"interface.queue: Linux has no discipline {wanted.discipline}",
-            f"it has {', '.join(sorted(HERE))}",
+            f"Linux has {', '.join(sorted(HERE))}",
         )
     if limit < LEAST_PACKETS:
         raise UserError(
-            f"interface.queue: {limit} packet is too few for Linux, where the one in service has "
-            f"left the queue; expected {LEAST_PACKETS} and more"
+            f"interface.queue: {limit} packet is too few for Linux, where the packet in service "
+            f"has left the queue; expected at least {LEAST_PACKETS}"
         )
     waiting = limit - 1
     match wanted.discipline:

@@ -223,8 +223,8 @@ class Service:
         interface = self.shaped.wanted.interface
         if new.interface != interface:
             raise UserError(
-                f'interface.name: "{new.interface}" is not that of the queue that is up, '
-                f'"{interface}"; end that first, with down'
+                f'interface.name: "{new.interface}" differs from "{interface}" of the running '
+                f"queue; first end the running queue with `down`"
             )
         with Shaped(new, self.life.state.log) as shaped:
             shaped.check(is_up=True)

@@ -187,7 +187,7 @@ class Shaped:
     def running(self) -> Layout:
         """The layout, which is there once everything is set up."""
         if self.layout is None:
-            raise UserError(f"queue of {self.wanted.interface}: it is not up")
+            raise UserError(f"queue of {self.wanted.interface}: the queue is not up")
         return self.layout
 
     def counters(self) -> tuple[Counters, Counters]:

@@ -29,7 +29,7 @@ def write(name: str, value: str) -> None:
         raise UserError(f"{said}: not a network setting", "net.ipv4.tcp_sack=0")
     file = ROOT.joinpath(*words)
     if not file.is_file():
-        raise UserError(f"{said}: a network namespace has no such setting")
+        raise UserError(f"{said}: a network namespace does not have this setting")
     try:
         before = file.read_text().strip()
         if not value:

@@ -35,7 +35,7 @@ class Model:
             if hasattr(package, "Options"):
                 found = package.predict(scenario, package.Options.of(options, self.name))
             elif options:
-                raise UserError(f'option "{next(iter(options))}": model {self.name} has none')
+                raise UserError(f'option "{next(iter(options))}": model {self.name} has no options')
             else:
                 found = package.predict(scenario)
         return found

@@ -42,7 +42,7 @@ class Choices:
             elif isinstance(value, str | NoneType):
                 values[name] = value
             else:
-                raise UserError(f'option {name}: "{value}" is no word')
+                raise UserError(f'option {name}: "{value}" is not a text')
         try:
             return cls(**values)
         except ValueError as error:

@@ -78,7 +78,7 @@ def bars_figure(
     [kind] = beside.answers
     values = estimates([row.of(kind) for row in rows], quantity, scale)
     if all(isnan(each.value) for each in values):
-        raise UserError(f"the {LOOKS[kind].name} has no {quantity} here")
+        raise UserError(f"the {LOOKS[kind].name} of this scenario has no {quantity}")
     name, about = str(beside.first.summary["scenario"]), beside.about()
     height = rows_height(len(rows)) + (LINE_MM if meaning else 0.0)
     with one_panel(height + headline_mm(name, about), ax) as axes:

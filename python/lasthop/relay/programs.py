@@ -36,7 +36,7 @@ def connect(
     via : tuple of str and int
         Address at which the client relay serves SOCKS 5.
     timeout_s : float, optional
-        Longest time of connecting; the socket itself has no timeout. None for no limit. [s]
+        Longest time of connecting; None means no limit. The socket itself has no timeout. [s]
 
     Returns
     -------

@@ -66,7 +66,7 @@ class Running:
         self.relay.stop()
 
     def metrics(self) -> dict[str, Any]:
-        """Return the metrics of the relay; empty after it has stopped."""
+        """Return the metrics of the relay; empty after the relay has stopped."""
         found: dict[str, Any] = json.loads(self.relay.metrics() or "{}")
         return found
 
@@ -79,18 +79,18 @@ class Server(Running):
     key : str
         Key from `new_key`; clients need the same key.
     host, port
-        Address at which it listens; with port 0, any free port.
+        Address at which the server listens. With port 0 it chooses a free port.
     allow : sequence of Target
-        Targets to which clients may connect; without any, clients may connect anywhere.
+        Targets to which clients may connect; without targets, clients may connect anywhere.
     patience_s : float
         Longest time of a handshake. [s]
     bounds : Bounds
-        Limits of its memory and streams.
+        Limits of the relay's memory and streams.
 
     Raises
     ------
     UserError
-        If it cannot listen at the address, or the key is invalid.
+        If the server cannot listen at the address, or the key is invalid.
     """
 
     def __init__(
@@ -131,7 +131,7 @@ class Client(Running):
     patience_s : float
         Longest time of connecting, and of the following handshake. [s]
     bounds : Bounds
-        Limits of its memory and streams.
+        Limits of the relay's memory and streams.
     probe : bool
         Whether the round-trip time T is measured by UDP probes, as long as the server answers them,
         and not by the TCP connections. The rule of `terms` must not be ``fixed``.
@@ -139,7 +139,7 @@ class Client(Running):
     Raises
     ------
     UserError
-        If it cannot listen, or the terms are invalid.
+        If the client cannot listen at an address, or the terms are invalid.
     """
 
     def __init__(

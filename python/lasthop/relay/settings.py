@@ -75,15 +75,15 @@ class Terms:
     weight: float = 1.0
     """Weight of the utility. [-]"""
     connections: tuple[int, int] = (1, 16)
-    """Fewest and most connections."""
+    """Smallest and largest number of connections."""
     interval_s: float = 1.0
     """Time between two changes of the number of connections. [s]"""
     smoothing: float = 0.0
-    """Weight of the previous number of connections in the next. [-]"""
+    """Weight of the previous number of connections in the next number. [-]"""
     rounding: Literal["nearest", "down"] = "nearest"
     """Rounding of the number of connections."""
     hold: int = 3
-    """Successive intervals in which the rule must ask for fewer before connections are closed."""
+    """Successive intervals in which the rule ask for fewer connections before any is closed."""
     congestion: str = "reno"
     """Congestion control of every connection, by the kernel's name."""
     timeout_s: float = 25.0
@@ -141,7 +141,7 @@ class Bounds:
     """Limits of the memory and the streams of a relay."""
 
     memory_bytes: int = 48 * MIB
-    """Memory of all streams together. [bytes]"""
+    """Limit of the total memory of all streams. [bytes]"""
     window_bytes: int = 4 * MIB
     """Largest amount of data that a stream may send ahead of its reader. [bytes]"""
     streams: int | None = None
@@ -220,7 +220,7 @@ class ServerSettings:
     listen: Address
     key: str
     allow: tuple[Target, ...] = ()
-    """Targets to which clients may connect; without any, clients may connect anywhere."""
+    """Targets to which clients may connect; without targets, clients may connect anywhere."""
     clients: int = 64
     """Largest number of simultaneous clients."""
     patience_s: float = PATIENCE_S

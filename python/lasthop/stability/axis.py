@@ -20,7 +20,8 @@ LOOKED_AT = 9
 
 @dataclass(frozen=True)
 class Axis:
-    """One parameter of a chart with its range; logarithmic where both ends are a decade apart.
+    """One parameter of a chart with its range. The axis is logarithmic if the ends differ by a
+    decade or more.
 
     Parameters
     ----------
@@ -48,7 +49,7 @@ class Axis:
         return self.low > 0.0 and self.high >= 10.0 * self.low
 
     def places(self, count: int) -> Vector:
-        """Return `count` places from 0 to 1, or as many as the axis sets."""
+        """Return `count` places from 0 to 1, or as many places as the axis has values."""
         return np.linspace(0.0, 1.0, self.count or count)
 
     def value(self, place: Vector | float) -> Vector:

@@ -52,7 +52,7 @@ class Branch:
     cycles : list of Cycle
         Cycles at these values.
     ended : str
-        Reason of the branch's end.
+        Reason why the branch ends.
     """
 
     form: NormalForm
@@ -78,7 +78,8 @@ def branch(
     swing: float = SMALL,
     progress: Progress | None = None,
 ) -> Branch:
-    """Follow the cycles that begin at a Hopf point while the parameter stays in a range.
+    """Follow the periodic solutions that begin at a Hopf point while the parameter stays in a
+    range.
 
     Parameters
     ----------
@@ -98,7 +99,7 @@ def branch(
     Raises
     ------
     ConvergenceError
-        If not even the first cycles are found.
+        If even the first cycles are not found.
     """
     if not low <= point.value <= high:
         raise ParameterError(

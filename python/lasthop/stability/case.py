@@ -105,7 +105,7 @@ class Case:
         Raises
         ------
         ParameterError
-            If the model has no such parameter, or it is a word.
+            If the model has no such parameter, or the parameter is a word.
         """
         numbers = [each for each in self.model.parameters if isinstance(each, Number)]
         for each in numbers:

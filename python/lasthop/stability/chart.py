@@ -50,11 +50,12 @@ class Chart:
     curves : list of HopfCurve
         Curves of Hopf points; they bound the stable region where their `boundary` is true.
     jumps : array
-        Points of x and y, one row each, at which stability changes without a Hopf point because
-        the equilibrium passes a corner of the equations. They are the crossings of this edge with
-        the lines of the grid.
+        Points of x and y, one row per point, at which stability changes without a Hopf point
+        because the equilibrium passes a corner of the equations. The points are the crossings of
+        this edge with the lines of the grid.
     cells : list of Cell
-        Refined cells of the grid that an edge crosses and that do not show it correctly.
+        Cells of the grid that are refined, because an edge crosses them and the coarse grid does
+        not show the edge correctly.
     """
 
     case: Case
@@ -91,11 +92,11 @@ def chart(case: Case, x: Axis, y: Axis, size: int = 100, progress: Progress | No
     Raises
     ------
     ConvergenceError
-        If the rightmost root is not certain somewhere.
+        If the rightmost root is not certain at a point of the chart.
     NoEquilibriumError
-        If there is no equilibrium anywhere.
+        If there is no equilibrium at any point of the chart.
     TooCostlyError
-        If it would need more time or memory than its limits.
+        If the computation would need more time or memory than its limits.
     """
     for axis in (x, y):
         if not isinstance(axis, Axis):

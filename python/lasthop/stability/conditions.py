@@ -18,8 +18,8 @@ class Condition:
     equation : str
         Paper and number of the equation.
     kind : str
-        ``"exact"`` if the condition is necessary and sufficient, ``"sufficient"``, or ``"not
-        sufficient"`` if it is not sufficient although the paper says so.
+        ``"exact"`` if the condition is necessary and sufficient, ``"sufficient"`` if it is only
+        sufficient, or ``"not sufficient"`` if it is not sufficient although the paper says so.
     left, right : float
         Both sides of the inequality. [-]
     """
@@ -36,7 +36,8 @@ class Condition:
 
 
 def conditions(case: Case) -> list[Condition]:
-    """Return the papers' conditions for a case; none if its options violate their assumptions."""
+    """Return the papers' conditions for a case; empty if options of the case violate their
+    assumptions."""
     values = case.values
     if values["kappa"] != 1.0:
         return []

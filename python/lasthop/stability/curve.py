@@ -41,7 +41,8 @@ class HopfCurve:
     frequency : array
         Imaginary part of the roots. [rad/s]
     boundary : array of bool
-        Whether that pair is the rightmost, so that the curve bounds the stable region there.
+        Whether the pair of roots is the rightmost, so that the curve bounds the stable region at
+        this point.
     """
 
     x: Vector
@@ -53,7 +54,8 @@ class HopfCurve:
 def hopf_curves(case: Case, x: Axis, y: Axis, pairs: Vector | None = None) -> list[HopfCurve]:
     """Return the curves of Hopf points that cross a rectangle of two parameters.
 
-    Curves are looked for on a few lines across the rectangle and followed both ways to its edges.
+    Curves are searched on a few lines across the rectangle. Each curve is followed in both
+    directions to the edges of the rectangle.
 
     Parameters
     ----------
@@ -62,8 +64,8 @@ def hopf_curves(case: Case, x: Axis, y: Axis, pairs: Vector | None = None) -> li
     x, y : Axis
         Axes of the two parameters.
     pairs : array, optional
-        Further pairs of places, one of them stable and the other not: pair, end, place on x and y
-        from 0 to 1.
+        Further pairs of places, one place stable and the other place unstable. The dimensions of
+        the array are pair, end, and place on x and y from 0 to 1.
 
     Raises
     ------

@@ -166,8 +166,8 @@ class Cycle:
     def stable(self) -> bool | None:
         """Whether all multipliers except for the trivial one are within the unit circle.
 
-        None if this is not known: if the error of the trivial multiplier is `SURE` or more, or the
-        largest other multiplier is no farther from the circle than this error.
+        None if stability is not known: if the error of the trivial multiplier is `SURE` or more, or
+        the distance of the largest other multiplier from the circle is not larger than this error.
         """
         if not self.resolved:
             return None
@@ -176,7 +176,8 @@ class Cycle:
 
     @property
     def resolved(self) -> bool:
-        """Whether the mesh finds the trivial multiplier, and so the others, to `SURE`."""
+        """Whether the mesh finds the trivial multiplier, and therefore the other multipliers, to
+        `SURE`."""
         return self.trivial_error < SURE
 
     @property
@@ -186,7 +187,8 @@ class Cycle:
 
     @property
     def leaves(self) -> str | None:
-        """State that leaves its range on the cycle, since the equations have no limits; or None."""
+        """State that leaves its range during the cycle, since the equations have no limits; or
+        None."""
         states = self.at(np.linspace(0.0, 1.0, 401))
         names = self.case.model.states
         queues = [row.min() for name, row in zip(names, states, strict=True) if name[0] == "q"]

@@ -24,7 +24,7 @@ ON_AXIS = 1e-9
 
 @dataclass(frozen=True)
 class HopfPoint:
-    """A parameter value at which the rightmost pair of roots is imaginary.
+    """A parameter value at which the rightmost pair of characteristic roots is imaginary.
 
     Parameters
     ----------
@@ -126,7 +126,7 @@ def edges(
     Parameters
     ----------
     case : Case
-        Case with all other parameters.
+        Case that sets all other parameters.
     parameter : str
         Name of the parameter to vary.
     low, high : float or str

@@ -112,7 +112,7 @@ class Trajectory:
         Raises
         ------
         ParameterError
-            If a time is before the motion or after it.
+            If a time is before the start or after the end of the trajectory.
         """
         times = np.asarray(times, dtype=np.float64)
         end = float(self.starts[-1])
@@ -151,9 +151,10 @@ class Trajectory:
 
 
 def mode(case: Case, root: complex, size: float) -> History:
-    """Return the history of a root's mode in which the first window has amplitude `size`. [packets]
+    """Return the past (history) of an oscillation with a root's frequency and decay.
 
-    At time 0 the window is `size` above its equilibrium.
+    The first window has the amplitude `size` [packets]: at time 0 it is `size` above its
+    equilibrium.
     """
     right = np.linalg.svd(case.linear.characteristic(root))[2]
     vector = right[-1].conj() / right[-1, 0].conj()
@@ -174,24 +175,24 @@ def integrate(
     tolerance: float = 1e-7,
     progress: Progress | None = None,
 ) -> Trajectory:
-    """Return the motion of a case from time 0.
+    """Return the solution of a case from time 0.
 
     Parameters
     ----------
     case : Case
         Case of a fluid model.
     until : float
-        End of the motion. [s]
+        End of the solution. [s]
     start : mapping or callable, optional
-        States of a constant history, of which the others are at equilibrium, or the history as a
-        function of time; by default windows are 5 % above the equilibrium.
+        States of a constant history, or the history as a function of time. States that are not
+        given are at equilibrium. By default windows are 5 % above the equilibrium.
     constrained : bool
-        Whether queues stay between 0 and the buffer size, and probabilities between 0 and 1, see
-        004, Eqs. (4) and (6); otherwise the equations of the analysis hold everywhere.
+        Whether queues stay between 0 and the buffer size, and probabilities between 0 and 1 (paper
+        004, Eqs. (4) and (6)). Otherwise the equations of the analysis hold everywhere.
     tolerance : float
         Relative error of each state in a step, from 1e-13 to 0.1. [-]
     progress : callable, optional
-        Called with the time reached and the end.
+        Called with the time that the solution has reached, and with its end.
 
     Raises
     ------
@@ -200,7 +201,7 @@ def integrate(
     ParameterError
         If the end, the tolerance or the start is not a number in its range.
     TooCostlyError
-        If it would need more time or memory than its limits.
+        If the computation would need more time or memory than its limits.
     """
     if not 0.0 < until < inf:
         raise ParameterError(f"until {until:g} s is not after the start")
@@ -254,7 +255,7 @@ class _Integration:
             if not least < self.states[0][i] < most:
                 raise ParameterError(
                     f"`{self.model.states[i]}`: {self.states[0][i]:g} is not in "
-                    f"{least:.3g}..{most:.3g}, where motions are followed"
+                    f"{least:.3g}..{most:.3g}, the range of the integration"
                 )
         for i, (least, most) in self.bounds.items():
             if not least <= self.states[0][i] <= most:

@@ -42,7 +42,7 @@ class Loop:
         Additional lag at the crossover up to which the loop is stable; negative if it is unstable.
         [degrees]
     gain_margin : float or None
-        Factor of both coefficients at which stability changes. [-]
+        Factor by which both coefficients must be multiplied to reach the edge of stability. [-]
     delay_margin_s : float or None
         Additional delay up to which the loop is stable; None if it is unstable. [s]
     """
@@ -84,7 +84,7 @@ def loop_gain(case: Case, frequency: Any) -> NDArray[np.complex128]:
 
 
 def loop(case: Case) -> Loop:
-    """Return controller and margins of a case of PI.
+    """Return the controller and the stability margins of a case of PI.
 
     If the gain passes 1 more than once, the smallest margins are returned.
     """
@@ -130,7 +130,8 @@ def loop(case: Case) -> Loop:
 
 
 def designed(case: Case) -> Case | None:
-    r"""Return a case of PI with the coefficients of the paper's rule; None if it gives none.
+    r"""Return a case of PI with the coefficients of the paper's rule; None if the rule has no
+    solution.
 
     .. math:: z = \frac{2N}{R^2 C}, \qquad
         K = \omega_g z \left|j\omega_g + \frac{1}{R}\right| \frac{2N}{C^2}

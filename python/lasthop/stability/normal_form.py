@@ -43,7 +43,7 @@ class NormalForm:
     point : HopfPoint
         Hopf point.
     vector : array
-        Critical eigenvector, its first component, that of the (first) window, 1. [-]
+        Critical eigenvector. Its first component, which belongs to the (first) window, is 1. [-]
     c1 : complex
         Coefficient of :math:`z|z|^2`, Hassard's :math:`c_1(0)`. [1/s per packet squared]
     mu2 : float
@@ -85,7 +85,7 @@ class NormalForm:
         Raises
         ------
         ParameterError
-            If the model has no such number, or it does not move the roots.
+            If the model has no such number, or the number does not move the roots.
         """
         self.point.case.number(parameter)
         speed = transversality(self.point.case, parameter, 1j * self.point.frequency)
@@ -99,7 +99,8 @@ def normal_form(point: HopfPoint) -> NormalForm:
 
     Notes
     -----
-    Manjunath & Raina, Eqs. (67), (68); there for the bifurcation parameter kappa and two states.
+    Manjunath & Raina, Eqs. (67), (68). The paper derives them for the bifurcation parameter kappa
+    and two states.
     """
     case, omega = point.case, point.frequency
     linear = case.linear

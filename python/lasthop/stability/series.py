@@ -128,9 +128,10 @@ def exp(x: Any) -> Any:
 
 
 def larger(x: Any, least: float) -> Any:
-    """Return the larger of a value and a constant; the value is a number, an array or a series.
+    """Return the larger of a value (a number, an array or a series) and a constant.
 
-    A series is compared by its value at s = 0, so that its derivatives jump where it is `least`.
+    A series is compared by its value at s = 0, so that its derivatives jump where its value is
+    `least`.
     """
     if not isinstance(x, Series):
         return np.maximum(x, least) if isinstance(x, np.ndarray) else max(x, least)

@@ -66,14 +66,14 @@ Progress = Callable[[int, int], None]
 
 @dataclass(frozen=True)
 class Settled:
-    """Equilibrium or cycle in which a motion ends.
+    """Equilibrium or cycle in which a solution ends.
 
     Parameters
     ----------
     case : Case
-        Case of the motion.
+        Case of the solution.
     motion : Trajectory
-        Last part of the motion, several periods long.
+        Last part of the solution, several periods long.
     period : float or None
         Period of the cycle; None at equilibrium. [s]
     error : float
@@ -104,7 +104,7 @@ class Settled:
         return (most - least) / 2.0
 
     def ends_of(self, state: str) -> tuple[float, float]:
-        """Return the least and the most of a state over the last period."""
+        """Return the smallest and the largest value of a state over the last period."""
         i = self.case.model.states.index(state)
         if self.period is None:
             return float(self.case.equilibrium[i]), float(self.case.equilibrium[i])
@@ -122,7 +122,7 @@ class Settled:
         return float(values.max())
 
     def part_at(self, state: str, value: float) -> float:
-        """Return the part of the time in which a state is at a value. [-]"""
+        """Return the fraction of the time in which a state has a given value. [-]"""
         i = self.case.model.states.index(state)
         close = 1e-9 * max(1.0, abs(value))
         if self.period is None:
@@ -132,13 +132,14 @@ class Settled:
         return float(lengths[there[:-1] & there[1:]].sum()) / self.period
 
     def history(self) -> History:
-        """Return the end of the motion as the past of another."""
+        """Return the end of the solution as the past of another solution."""
         motion, end = self.motion, self.end
         return lambda time: [float(x) for x in motion.at(np.array([end + time]))[:, 0]]
 
 
 def settled(case: Case, start: History | None = None, tolerance: float = 1e-7) -> Settled:
-    """Follow the motion under constraints until it rests or repeats.
+    """Integrate a case with limited queues and probabilities until the solution is at rest or
+    periodic.
 
     Parameters
     ----------
@@ -152,7 +153,8 @@ def settled(case: Case, start: History | None = None, tolerance: float = 1e-7) -
     Raises
     ------
     ConvergenceError
-        If it does neither in `MOST_CHUNKS` times `CHUNK` periods: it may not be periodic.
+        If the solution does not settle in `MOST_CHUNKS` times `CHUNK` periods. It may not be
+        periodic.
     """
     root = roots(case, 2)
     length = CHUNK * max(root.period or 0.0, *case.delays)
@@ -170,7 +172,8 @@ def settled(case: Case, start: History | None = None, tolerance: float = 1e-7) -
         if len(turns) < 3 * MOST_TURNS:  # The cycle is longer than the linear system's period.
             length = min(2.0 * length, 1000.0 * CHUNK * max(case.delays))
     raise ConvergenceError(
-        f"{case.model.name}: the motion neither rests nor repeats in {MOST_CHUNKS} stretches of "
+        f"{case.model.name}: the solution is neither at rest nor periodic within {MOST_CHUNKS} "
+        f"stretches of "
         f"{length:.3g} s"
     )
 
@@ -252,7 +255,7 @@ def _distance(moved: Array, noise: float) -> float:
 
 
 def manner(motion: Trajectory) -> str:
-    """Return how a motion ends: `REST`, `CYCLE`, `DECAYING`, `GROWING` or `MOVING`.
+    """Return how a solution ends: `REST`, `CYCLE`, `DECAYING`, `GROWING` or `MOVING`.
 
     Only several periods show whether an oscillation continues or decays. `MOVING` means that none
     of the other endings fits.
@@ -274,7 +277,7 @@ def manner(motion: Trajectory) -> str:
 
 @dataclass(frozen=True)
 class Sweep:
-    """Ends of motions along a parameter, upwards and back again.
+    """Ends of solutions along a parameter, upwards and back again.
 
     Parameters
     ----------
@@ -285,8 +288,9 @@ class Sweep:
     values : array
         Values of the parameter, increasing.
     up, down : list of Settled or None
-        End of the motion at each value, begun from the end at the value below, or above. None if
-        the motion neither settles nor repeats, which may happen close to a Hopf point or a fold.
+        End of the solution at each value. The solution begins from the end at the next lower value
+        (up) or at the next higher value (down). None if the solution is neither at rest nor
+        periodic, which may happen close to a Hopf point or a fold.
     """
 
     case: Case
@@ -297,7 +301,7 @@ class Sweep:
 
     @property
     def differ(self) -> list[float]:
-        """Values at which the motions upwards and back end differently."""
+        """Values at which the solutions on the way up and on the way down end differently."""
         pairs = zip(self.values, self.up, self.down, strict=True)
         return [
             float(v)
@@ -309,9 +313,10 @@ class Sweep:
 
 
 def sweep(case: Case, axis: Axis, count: int, progress: Progress | None = None) -> Sweep:
-    """Follow motions under constraints along a parameter, up and down again.
+    """Integrate with limited queues and probabilities at each value of a parameter, up and down
+    again.
 
-    Each motion begins at the end of the previous one, displaced by 1 % of the window at
+    Each solution begins at the end of the previous solution, displaced by 1 % of the window at
     equilibrium, so that it leaves an equilibrium that is not stable.
 
     Parameters
@@ -323,14 +328,14 @@ def sweep(case: Case, axis: Axis, count: int, progress: Progress | None = None) 
     count : int
         Number of values.
     progress : callable, optional
-        Called with the number of finished motions and of all motions.
+        Called with the number of finished solutions and of all solutions.
 
     Raises
     ------
     ConvergenceError
-        If no motion settles or repeats.
+        If no solution is at rest or periodic at its end.
     NoEquilibriumError
-        If there is no equilibrium at a value.
+        If there is no equilibrium at one of the values.
     """
     values = axis.value(axis.places(count))
     done = 0
@@ -353,7 +358,9 @@ def sweep(case: Case, axis: Axis, count: int, progress: Progress | None = None) 
     up = along(values, None)
     down = along(values[::-1], next((each for each in up[::-1] if each is not None), None))
     if all(each is None for each in (*up, *down)):
-        raise ConvergenceError(f"{case.model.name}: no motion rests or repeats in the range")
+        raise ConvergenceError(
+            f"{case.model.name}: no solution in the range is at rest or periodic"
+        )
     return Sweep(case, axis.name, values, up, down[::-1])
 
 

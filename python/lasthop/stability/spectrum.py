@@ -75,7 +75,7 @@ class Roots:
 
     @property
     def period(self) -> float | None:
-        """Period of the slowest-decaying oscillation; None if it does not oscillate. [s]"""
+        """Period of the slowest-decaying oscillation; None if there is no oscillation. [s]"""
         frequency = abs(float(self.values[0].imag))
         return 2.0 * np.pi / frequency if frequency > 0.0 else None
 
@@ -177,11 +177,11 @@ def roots(case: Case, count: int = 6) -> Roots:
     Raises
     ------
     ConvergenceError
-        If not even the rightmost root is certain.
+        If even the rightmost root is not certain.
     NoEquilibriumError
         If there is no equilibrium.
     TooCostlyError
-        If it would need more time or memory than its limits.
+        If the computation would need more time or memory than its limits.
     """
     one = case.linear[np.newaxis]
     check_cost(f"{case.model.name}: the rightmost root", one, np.zeros(1, dtype=np.int64))

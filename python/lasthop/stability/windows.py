@@ -47,19 +47,19 @@ class WindowRule:
 
         .. math:: \alpha w^k = 1
 
-        At this window Compound, as its senders run it, begins to grow faster than Reno.
+        At this window Compound, as implemented in senders, begins to grow faster than Reno.
         """
         if self.name.startswith("compound-reno") and np.all(np.asarray(p["k"]) > 0.0):
             return (1.0 / np.asarray(p["alpha"])) ** (1.0 / np.asarray(p["k"]))
         return np.inf
 
     def need_series(self) -> None:
-        """Refuse functions that do not work on `Series`, by which derivatives are taken.
+        """Refuse functions that do not work on `Series`, with which derivatives are computed.
 
         Raises
         ------
         ParameterError
-            If they do not.
+            If one of the functions does not work on `Series`.
         """
         p = {"alpha": 0.125, "k": 0.75, "beta": 0.5}
         line = Series.line(np.array([50.0, 60.0]), np.array([1.0, 1.0]), order=1)

@@ -41,7 +41,7 @@ MOST_LINES = 12
 
 @dataclass(frozen=True, repr=False)
 class Reproduction:
-    """Claims with their verdicts.
+    """Claims of the papers with their verdicts.
 
     Parameters
     ----------
@@ -200,7 +200,7 @@ class Task:
         Stopped
             If `progress` returns False; the points finished by then are kept.
         KeyboardInterrupt
-            At Ctrl-C, likewise.
+            At Ctrl-C. The finished runs are kept.
         """
         runs = self.plan.run(directory, progress, jobs, executor)
         values: dict[str, dict[str, Measured]] = {}
@@ -268,12 +268,13 @@ def reproduce(
     Parameters
     ----------
     names : str or sequence of str
-        Subjects and claims, such as ``"hotspot"`` or ``"hotspot-5"``; all if there are none.
+        Subjects and claims, such as ``"hotspot"`` or ``"hotspot-5"``. Without names all claims are
+        checked.
     quick : bool
-        Whether to run fewer simulations; claims that they cannot decide stay open.
+        Whether to run fewer simulations. Claims that these simulations cannot decide stay open.
     directory : path
-        Directory in which finished runs are kept and reused. `Reproduction.save` writes report and
-        figures.
+        Directory in which finished runs are kept and reused. `Reproduction.save` writes the report
+        and the figures.
     progress : callable, optional
         Called with the `BatchProgress` over all runs that are still to be simulated.
     jobs : int, optional
@@ -291,13 +292,13 @@ def reproduce(
     UserError
         If a name is neither a subject nor a claim.
     Stopped
-        If `progress` returns False; the runs finished by then are kept.
+        If `progress` returns False. The finished runs are kept.
     KeyboardInterrupt
-        At Ctrl-C, likewise.
+        At Ctrl-C. The finished runs are kept.
 
     Examples
     --------
-    This claim needs only models; most others need simulations of minutes:
+    The claim of this example needs only models; most other claims need simulations of minutes:
 
     >>> import tempfile
     >>> import lasthop as lh

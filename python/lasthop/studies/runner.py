@@ -72,7 +72,7 @@ class Plan:
         Stopped
             If `progress` returns False; the points finished by then are kept.
         KeyboardInterrupt
-            At Ctrl-C, likewise.
+            At Ctrl-C. The finished runs are kept.
         """
         parts = Parts(directory)
         threads = threads_asked(jobs)

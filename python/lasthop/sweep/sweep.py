@@ -120,7 +120,8 @@ class Sweep:
 
     @property
     def plot(self) -> "SweepPlots":
-        """Picture of the sweep: ``s.plot()``, or ``s.plot("jain")`` for a quantity."""
+        """Picture of the sweep: ``s.plot()`` draws it, and ``s.plot("jain")`` draws one
+        quantity."""
         from lasthop.plot import SweepPlots
 
         return SweepPlots(self)
@@ -179,8 +180,8 @@ class Sweep:
     def save(self, directory: str | PathLike[str]) -> list[Path]:
         """Write all tables as Parquet and CSV, and a manifest; return the files of the tables.
 
-        `lasthop.load` reads the sweep again. Equal points give equal tables, to the byte, whatever
-        simulated them and in whatever order.
+        `lasthop.load` reads the sweep again. Equal points give equal tables, to the byte. The
+        executor and the order of the simulations do not matter.
         """
         into = Path(directory)
         refuse_foreign(into, (MANIFEST, *TABLE_FILES))
@@ -229,8 +230,8 @@ def sweep(
 ) -> Sweep:
     """Simulate a scenario at many settings.
 
-    Every point is checked before the first is simulated. The results do not depend on `jobs` or
-    `executor`.
+    Every point is checked before the first point is simulated. The results do not depend on `jobs`
+    or `executor`.
 
     Parameters
     ----------
@@ -247,16 +248,16 @@ def sweep(
     replications, seed, settings
         Values to replace at every point, see `simulate`.
     series : str, optional
-        Sampling interval of time series of each point's first replication: ``"0.1 s"``.
+        Sampling interval of time series of each point's first replication, such as ``"0.1 s"``.
     directory : path, optional
         Directory in which finished points are kept, by a fingerprint of their scenario, in parts
-        with checksums. A point that is found there is not simulated again.
+        with checksums. A point that is found in this directory is not simulated again.
     jobs : int, optional
         Points simulated at the same time; by default one for each available processor.
     executor : concurrent.futures.Executor, optional
         Executor that simulates instead of threads of this process: a process pool, or
-        ``client.get_executor()`` of a Dask cluster. Its lasthop must be the same version. It is not
-        shut down.
+        ``client.get_executor()`` of a Dask cluster. The executor's workers must have the same
+        version of lasthop. The executor is not shut down.
     progress : callable, optional
         Called with the `BatchProgress` over all points that are still to be simulated.
     max_memory_bytes : float
@@ -280,8 +281,8 @@ def sweep(
     Stopped
         If `progress` returns False; `finished` is a `Sweep` of the points that are done.
     SweepInterrupted
-        At Ctrl-C, with `finished` as well. The first Ctrl-C lets running points finish, the second
-        ends them.
+        At Ctrl-C, with `finished` as for `Stopped`. The first Ctrl-C lets running points finish,
+        the second Ctrl-C ends them.
 
     Examples
     --------
@@ -301,7 +302,9 @@ def sweep(
     True
     """
     if jobs is not None and executor is not None:
-        raise UserError("jobs: an executor has its own number of workers; expected either")
+        raise UserError(
+            "jobs: an executor has its own number of workers; expected only one of the two"
+        )
     points = grid(over, combine)
     alone = dict(settings) | {
         path: value

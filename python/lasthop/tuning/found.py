@@ -52,7 +52,7 @@ class Tuning:
     category : str
         Access category whose parameters were searched.
     bounds : Bounds
-        Limits by which a setting may be worse than the present one.
+        Limits by which a setting may be worse than the present setting.
     calls : Calls or None
         Kind of the counted calls, if calls were counted; other quantities are then measured with
         one call.
@@ -125,21 +125,22 @@ class Tuning:
 
     @property
     def chosen(self) -> Trial:
-        """Setting to choose: the present one unless another is recommended."""
+        """Setting to choose: the present setting unless another setting is recommended."""
         return self._search.recommended or self.present
 
     @property
     def recommended(self) -> bool:
         """Whether another setting than the present one is recommended.
 
-        It must improve the aim beyond the interval of the paired differences, twice: with the
-        seeds of the scenario and with fresh seeds.
+        A recommended setting improves the aim beyond the interval of the paired differences, twice:
+        with the seeds of the scenario and with fresh seeds.
         """
         return self._search.recommended is not None
 
     @cached_property
     def reason(self) -> str | None:
-        """Reason why the present setting stays, a clause; None if another one is recommended."""
+        """Reason why the present setting stays, as a clause; None if another setting is
+        recommended."""
         return None if self.recommended else reason(self._search)
 
     @property
@@ -151,7 +152,7 @@ class Tuning:
 
     @cached_property
     def ruled_out(self) -> dict[str, list[str]]:
-        """Settings that are forbidden, by the cost that forbids them."""
+        """Settings that are ruled out, by the cost that rules them out."""
         found: dict[str, list[str]] = {}
         for trial in self.trials[1:]:
             if (objection := self._search.objection(trial)) is not None:
@@ -159,7 +160,8 @@ class Tuning:
         return found
 
     def objection(self, trial: Trial) -> str | None:
-        """Return why a setting is ruled out, by its measurements; None if it is not."""
+        """Return why a setting is ruled out, by its measurements; None if the setting is not ruled
+        out."""
         return None if trial is self.present else self._search.objection(trial)
 
     @cached_property
@@ -179,7 +181,7 @@ class Tuning:
 
     @cached_property
     def hostapd(self) -> str:
-        """Chosen setting as lines of hostapd.conf; empty if the present one stays."""
+        """Chosen setting as lines of hostapd.conf; empty if the present setting stays."""
         return hostapd(self.chosen.scenario).text if self.recommended else ""
 
     @cached_property
@@ -197,19 +199,20 @@ class Tuning:
 
     @cached_property
     def before(self) -> dict[str, Estimate]:
-        """Values of the present setting in the check; empty if it stays."""
+        """Values of the present setting in the check; empty if the present setting stays."""
         checked = self.present.checked if self.recommended else None
         return {} if checked is None else estimated(checked.samples)
 
     @cached_property
     def after(self) -> dict[str, Estimate]:
-        """Values of the recommended setting in the check; empty without one."""
+        """Values of the recommended setting in the check; empty if no setting is recommended."""
         checked = self.chosen.checked if self.recommended else None
         return {} if checked is None else estimated(checked.samples)
 
     @cached_property
     def gains(self) -> dict[str, Estimate]:
-        """Differences of recommended and present setting by quantity; empty if the latter stays.
+        """Differences of recommended and present setting by quantity; empty if the present setting
+        stays.
 
         The values are means of the paired differences over the replications of the check, whose
         seeds were not used for the choice.
@@ -241,7 +244,7 @@ class Tuning:
     def elsewhere(self) -> Elsewhere | None:
         """Queue with the longest delay at present, if it is not the access point's.
 
-        None unless the aim is delay, or calls that wait at a link; stations' queues are tuned too.
+        None unless the aim is delay, or calls that wait at a link. Stations' queues are tuned, too.
         """
         if self.objective not in ("delay", "calls") or self.present.result is None:
             return None
@@ -254,14 +257,15 @@ class Tuning:
 
     @cached_property
     def call_delays(self) -> list[CallDelay]:
-        """Delay of the file's calls at present, if the aim is delay."""
+        """Delay of the file's calls with the present setting, if the aim is delay."""
         if self.objective != "delay" or self.present.result is None:
             return []
         return call_delays(self.present.result)
 
     @property
     def refusal(self) -> str | None:
-        """Reason why the model could not rank the present setting; None if it could."""
+        """Reason why the model could not rank the present setting; None if the model could rank
+        it."""
         if self._search.ranks_by_model:
             return self.present.refusal
         if self.calls is not None:
@@ -272,10 +276,10 @@ class Tuning:
     def table(self) -> "pd.DataFrame":
         """Table with a row for each setting: predicted, screened and confirmed values.
 
-        ``rtt_s`` is the mean over connections, ``worst_fairness_level`` is the goodput of the best
-        station over that of the worst. Names of columns end in ``_predicted`` for the model and in
-        ``_screened`` for a short simulation. The other columns are of the full simulation, and
-        ``_ci95`` is the half width of its interval.
+        ``rtt_s`` is the mean over connections. ``worst_fairness_level`` is the goodput of the best
+        station divided by that of the worst station. Names of columns end in ``_predicted`` for the
+        model and in ``_screened`` for a short simulation. The other columns are values of the full
+        simulation, and ``_ci95`` marks the half width of an interval.
         """
         import pandas as pd
 
@@ -290,7 +294,8 @@ class Tuning:
         return pd.DataFrame(rows).set_index("name")
 
     def estimates_of(self, trial: Trial) -> dict[str, Estimate]:
-        """Return the estimates of a setting's full simulation; empty if there was none."""
+        """Return the estimates of a setting's full simulation; empty if there was no such
+        simulation."""
         return estimated(trial.samples)
 
     @property
@@ -301,12 +306,13 @@ class Tuning:
         return f"{settings} screened, {len(self.confirmed)} confirmed"
 
     def settings_of(self, trial: Trial) -> list[Setting]:
-        """Return the fewest settings that turn the scenario into that of `trial`."""
+        """Return the smallest set of settings that turns the scenario into the scenario of
+        `trial`."""
         return fewest(self.base, trial.scenario, trial.written)
 
     @property
     def plot(self) -> "TuningPlots":
-        """Picture of the search: ``t.plot()``."""
+        """Picture of the search, which ``t.plot()`` draws."""
         from lasthop.plot import TuningPlots
 
         return TuningPlots(self)
@@ -324,8 +330,9 @@ class Tuning:
     def save(self, directory: str | PathLike[str]) -> list[Path]:
         """Write ``tuning.json``, ``tuning.png``, ``hostapd.conf``, and the table (Parquet, CSV).
 
-        If the present setting stays, nothing is written. A search that ended early leaves
-        ``tuning.json`` and the table. Files of an earlier search that are not written are removed.
+        If the present setting stays, nothing is written. A search that ended early writes only
+        ``tuning.json`` and the table. Files of an earlier search that this search does not write
+        are removed.
         """
         from lasthop.ownership import refuse_foreign
         from lasthop.saving import table_writers, text_writer, write_all

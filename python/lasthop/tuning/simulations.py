@@ -58,7 +58,7 @@ class Simulations:
         Stopped
             If `tell` says False; what is finished is kept.
         KeyboardInterrupt
-            At Ctrl-C, likewise.
+            At Ctrl-C. The finished runs are kept.
         """
         told = None if tell is None else lambda progress: tell(progress["runs_done"])
         try:

@@ -21,7 +21,7 @@ BAD_SCENARIOS = {
     "zero rate": (SMALL.replace('"2 Mbps"', '"0 Mbps"'), ":11: `station.far.rate`"),
     "window 0": (SMALL + "tcp = { window = 0 }\n", ":13: `station.far.tcp.window`"),
     "duplicate name": (SMALL + "[station.near]\nupload = 1\n", ":13"),
-    "empty file": ("", ": nothing in it"),
+    "empty file": ("", ": the file is empty"),
     "half a file": (SMALL[:60], "bad.toml"),
     "not toml": ("<html>", "bad.toml:1"),
 }
@@ -225,12 +225,12 @@ USAGE = {
     ),
     "swept and set": (
         ["sweep", "FILE", "--over", "cell.ap_queue=20,30", "--set", "cell.ap_queue=40"],
-        "--over cell.ap_queue: --set cell.ap_queue gives it one value",
+        "--over cell.ap_queue: --set cell.ap_queue sets one value of this path",
         None,
     ),
     "seed swept and given": (
         ["sweep", "FILE", "--over", "seed=1,2", "--seed", "3"],
-        "--over seed: --seed gives it one value",
+        "--over seed: --seed sets one value of this path",
         None,
     ),
     "too many threads": (
@@ -293,7 +293,7 @@ USAGE = {
     ),
     "a model without options": (
         ["predict", "FILE", "--model", "red", "--option", "beta=1"],
-        'option "beta": model red has none',
+        'option "beta": model red has no options',
         None,
     ),
     "unknown model": (["predict", "FILE", "--model", "oracle"], '"oracle"', "hotspot"),

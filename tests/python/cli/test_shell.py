@@ -61,7 +61,7 @@ def test_closed_errors_do_not_reach_the_output(small: Path) -> None:
 def test_closed_input_is_an_empty_scenario(small: Path) -> None:
     done = in_shell(small, "check - <&-")
     assert done.returncode == 2
-    assert done.stderr.startswith("error: <stdin>: nothing in it")
+    assert done.stderr.startswith("error: <stdin>: the file is empty")
 
 
 def test_result_is_printed_though_a_file_cannot_be_written(small: Path) -> None:

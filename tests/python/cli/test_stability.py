@@ -364,7 +364,7 @@ WRONG = {
     "unknown command": (["root", "red"], "no such command 'root'", "did you mean roots?"),
     "unknown picture": (
         ["chart", "red", "--over", "rtt=1s..2s", "--over", "alpha=.1..1", "--out", "a.txt"],
-        "no name that ends in .png, .pdf, .svg",
+        "or a name that ends in .png, .pdf, .svg",
         None,
     ),
 }

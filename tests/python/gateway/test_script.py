@@ -101,7 +101,7 @@ def test_names_of_stations_and_of_the_gateway_are_not_in_it() -> None:
         ),
         (
             'ap.a = { udp = "down", interface = "eth1" }\nap.b.interface = "eth2"',
-            "`gateway.ap.NAME.udp`: a script does the same",
+            "`gateway.ap.NAME.udp`: a script treats UDP equally",
         ),
         ('wce.rule = "paper"', '`gateway.wce.rule`: a script has no "paper"'),
         (

@@ -173,8 +173,8 @@ def test_all_leaves_asked_for_leave_those_who_are_there_alone(
     room = MOST_LEAVES - 3  # unclassified packets, multicast packets and echoes have leaves too
     assert len(layout.members) == room
     assert some.refusals() == [
-        "not shaped: 02:00:00:00:fe:fd: more than 65277 leaves: the kernel has no numbers "
-        "(and 7 more)"
+        "not shaped: 02:00:00:00:fe:fd: more than 65277 leaf queues: the kernel has no numbers for "
+        "them (and 7 more)"
     ]
     assert shaping.faults == []
     del some.roster.found[there[0].mac]

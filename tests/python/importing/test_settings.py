@@ -151,7 +151,7 @@ def test_a_file_without_wmm_leaves_stations_as_80211_has_them(tmp_path: Path) ->
 @pytest.mark.parametrize(
     ("line", "message"),
     [
-        ("hw_mode=ad", ':1: `hw_mode`: "ad": lasthop has a, b, g'),
+        ("hw_mode=ad", ':1: `hw_mode`: "ad": expected a, b or g'),
         ("channel=-5", ':1: `channel`: "-5" is not a whole number from 0 to 253'),
         ("wmm_enabled=nan", ":1: `wmm_enabled`"),
         (
@@ -159,7 +159,7 @@ def test_a_file_without_wmm_leaves_stations_as_80211_has_them(tmp_path: Path) ->
             "above tx_queue_data2_cwmax",
         ),
         ("wmm_enabled=1\nwmm_ac_be_cwmin=16", ':2: `wmm_ac_be_cwmin`: "16"'),
-        ("tx_queue_data2_aifs=100\nhw_mode=g", "lasthop has AIFSN from 1 to 15"),
+        ("tx_queue_data2_aifs=100\nhw_mode=g", "expected an AIFSN from 1 to 15"),
         ("tx_queue_data2_burst=-1\nhw_mode=g", "is not a time in ms"),
         ("supported_rates=10 x\nhw_mode=g", "is not a list of rates"),
         ("hw_mode=g\nthis is no setting", ':2: "this is no setting" is not a line NAME=VALUE'),
@@ -298,7 +298,7 @@ def test_settings_of_openwrt_keep_secrets(tmp_path: Path) -> None:
         ("config wifi-device 'radio0\n", ":1: a quote without its end"),
         ("option channel 11\n", ':1: "option ..." is no line of /etc/config/wireless'),
         ("config interface 'lan'\n", "no section wifi-device"),
-        ("config wifi-device 'r'\n\toption band '7g'\n", ':2: `r.band`: "7g"; lasthop has 2g'),
+        ("config wifi-device 'r'\n\toption band '7g'\n", ':2: `r.band`: "7g"; expected 2g'),
         ("config wifi-device 'r'\n\toption disabled 'maybe'\n", "neither 0 nor 1"),
         ("config wifi-device 'r'\n\toption channel '-1'\n", ":2: `r.channel`"),
         ("wireless.radio0.channel='11'\n", "no line gives its type"),

@@ -163,13 +163,13 @@ def test_noht_is_a_cell_without_aggregates(tmp_path: Path) -> None:
 
 
 def test_an_htmode_that_is_none_is_told_with_its_line(tmp_path: Path) -> None:
-    with pytest.raises(UserError, match=r':3: `radio0.htmode`: "HE81"; lasthop has HT, VHT, HE'):
+    with pytest.raises(UserError, match=r':3: `radio0.htmode`: "HE81"; expected HT, VHT, HE'):
         of_openwrt(tmp_path, "band '5g'", "htmode 'HE81'")
 
 
 @pytest.mark.parametrize("hwmode", ["11z", "ax", "11ad", "11axad"])
 def test_an_unknown_hwmode_is_refused_with_its_line(hwmode: str, tmp_path: Path) -> None:
-    with pytest.raises(UserError, match=rf':2: `radio0.hwmode`: "{hwmode}"; lasthop has'):
+    with pytest.raises(UserError, match=rf':2: `radio0.hwmode`: "{hwmode}"; expected'):
         of_openwrt(tmp_path, f"hwmode '{hwmode}'")
 
 

@@ -126,7 +126,7 @@ def test_what_linux_cannot_have_is_refused() -> None:
         discipline_of(of("{ limit = 100, proportional = { slope = 0.01 } }"))
     with pytest.raises(UserError, match="lasthop only simulates dualpi2"):
         discipline_of(of("{ dualpi2 = {} }"))
-    with pytest.raises(UserError, match="ce_threshold is simulated, not set up"):
+    with pytest.raises(UserError, match="ce_threshold is supported only in simulations"):
         discipline_of(of("{ codel = { ce_threshold = '1 ms' } }"))
     with pytest.raises(UserError, match="1 packet is too few for Linux"):
         discipline_of(of("{ threshold = 1 }"))

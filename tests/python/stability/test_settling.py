@@ -112,7 +112,7 @@ def test_motion_that_neither_rests_nor_repeats_is_not_returned(
 ) -> None:
     monkeypatch.setattr("lasthop.stability.settling.MOST_CHUNKS", 2)
     case = Case.of("red-instant", rtt=0.2719)  # Just beyond the Hopf point, it grows very slowly.
-    with pytest.raises(ConvergenceError, match="neither rests nor repeats"):
+    with pytest.raises(ConvergenceError, match="neither at rest nor periodic"):
         settled(case)
 
 

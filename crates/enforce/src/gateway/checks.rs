@@ -101,7 +101,7 @@ fn check_interfaces(gateway: &Section, problems: &mut Problems) {
     let mut refuse_wan = |entry: &Entry, interface: &str| {
         if interface == wan.value {
             let message = format!(
-                "{} is `gateway.wan` too; expected another interface",
+                "{} is also `gateway.wan`; expected another interface",
                 entry.shown
             );
             problems.add(entry.origin, &entry.path, message);
@@ -162,7 +162,7 @@ fn check_stations(gateway: &Section, problems: &mut Problems) {
         let keys = [GatewayStationTable::address, GatewayStationTable::mac];
         let known = keys.map(|key| station.said(key).and_then(Said::present));
         if known.iter().all(Option::is_none) && !keys.iter().any(|key| station.lacks(*key)) {
-            let message = "has neither address nor mac; expected one of them";
+            let message = "has neither address nor mac; expected one of these keys";
             problems.add(station.origin, &station.path, message.to_owned());
         }
         lists.extend(
@@ -204,7 +204,7 @@ impl Claim<'_> {
     /// Adds the problem that another station has the same address.
     fn refuse(&self, other: &str, problems: &mut Problems) {
         let message = format!(
-            "`{}` is of `gateway.station.{}` too; expected one station for each",
+            "`{}` is also in `gateway.station.{}`; expected each address in one station only",
             one_line(self.word, 40),
             one_line(other, 80)
         );
@@ -257,7 +257,8 @@ fn check_subnets(gateway: &Section, problems: &mut Problems) {
                 && let Some(list) = ap.said(AccessPointTable::subnets)
             {
                 let message = format!(
-                    "{}/{} and {address}/{length} of `gateway.ap.{}` overlap; expected subnets of one access point each",
+                    "{}/{} and {address}/{length} of `gateway.ap.{}` overlap; expected each \
+                     subnet at one access point only",
                     own.0,
                     own.1,
                     one_line(name, 80)
@@ -292,7 +293,8 @@ fn check_sources(gateway: &Section, problems: &mut Problems) {
         && !section.lacks(DiscoverTable::leases)
         && !gateway.tables(GatewayTable::ap).iter().any(asked)
     {
-        let message = "false leaves no way to any station; expected true, discover.leases, ap.NAME.snmp or a listed station";
+        let message = "with false no station would be found; expected true, discover.leases, \
+                       ap.NAME.snmp or a listed station";
         problems.add(neighbours.origin, &neighbours.path, message.to_owned());
     }
 }
@@ -324,7 +326,8 @@ fn check_discovery(gateway: &Section, problems: &mut Problems) {
         let told = has(AccessPointTable::subnets) || own_interface;
         if !told && ap.inside(AccessPointTable::snmp).is_none() {
             let message = format!(
-                "nothing tells which stations are at `{}`; expected an interface of its own, subnets or snmp, or ap in each of the stations",
+                "the file does not say which stations are at `{}`; expected an interface of its \
+                 own, subnets, snmp, or `ap` in the table of each station",
                 one_line(name, 80)
             );
             problems.add(ap.origin, &ap.path, message);

@@ -134,7 +134,7 @@ pub(crate) fn check(gateway: &Section, problems: &mut Problems) {
             tables: &aps,
             keys: SUBNETS,
             causes: (&discover, SOURCES),
-            needed: "stations that are found, or one without ap",
+            needed: "stations that are found, or a station without ap",
         },
     ];
     for rule in rules {

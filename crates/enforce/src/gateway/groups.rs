@@ -149,7 +149,8 @@ fn check_members(gateway: &Section, problems: &mut Problems) {
             }
             if forms::address(word).is_ok_and(|address| ignored.contains(&address)) {
                 let message = format!(
-                    "`{}` is in `gateway.discover.ignore`, which bypasses the leaves: must be in one of the two only",
+                    "`{}` is in `gateway.discover.ignore`, and such addresses bypass the leaf \
+                     queues: must be in only one of the two lists",
                     one_line(word, 40)
                 );
                 refuse(message, None);

@@ -65,7 +65,7 @@ table! {
         wan: String = formed(&INTERFACE).required();
         /// Network interface towards the access points.
         lan: String = formed(&INTERFACE).required();
-        /// Largest number of packets in each leaf.
+        /// Largest number of packets in each leaf queue.
         queue_packets as "queue": u64 = count(2..=10_000).default(200);
         /// Queueing discipline of each leaf. "best" is the first of fq_codel, codel and pfifo that the kernel supports. The other values are refused if the kernel lacks them.
         discipline: LeafQueue = word().default(LeafQueue::Best);
@@ -76,7 +76,7 @@ table! {
         /// Address at which Prometheus finds the metrics.
         metrics: String = formed(&LOOPBACK).default("127.0.0.1:9464");
         /// Settings of the wireless capacity estimator, which sets the rate of the bottleneck.
-        key wce: GatewayWce = inner().depends("the defaults of its keys");
+        key wce: GatewayWce = inner().depends("the defaults of the table's keys");
         /// Sources from which stations that are not listed are discovered.
         key discover: DiscoverTable = inner().depends("the neighbour table if no station is listed");
         /// Access points by name. Each access point has a bottleneck of its own.
@@ -113,7 +113,7 @@ table! {
 table! {
     /// The wireless capacity estimator of one access point.
     pub struct AccessPointWce in "gateway.ap.wce" {
-        all_of GatewayWce, inherits "gateway.wce";
+        all_of GatewayWce, inherits "[gateway.wce]";
     }
 }
 
@@ -127,7 +127,7 @@ table! {
         leases: Option<String> = formed(&FILE).absent("none");
         /// Addresses of devices that are not stations, such as access points and wired machines.
         ignore: Option<String> = formed(&ADDRESSES).absent("none");
-        /// Time between two readings of the sources of stations.
+        /// Time after which the sources of stations are read again.
         interval: Span = duration(100 * MS..=3_600 * S).default("5 s");
         /// Time after which a station is removed if no source has listed it.
         absence: Span = duration(S..=86_400 * S).default("300 s");
@@ -143,15 +143,15 @@ table! {
     pub struct AccessPointTable in "gateway.ap" {
         /// Network interface towards this access point, if it has an interface of its own.
         interface: Option<String> = formed(&INTERFACE).depends("gateway.lan");
-        /// Subnets of this access point. A station that is discovered with an address in one of them belongs to this access point.
+        /// Subnets of this access point. A station that is discovered with an address in one of these subnets belongs to this access point.
         subnets: Option<String> = formed(&SUBNETS).absent("none");
         /// Settings of the wireless capacity estimator of this access point.
         key wce: AccessPointWce = inner().depends("gateway.wce");
         /// SNMP query for the access point's table of associated stations.
         key snmp: SnmpTable = inner().absent("no query");
-        /// Sources of the data rates of the access point's stations, for fairness = "rate". They are "iw:" with an interface of this machine, and "hostapd:" with the control socket of hostapd.
-        station_rates: Option<String> = formed(&RATE_SOURCES).absent("rates are not read; those of the file are used");
-        all_of BottleneckKeys, inherits "gateway";
+        /// Sources of the data rates of the access point's stations, for fairness = "rate". A source is "iw:" with an interface of this machine, or "hostapd:" with the control socket of hostapd.
+        station_rates: Option<String> = formed(&RATE_SOURCES).absent("rates are not read, and the rates in the file are used");
+        all_of BottleneckKeys, inherits "[gateway]";
     }
 }
 
@@ -165,7 +165,7 @@ table! {
         /// Column of IP addresses. Its index ends in the station's MAC address. The default is cDot11ClientIpAddress of CISCO-DOT11-ASSOCIATION-MIB.
         column as "table": String = formed(&OID).default("1.3.6.1.4.1.9.9.273.1.2.1.1.16");
         /// Column of data rates, for fairness = "rate". Its index ends in the station's MAC address. An example is 1.3.6.1.4.1.9.9.273.1.3.1.1.1, cDot11ClientCurrentTxRateSet of CISCO-DOT11-ASSOCIATION-MIB.
-        rates: Option<String> = formed(&RATES_OID).absent("rates are not read; those of the file are used");
+        rates: Option<String> = formed(&RATES_OID).absent("rates are not read, and the rates in the file are used");
         /// Data rate that the value 1 means in the column `rates`.
         rates_unit_bps as "rates_unit": u64 = rate().default("500 kbps");
     }
@@ -175,14 +175,14 @@ table! {
     /// A station that is known in advance.
     pub struct GatewayStationTable in "gateway.station" {
         /// IP addresses of the station, and subnets that it routes, such as a delegated prefix.
-        address: Option<String> = formed(&MEMBERS).depends("discovered by mac");
+        address: Option<String> = formed(&MEMBERS).depends("the addresses that are discovered with mac");
         /// MAC address of the station. IP addresses that are discovered with it are added to `address`.
         mac: Option<String> = formed(&MAC).absent("unknown");
         /// Access point of the station.
         ap: Option<String> = name().depends("the only access point, or the access point at which the station is discovered");
         /// Group of the station.
-        group: Option<String> = name().absent("the group that lists it, or none");
-        /// Data rate of the station's frames, for fairness = "rate". It is used while no rate is read from the access point.
+        group: Option<String> = name().absent("the group that lists the station, or no group");
+        /// Data rate of the station's frames, for fairness = "rate". This value is used while no rate is read from the access point.
         rate_bps as "rate": Option<u64> =
             rate().depends("the rate of the scenario's station of this name, else the highest rate of all stations");
     }

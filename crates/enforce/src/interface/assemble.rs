@@ -48,7 +48,8 @@ pub(crate) fn assemble(
     if let (None, Some(said)) = (beside.scenario, interface.said(InterfaceTable::link))
         && said.value.is_some()
     {
-        let fault = "is of no scenario: the file does not say what to simulate";
+        let fault = "is a link of a scenario, but the file does not say what to simulate; \
+                     expected no link, or a scenario";
         return Err(said.refuse_value(fault, problems));
     }
     let rate_bps = keys
@@ -159,8 +160,8 @@ fn check_queue(
     let mut refused = |message: String| Err(interface.refuse(message, problems));
     if sharing.share_of == ShareOf::Service {
         return refused(
-            "shares of the service (`vbs.share_of`) are heard on the air, which an interface is \
-             not; expected \"queue\""
+            "`vbs.share_of` = \"service\" is measured on the air, which is not possible at an \
+             interface; expected \"queue\""
                 .to_owned(),
         );
     }
@@ -187,7 +188,7 @@ fn members(
         .find(|(name, _)| !names.contains(&name.as_str()))
     {
         let message = match names.is_empty() {
-            true => "is of no use: the queue has no classes (`vbs.class`)".to_owned(),
+            true => "has no effect, since the queue has no classes (`vbs.class`)".to_owned(),
             false => format!(
                 "is no class of the queue; expected {}",
                 one_line(&one_of(&names), 200)
@@ -200,7 +201,7 @@ fn members(
     for class in shares {
         let Some((_, table)) = tables.iter().find(|(name, _)| *name == class.name) else {
             let message = format!(
-                "does not say who is in class `{0}`; expected a table [interface.class.{0}]",
+                "has no members of the class `{0}`; expected a table [interface.class.{0}]",
                 one_line(&class.name, 80)
             );
             return Err(interface.refuse(message, problems));

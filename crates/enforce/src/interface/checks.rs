@@ -51,7 +51,7 @@ fn check_from(interface: &Section, problems: &mut Problems) {
         return;
     };
     if forms::words(&from.value).any(|word| word == name.value) {
-        let fault = "has `interface.name` among them; expected other interfaces";
+        let fault = "contains `interface.name`; expected other interfaces";
         from.refuse_value(fault, problems);
     }
 }
@@ -61,7 +61,8 @@ fn check_sharing(sharing: &Section, problems: &mut Problems) {
     if let Some(by) = sharing.said(SharingSetting::by)
         && by.value.is_some()
     {
-        let fault = "is for simulations; expected tables [interface.queue.vbs.class.NAME], each with a share";
+        let fault = "is accepted in simulations only; expected tables \
+                     [interface.queue.vbs.class.NAME], each with a share";
         by.refuse_value(fault, problems);
     }
     for (_, class) in sharing.tables(SharingSetting::class) {
@@ -73,7 +74,8 @@ fn check_sharing(sharing: &Section, problems: &mut Problems) {
         ];
         for key in keys {
             if let Some(entry) = class.given(key) {
-                let fault = "is for simulations; members of a class of an interface are in [interface.class.NAME]";
+                let fault = "is accepted in simulations only; set the members of a class of an \
+                             interface in [interface.class.NAME]";
                 let message = format!("{} {fault}", entry.shown);
                 problems.add(entry.origin, &entry.path, message);
             }
@@ -122,7 +124,8 @@ fn check_members(interface: &Section, problems: &mut Problems) {
         for ((same, word), (origin, path)) in own.into_iter().zip(origins) {
             if let Some(other) = owners.insert(same, name) {
                 let message = format!(
-                    "`{word}` is of `interface.class.{}` too; expected one class for each",
+                    "`{word}` is also in `interface.class.{}`; expected each member in one class \
+                     only",
                     one_line(other, 80)
                 );
                 problems.add(origin, &path, message);

@@ -7,15 +7,15 @@ use lasthop_engine::table;
 use crate::forms::{INTERFACE, INTERFACES, MACS, MEMBERS};
 
 table! {
-    /// Queue of a network interface, in front of a shaper. Packets that leave through the interface wait in it.
+    /// Queue of a network interface, in front of a shaper. Packets that leave through the interface wait in this queue.
     pub struct InterfaceTable in "interface" {
         /// Network interface through which packets leave.
         interface as "name": String = formed(&INTERFACE).required();
         /// Link of the scenario whose rate and queue the interface gets. The suffix "/back" selects the other direction. "ap" selects the queue of the access point.
         link: Option<String> = name().depends("the scenario's only link with a rate");
-        /// Rate at which packets leave, including Ethernet headers. It should be somewhat below the rate of the line that follows, so that packets wait only here.
+        /// Rate at which packets leave, including Ethernet headers. It should be somewhat below the rate of the line that follows, so that packets wait only in the queue of this interface.
         rate_bps as "rate": Option<u64> = rate().depends("that of the link");
-        /// Queue of the interface; its limit includes the packet in service. With vbs, the classes get their shares here and their members in `class`.
+        /// Queue of the interface; its limit includes the packet in service. With vbs, this table sets the shares of the classes, and `class` sets their members.
         key queue: ApQueue = ap_queue().depends("that of the link");
         /// Interfaces through which packets arrive. Their receive offload (GRO) is turned off, because merged packets would count as one packet.
         from: Option<String> = formed(&INTERFACES).absent("none");
@@ -25,7 +25,7 @@ table! {
 }
 
 table! {
-    /// Members of a class. The class of a packet is found by its mark, then by source and destination MAC address, then by source and destination IP address. If several prefixes match, the longest decides.
+    /// Members of a class. The class of a packet is found by its mark, then by source and destination MAC address, then by source and destination IP address. If several prefixes match, the longest prefix decides.
     pub struct MembersTable in "interface.class" {
         /// IP addresses and subnets of the members.
         address: Option<String> = formed(&MEMBERS).absent("none");

@@ -128,11 +128,13 @@ fn what_is_wrong_is_told_in_a_line() {
         ),
         (
             format!("{LEAST}link = \"a\"\n"),
-            "up.toml:5: `interface.link`: \"a\" is of no scenario: the file does not say what to simulate",
+            "up.toml:5: `interface.link`: \"a\" is a link of a scenario, but the file does not \
+             say what to simulate; expected no link, or a scenario",
         ),
         (
             format!("{LEAST}from = \"br0, eth0\"\n"),
-            "up.toml:5: `interface.from`: \"br0, eth0\" has `interface.name` among them; expected other interfaces",
+            "up.toml:5: `interface.from`: \"br0, eth0\" contains `interface.name`; expected other \
+             interfaces",
         ),
         (
             LEAST.replace("18 Mbps", "1 bps"),
@@ -140,7 +142,8 @@ fn what_is_wrong_is_told_in_a_line() {
         ),
         (
             format!("{LEAST}class.a.mark = 1\n"),
-            "up.toml:5: `interface.class.a`: is of no use: the queue has no classes (`vbs.class`)",
+            "up.toml:5: `interface.class.a`: has no effect, since the queue has no classes \
+             (`vbs.class`)",
         ),
         (
             format!("{DUMBBELL}[interface]\nname = \"eth0\"\nlink = \"botleneck\"\n"),
@@ -152,11 +155,11 @@ fn what_is_wrong_is_told_in_a_line() {
         ),
         (
             CLASSES.replace("far = { mac = \"02:00:5E:10:00:01\" }\n", ""),
-            "up.toml:1: `interface`: does not say who is in class `far`; expected a table [interface.class.far]",
+            "up.toml:1: `interface`: has no members of the class `far`; expected a table [interface.class.far]",
         ),
         (
             CLASSES.replace("mac = \"02:00:5E:10:00:01\"", "mark = 7"),
-            "up.toml:10: `interface.class.far.mark`: `7` is of `interface.class.near` too; expected one class for each",
+            "up.toml:10: `interface.class.far.mark`: `7` is also in `interface.class.near`; expected each member in one class only",
         ),
         (
             CLASSES.replace("mac = \"02:00:5E:10:00:01\"", ""),
@@ -168,14 +171,17 @@ fn what_is_wrong_is_told_in_a_line() {
         ),
         (
             CLASSES.replace("limit = 100", "limit = 100\nvbs.share_of = \"service\""),
-            "up.toml:1: `interface`: shares of the service (`vbs.share_of`) are heard on the air, which an interface is not; expected \"queue\"",
+            "up.toml:1: `interface`: `vbs.share_of` = \"service\" is measured on the air, which \
+             is not possible at an interface; expected \"queue\"",
         ),
         (
             CLASSES.replace(
                 "near.share = 0.5",
                 "near = { share = 0.5, station = \"a\" }",
             ),
-            "up.toml:6: `interface.queue.vbs.class.near.station`: \"a\" is for simulations; members of a class of an interface are in [interface.class.NAME]",
+            "up.toml:6: `interface.queue.vbs.class.near.station`: \"a\" is accepted in \
+             simulations only; set the members of a class of an interface in \
+             [interface.class.NAME]",
         ),
         (
             "name = \"x\"\n".to_owned(),

@@ -103,9 +103,9 @@ table! {
 table! {
     /// Rate and gaps of the datagrams of a station's source.
     pub struct Datagrams: Copy in "datagrams" {
-        /// Mean rate of payload. "greedy" means arrivals = "greedy".
+        /// Mean rate of payload. The word "greedy" means arrivals = "greedy".
         rate: Option<SourceRate> = rate().or("greedy").depends("none; required unless arrivals is \"greedy\"");
-        /// Gaps between datagrams: equal ("constant") or exponential ("poisson"). "greedy" sends a datagram whenever the first queue with a rate on the path has room.
+        /// Gaps between datagrams: equal ("constant") or exponential ("poisson"). With "greedy" the source sends a datagram whenever the first queue with a rate on the path has space.
         arrivals: Option<Arrivals> =
             word_or_none().depends("\"constant\"; \"greedy\" with rate = \"greedy\"");
     }
@@ -114,7 +114,7 @@ table! {
 table! {
     /// Rate and gaps of the datagrams of a source between wired nodes.
     pub struct WiredDatagrams: Copy in "source" {
-        /// Mean rate of payload. "greedy" keeps the first queue full, on a route that begins with a wireless link without aqm.
+        /// Mean rate of payload. The word "greedy" keeps the first queue full. It is accepted on a route that begins with a wireless link, with csma.aqm = false.
         rate: Option<SourceRate> = rate().or("greedy").depends("none (required)");
         /// Gaps between datagrams: equal ("constant") or exponential ("poisson").
         arrivals: Gaps = word().default(Gaps::Constant);
@@ -175,13 +175,13 @@ table! {
         connections_per_s as "connections": f64 = number(0.1..=10_000.0).depends("none (required)");
         /// Gaps between the starts of connections: Weibull with long memory ("packmime"), exponential ("poisson") or equal ("constant").
         arrivals: WebArrivals = word().default(WebArrivals::Packmime);
-        /// Length of requests.
+        /// Length of requests. The word "packmime" means the distribution of PackMime-HTTP.
         request_bytes as "request": Option<u32> =
             size(1..=1_000_000_000).or("packmime").default("packmime");
-        /// Length of responses.
+        /// Length of responses. The word "packmime" means the distribution of PackMime-HTTP.
         response_bytes as "response": Option<u32> =
             size(1..=1_000_000_000).or("packmime").default("packmime");
-        /// Time from the arrival of a request to its response.
+        /// Time from the arrival of a request to its response. The word "packmime" means the distribution of PackMime-HTTP.
         server_delay: Option<Span> = duration(0..=1_000 * S).or("packmime").default("packmime");
     }
 }

@@ -38,15 +38,15 @@ words! {
 }
 
 table! {
-    /// A virtual shared bottleneck between the wire and the access point. TCP and UDP of both directions share its rate fairly. Pings bypass it.
+    /// A virtual shared bottleneck between the wire and the access point. TCP and UDP of both directions share the rate of the bottleneck fairly. Pings bypass the bottleneck.
     pub struct BottleneckSettings in "vsb" {
         /// Quantity that is shared equally. "station": bytes of each station. "airtime": air time of each station. "rate": bytes of each station divided by its data rate. "flow": bytes of each flow. "direction": bytes of all uploads and of all downloads. ACKs count with their flow.
         fairness: BottleneckFairness = word().default(BottleneckFairness::Station);
         /// UDP traffic that passes through the bottleneck. "down": UDP to stations. "both": UDP to and from stations, such as uploads over QUIC.
         udp: BottleneckUdp = word().default(BottleneckUdp::Both);
-        /// Largest number of packets in each leaf, including the packet in service.
+        /// Largest number of packets in each leaf queue, including the packet in service.
         queue_packets as "queue": u32 = count(1..=100_000).default(200);
-        /// Rate C of the bottleneck. "estimated" keeps it just below the capacity of the WLAN, by the round-trip times of pings.
+        /// Rate C of the bottleneck. "estimated" keeps the rate just below the capacity of the WLAN, which is estimated from the round-trip times of pings.
         rate_bps as "rate": Option<u64> = rate().or("estimated").default("estimated");
         /// Time at which the bottleneck starts. Until then, packets do not wait in it.
         start: Span = duration(0..=1_000_000 * S).default("0 s");
@@ -54,7 +54,7 @@ table! {
         apart wce: WceSettings =
             WceSettings::new(WceRule::Agreement, WceSettings::MAX_BPS, WceSettings::INTERVAL);
         /// Settings of the wireless capacity estimator, which sets the rate of the bottleneck.
-        key wce: BottleneckWce = inner().depends("the defaults of its keys");
+        key wce: BottleneckWce = inner().depends("the defaults of the table's keys");
         /// Groups of stations with one share each.
         apart groups: Vec<BottleneckGroup> = Vec::new();
         /// Groups of stations, by name. The stations of a group have one common share. The group `unlisted` contains all stations that are in no other group.

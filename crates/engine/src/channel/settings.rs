@@ -44,12 +44,12 @@ errors! {
     /// Channel errors of a station.
     ErrorKeys in "errors" {}
     error = probability().default(0.0);
-    others = probability().depends("error"),
-        probability().depends("that of data frames, in each direction"),
-        probability().depends("ack_error");
+    others = probability().depends("the value of error"),
+        probability().depends("the error probability of data frames, in each direction"),
+        probability().depends("the value of ack_error");
     " Signal-to-noise ratio in both directions, in place of error probabilities. The loss probability of each frame then follows from its rate and length."
     snr = level(-20.0..=60.0).absent("none");
-    /// Changes of the channel during the run, by name. From `at` on, the values of that table apply.
+    /// Changes of the channel during the run, by name. From the time `at` on, the values of the table apply.
     key channel: ChangeTable = crate::notation::setting::tables().absent("none");
 }
 
@@ -59,11 +59,11 @@ errors! {
         /// Time of the change, after the start of the run.
         at: Span = duration(1..=1_000_000 * S).required();
     }
-    error = probability().absent("the station's");
-    others = probability().absent("the station's"), probability().absent("the station's"),
-        probability().absent("the station's");
+    error = probability().absent("the value in the station's table");
+    others = probability().absent("the value in the station's table"), probability().absent("the value in the station's table"),
+        probability().absent("the value in the station's table");
     " Signal-to-noise ratio in both directions, in place of error probabilities."
-    snr = level(-20.0..=60.0).absent("none; error probabilities apply");
+    snr = level(-20.0..=60.0).absent("no ratio; the error probabilities apply");
 }
 
 /// What channel errors do to the frames between the access point and one station.
@@ -159,7 +159,8 @@ impl Channel {
             check_ratio(change, problems);
             let mut keys = ERRORS.into_iter().chain([ErrorKeys::snr_db]);
             if !keys.any(|key| change.said(key).is_some() || change.lacks(key)) {
-                let message = "changes nothing; expected `snr`, `error` or one of its kin";
+                let message = "this table changes nothing; expected `snr`, `error` or another \
+                               error probability";
                 problems.add(change.origin, &change.path, message.to_owned());
             }
             instants.check(change, ChangeTable::at, problems);

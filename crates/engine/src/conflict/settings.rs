@@ -19,8 +19,8 @@ const FARTHEST: u64 = 100_000_000;
 /// A falling curve of marginal utilities.
 pub(crate) static MARGINAL_UTILITY: Curve = Curve {
     most: MOST_POINTS,
-    expected: "2 to 1000 points [rate in packets/s, marginal utility] above 0, rates rising and \
-              marginal utilities falling, such as [[10, 1], [100, 0.01]]",
+    expected: "2 to 1000 points [rate in packets/s, marginal utility] above 0, with rising rates \
+               and falling marginal utilities, such as [[10, 1], [100, 0.01]]",
     fault: |points| Marginals::new(points.to_vec()).err(),
 };
 
@@ -96,7 +96,7 @@ table! {
         /// Wireless links by name. Names follow the rules for names of stations.
         key link: CsmaLinkTable = tables().required();
         /// Nodes by name, with the positions from which the conflicts follow.
-        key node: CsmaNode = tables().absent("no nodes; conflicts are listed");
+        key node: CsmaNode = tables().absent("no nodes, and the conflicts are listed");
         /// Distance up to which a frame can be received. Links between nodes must not be longer.
         transmission_range: Millimetres = length(1..=FARTHEST).default("250 m");
         /// Carrier-sensing range, at least transmission_range. Links between nodes conflict if the distance of their transmitters is at most this range, or if they share a node.
@@ -105,7 +105,7 @@ table! {
         interference_range: Millimetres = length(0..=FARTHEST).default("0 mm");
         /// If true, a conflict graph that is not connected is refused.
         connected: bool = flag().default(false);
-        /// Channel access of all links. "adaptive": the mean backoff of a link is exp(-beta r) of a transmission, where r follows its queue. "legacy": all links have the same mean backoff, in continuous time. "dcf": links count slots, and windows double after a collision (IEEE 802.11). With "legacy" and "dcf" there are no prices: every flow has one connection, and there is no aqm. Settings without effect for the chosen access or connections are refused. Such settings of the file are accepted if --set chose the access or connections.
+        /// Channel access of all links. "adaptive": the mean backoff of a link is exp(-beta r) times the mean transmission time, where r follows the link's queue. "legacy": all links have the same mean backoff, in continuous time. "dcf": links count slots, and windows double after a collision (IEEE 802.11). With "legacy" and "dcf" every flow has one connection, and there is no aqm. Settings without effect for the chosen access or connections are refused. Such settings of the file are accepted if --set chose the access or connections.
         access: AccessWord = word().default(AccessWord::Adaptive);
         /// Air time of packets, and their number of attempts.
         flat air: CsmaAir;
@@ -115,7 +115,7 @@ table! {
         slot: Span = duration(US..=S).default("20 us");
         /// Idle time before a backoff counts down.
         difs: Span = duration(0..=S).depends("50 us with access = \"dcf\", else 0 s") => access.difs();
-        /// Idle time before a backoff counts down after a frame that the link senses but cannot read; 364 us in 802.11b. A link reads its own return link. If nodes have positions, it also reads frames to or from nodes in transmission_range of its transmitter.
+        /// Idle time before a backoff counts down after a frame that the link senses but cannot read; 364 us in 802.11b. A link can read the frames of its own return link. If nodes have positions, it can also read frames to or from nodes within transmission_range of its transmitter.
         eifs: Span = duration(0..=S).depends("difs") => difs;
         /// Smallest contention window, with access = "dcf".
         cwmin: u32 = count(0..=32_767).default(31);
@@ -129,7 +129,7 @@ table! {
         acks: CsmaAcks = word().default(CsmaAcks::Priority);
         /// Mean transmission time of every link divided by its mean backoff time, with access = "legacy".
         access_intensity: f64 = number(1e-6..=1e6).default(2.24);
-        /// Factor of the aggressiveness r in the exponent of the backoff. It is the inverse weight of the entropy.
+        /// Factor of the aggressiveness r in the exponent of the backoff, exp(-beta r). In the optimisation problem of paper 001, beta is the inverse weight of the entropy.
         beta: f64 = number(1e-6..=1e9).default(200.0);
         /// Dependence of r on the queue.
         flat price: CsmaPrice;
@@ -141,16 +141,16 @@ table! {
         flat users: CsmaUsers;
         /// Parameter of the utility x^(1 - fairness) / (1 - fairness) of a rate x in packets/s, only with connections = "utility". It must be above 0, so that the utility is concave. 1 means proportional fairness.
         fairness: f64 = number(-1000.0..=1000.0).fallback(2.0);
-        /// Derivative of any concave utility, as points [rate in packets/s, marginal utility]. It replaces fairness, only with connections = "utility". Between two points, and beyond the first and last point, it is a power of the rate.
+        /// Derivative of any concave utility, as points [rate in packets/s, marginal utility]. The points replace fairness, and are accepted only with connections = "utility". Between two points, and beyond the first and last point, the marginal utility is a power of the rate.
         key marginal_utility: Vec<(f64, f64)> =
-            points(&MARGINAL_UTILITY).absent("a power of the rate, by fairness");
+            points(&MARGINAL_UTILITY).absent("a power of the rate, which follows from fairness");
     }
 }
 
 table! {
     /// Air time of packets, and their number of attempts.
     pub struct CsmaAir: Copy in "csma" {
-        /// Packets that a link sends in a second while it is active, the same for all links. Packets shorter than the longest packet of any flow take less time.
+        /// Number of packets per second that a link sends while it is active. It is the same for all links. Packets shorter than the longest packet of any flow take less time.
         service_rate_pps as "service_rate": f64 = number(1e-3..=1e7).default(600.0);
         /// Part of a transmission that does not depend on the length of the packet: preambles, headers, MAC ACK.
         overhead: Span = duration(0..=10 * S).default("0 s");
@@ -158,7 +158,7 @@ table! {
         transmission: Spread = word().default(Spread::Constant);
         /// Distribution of the backoff time with adaptive and legacy access.
         backoff: Spread = word().default(Spread::Exponential);
-        /// Largest number of attempts for each packet, including the first.
+        /// Largest number of attempts for each packet, including the first attempt.
         attempts: u32 = count(1..=255).default(7);
     }
 }
@@ -172,7 +172,7 @@ table! {
         queue_unit: QueueUnit = word().default(QueueUnit::Packets);
         /// Time between two updates of r from the queue.
         interval as "r_interval": Span = duration(US..=1_000 * S).default("1 s");
-        /// Largest aggressiveness r. It is required without aqm, because r then grows up to it.
+        /// Largest aggressiveness r. This key is required without aqm, because r then grows up to the largest value.
         r_max: Option<f64> = number(1e-12..=1e6).or("unlimited").default("unlimited");
         /// If true, a link drops arriving packets with probability r. ECN-capable packets are marked, not dropped.
         aqm: bool = flag().default(true);
@@ -196,17 +196,17 @@ table! {
     pub struct CsmaLinkTable in "csma.link" {
         /// Links that this link senses, and that sense this link.
         conflicts: Option<Vec<String>> =
-            names().absent("none; a conflict that another link lists holds for both");
-        /// Links whose frames are destroyed by frames of this link, although their transmitters do not sense it (hidden nodes).
+            names().absent("none; a conflict that another link lists holds for both links");
+        /// Links whose frames are destroyed by frames of this link, although the transmitters of the other links do not sense this link (hidden nodes).
         disturbs: Option<Vec<String>> = names().absent("none");
         /// Aggressiveness r of this link, independent of its queue.
         r: Option<f64> = number(0.0..=1e6).absent("r follows the queue");
         /// Probability per attempt that a frame is lost to channel errors.
         error: f64 = probability().default(0.0);
         /// Node that transmits.
-        from: Option<String> = name().absent("no node; conflicts are listed");
+        from: Option<String> = name().absent("no node, and the conflicts are listed");
         /// Node that receives.
-        to: Option<String> = name().absent("no node; conflicts are listed");
+        to: Option<String> = name().absent("no node, and the conflicts are listed");
     }
 }
 

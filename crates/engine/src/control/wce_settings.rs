@@ -23,15 +23,15 @@ words! {
 table! {
     /// Steps and thresholds of the estimator.
     pub struct WceKeys: Copy in "wce" {
-        /// Algorithm that sets the rate from round-trip times. "agreement" uses the delay on which stations with traffic agree. "paper" uses every reply on its own, as in paper 002.
+        /// Algorithm that sets the rate from round-trip times. "agreement" uses the lower median of the queueing delays of stations with traffic. "paper" uses every reply on its own, as in paper 002.
         rule: WceRule = word().default(WceRule::Agreement);
         /// Smallest rate of the bottleneck.
-        min: Option<u64> = rate().depends("a thirtieth of max, with rule \"agreement\" at most 1 Mbps");
+        min: Option<u64> = rate().depends("a thirtieth of max; with rule \"agreement\" at most 1 Mbps");
         /// Time between two pings. Each ping goes to another station.
         interval: Span = duration(MS..=10 * S).default("100 ms");
         /// Round-trip time up to which the rate grows exponentially.
         low: Span = duration(1..=10 * S).default("5 ms");
-        /// Round-trip time up to which the rate grows linearly. Above it the rate falls.
+        /// Round-trip time up to which the rate grows linearly. Above this time the rate falls.
         threshold: Span = duration(1..=10 * S).default("40 ms");
         /// Round-trip time above which the rate is cut immediately.
         high: Option<Span> = duration(1..=10 * S).depends("100 ms; with rule \"paper\" 200 ms");
@@ -160,7 +160,7 @@ impl WceSettings {
             return;
         };
         if let Some(said) = keys.iter().find_map(|key| tables[0].given(key)) {
-            let message = format!("{} makes no sense here; expected {allowed}", said.shown);
+            let message = format!("{} is out of order; expected {allowed}", said.shown);
             problems.add(said.origin, &said.path, message);
         }
     }

@@ -67,11 +67,14 @@ impl Loss {
         let names = "probability, every";
         match (own.said(LossTable::probability), every) {
             (Some(_), Some(every)) => {
-                let message = format!("a second rule, after probability; expected one of {names}");
+                let message = format!(
+                    "a second rule in addition to probability; expected one of \
+                                       {names}"
+                );
                 problems.add(every.origin, &every.path, message);
             }
             (None, None) if !problems.concern(&own.path) && !problems.concern_inside(&own.path) => {
-                let message = format!("empty; needed one of {names}");
+                let message = format!("the table is empty; expected one of {names}");
                 problems.add(own.origin, &own.path, message);
             }
             (Some(_), None) | (None, Some(_) | None) => {}

@@ -16,7 +16,7 @@ table! {
     pub struct TraceTable in "trace" {
         /// Times of opportunities to send 1,504 bytes each, in ms, such as [0, 8, 8, 20]. The trace repeats at its last time. A packet uses its length plus 4 B.
         trace: Option<Trace> = times().absent("none");
-        /// Name of a file next to this file, with the times of opportunities to send 1,504 bytes each. It has one time in ms per line, as in mahimahi.
+        /// Name of a file in the directory of the scenario, with the times of opportunities to send 1,504 bytes each. It has one time in ms per line, as in mahimahi.
         trace_file: Option<Trace> = times_file().absent("none");
     }
 }
@@ -96,11 +96,14 @@ impl LinkRate {
         let names = "constant, trace, trace_file";
         match said[..] {
             [] if !problems.concern(&own.path) && !problems.concern_inside(&own.path) => {
-                let message = format!("empty; needed one of {names}");
+                let message = format!("the table is empty; expected one of {names}");
                 problems.add(own.origin, &own.path, message);
             }
             [(first, _), (_, second), ..] => {
-                let message = format!("a second rate, after {first}; expected one of {names}");
+                let message = format!(
+                    "a second rate in addition to {first}; expected one of \
+                                       {names}"
+                );
                 problems.add(second.origin, &second.path, message);
             }
             [] | [_] => {}

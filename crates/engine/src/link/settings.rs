@@ -29,11 +29,11 @@ table! {
         apart jitter: Span = Span::ZERO;
         /// Queue in front of the link, used only with a rate.
         made queue: QueueSetting = there;
-        /// Queue in front of the link, from `from` to `to`. It is used only with a rate.
+        /// Queue in front of the link, from `from` to `to`. The queue is used only if the link has a rate.
         key queue: QueueSetting = queue().default(1_000);
-        /// Queue in front of the link, from `to` to `from`. It is used only with a rate.
+        /// Queue in front of the link, from `to` to `from`. The queue is used only if the link has a rate.
         key back_queue: QueueSetting = queue().default(1_000);
-        /// Probability that a TCP segment or datagram is lost on the link. `{ every = N }` loses every N-th instead. ACKs are never lost.
+        /// Probability that a TCP segment or datagram is lost on the link. `{ every = N }` loses every N-th segment or datagram instead. ACKs are never lost.
         loss: Loss = shorthand(LossTable::probability).default(0.0), by lost;
         /// Whether the link belongs to the host of a flow. Results do not contain such links.
         beside of_host: bool = false;
@@ -127,9 +127,9 @@ table! {
         delay: Span = duration(0..=100 * S).default("0 ms");
         /// Queue at each end of the wire, used only with a rate.
         made queue: QueueSetting = there;
-        /// Queue at each end of the wire. It is used only with a rate.
+        /// Queue at each end of the wire. The queue is used only if the link has a rate.
         key queue: QueueSetting = queue().default(1_000);
-        /// Probability that a TCP segment or datagram is lost on the wire. `{ every = N }` loses every N-th of each direction instead. ACKs are never lost.
+        /// Probability that a TCP segment or datagram is lost on the wire. `{ every = N }` loses every N-th segment or datagram of each direction instead. ACKs are never lost.
         loss: Loss = shorthand(LossTable::probability).default(0.0), by lost;
     }
 }

@@ -12,7 +12,7 @@ use crate::table;
 table! {
     /// Aggregation of frames that a node of an 802.11n, ac or ax cell sends, and reordering of frames that it receives.
     pub struct AggregationKeys: Copy in "aggregation" {
-        /// Largest number of MPDUs in a PPDU, and window of the block acknowledgement. It is at most 64 in 802.11n and ac, else 256. With 1 there are no aggregates of MPDUs, and each MPDU has a MAC ACK of its own.
+        /// Largest number of MPDUs in a PPDU, and window of the block acknowledgement. The largest value is 64 in 802.11n and ac, else 256. With 1 there are no aggregates of MPDUs, and each MPDU has a MAC ACK of its own.
         mpdus: Option<u32> = count(1..=256).depends("64 in 802.11n and ac, 256 in 802.11ax; 1 in category voice, as in Linux");
         /// Length of the longest A-MPDU: at most 65535 B in 802.11n, 1048575 B in 802.11ac, 6500631 B in 802.11ax.
         bytes: Option<u32> = size(1..=6_500_631).depends("the largest of the PHY");
@@ -20,7 +20,7 @@ table! {
         time: Option<Span> = duration(100 * US..=LONGEST_PPDU.0).depends("5.484 ms, the standard's limit");
         /// Length of the longest A-MSDU, in which packets to one receiver share an MPDU. With "none" each packet has an MPDU of its own.
         amsdu: Option<u32> = size(100..=11_398).or("none").depends("\"none\"");
-        /// Largest number of attempts for an MPDU under a block acknowledgement, including the first. ns-3 uses "unlimited". Without a block acknowledgement, attempts_short and attempts_long apply.
+        /// Largest number of attempts for an MPDU under a block acknowledgement, including the first attempt. ns-3 uses "unlimited". Without a block acknowledgement, attempts_short and attempts_long apply.
         attempts: Option<u32> = count(1..=255).or("unlimited").depends("15");
         /// If true, a BlockAckReq follows an aggregate without response, in place of the data, as in ns-3.
         bar_after_failure: Option<bool> = flag().depends("false");

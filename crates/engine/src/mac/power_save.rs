@@ -18,7 +18,7 @@ table! {
 table! {
     /// Power save of a station.
     pub struct SleepKeys: Copy in "sleep" {
-        /// Time for which the station stays awake after its last frame in either direction; Linux uses "100 ms". The station then sleeps until a beacon announces packets. With "0 s" its own frames do not wake it either.
+        /// Time for which the station stays awake after its last frame in either direction; Linux uses "100 ms". The station then sleeps until a beacon announces packets. With "0 s" the station does not wake up when it sends frames either.
         power_save: Option<Span> = duration(0..=100 * S).or("off").default("off");
     }
 }

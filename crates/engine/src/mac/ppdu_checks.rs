@@ -50,7 +50,7 @@ pub(super) fn check_cell(cell: &Section, problems: &mut Problems) {
         && let Some(order) = ap.said(ApTable::queue_order)
         && order.value == QueueOrder::Mixed
     {
-        let fault = "would tear aggregates apart; expected \"fifo\" in a cell that aggregates";
+        let fault = "would split aggregates; expected \"fifo\" in a cell that aggregates";
         refuse(&order, fault, problems);
     }
 }
@@ -59,12 +59,12 @@ pub(super) fn check_cell(cell: &Section, problems: &mut Problems) {
 fn refuse_mac80211(queue: &Section, phy: PhyKind, problems: &mut Problems) {
     if let Some(own) = queue.inside(ApQueue::mac80211) {
         let message = format!(
-            "the queue of mac80211 is above a device that aggregates, which {} does not; accepted \
-             with phy \"802.11n\", \"802.11ac\" or \"802.11ax\"",
+            "the queue of mac80211 needs a device that aggregates, and {} has no aggregates; \
+             accepted with phy \"802.11n\", \"802.11ac\" or \"802.11ax\"",
             phy.name()
         );
         let hint = format!(
-            "`{} = {{ fq_codel = {{}} }}` has its flow queues and CoDel",
+            "`{} = {{ fq_codel = {{}} }}` has the same flow queues and CoDel",
             queue.path
         );
         problems.add_with_hint(own.origin, &own.path, message, Some(hint));
@@ -78,9 +78,10 @@ fn refuse_all(cell: &Section, problems: &mut Problems) {
         StreamKeys: mcs, streams
     );
     for entry in keys.into_iter().filter_map(|key| cell.given(key)) {
-        let fault = "is of cells that aggregate; accepted with phy \"802.11n\", \"802.11ac\" or \
+        let fault = "this key is only for cells that aggregate; accepted with phy \"802.11n\", \
+                     \"802.11ac\" or \
                      \"802.11ax\"";
-        entry.refuse_value(fault, problems);
+        entry.refuse(fault, problems);
     }
     let tables = [Some(cell), cell.inside(Cell::ap)];
     for table in tables.into_iter().flatten() {
@@ -101,7 +102,8 @@ fn aggregations(table: &Section) -> impl Iterator<Item = &Section> {
 
 fn refuse_aggregation(table: &Section, problems: &mut Problems) {
     for own in aggregations(table).filter(|own| own.given) {
-        let message = "there are no aggregates without MCS; accepted with phy \"802.11n\", \"802.11ac\" or \
+        let message = "this cell cannot send aggregates; accepted with phy \"802.11n\", \
+                       \"802.11ac\" or \
                        \"802.11ax\"";
         own.refuse(message, problems);
     }
@@ -109,12 +111,12 @@ fn refuse_aggregation(table: &Section, problems: &mut Problems) {
 
 fn refuse_rate(entry: &crate::notation::decode::Entry, phy: PhyKind, problems: &mut Problems) {
     let message = format!(
-        "{} is a rate, which {} derives from mcs, streams and width; accepted at stations of \
-         802.11a and g",
+        "{} is a rate, but in {} the rate follows from mcs, streams and width; accepted at \
+         stations of 802.11a and g",
         entry.shown,
         phy.name()
     );
-    let hint = "give `mcs` and `streams`, or `snr`".to_owned();
+    let hint = "set `mcs` and `streams`, or `snr`".to_owned();
     problems.add_with_hint(entry.origin, &entry.path, message, Some(hint));
 }
 
@@ -147,7 +149,7 @@ fn check_channel(cell: &Section, generation: Generation, problems: &mut Problems
         && (generation, coding.value, wide) == (Generation::He, Some(Coding::Bcc), true)
     {
         let fault =
-            "is the code of 802.11ax only at 20 MHz; expected \"ldpc\", or `width` = \"20 MHz\"";
+            "is a code of 802.11ax only at 20 MHz; expected \"ldpc\", or `width` = \"20 MHz\"";
         return refuse(&coding, fault, problems);
     }
     if let Some(width) = width
@@ -176,8 +178,8 @@ fn check_symbols(cell: &Section, generation: Generation, problems: &mut Problems
         && guard.value.is_some_and(|span| !allowed.contains(&span.0))
     {
         let fault = match he {
-            true => "is no guard interval of 802.11ax; expected one of 0.8, 1.6 and 3.2 us",
-            false => "is no guard interval of 802.11n and ac; expected 0.4 and 0.8 us",
+            true => "is no guard interval of 802.11ax; expected 0.8, 1.6 or 3.2 us",
+            false => "is no guard interval of 802.11n and ac; expected 0.4 or 0.8 us",
         };
         return refuse(guard, fault, problems);
     }
@@ -185,7 +187,12 @@ fn check_symbols(cell: &Section, generation: Generation, problems: &mut Problems
     let padding = cell.said(PpduKeys::packet_padding);
     for said in [&ltf, &padding].into_iter().flatten() {
         if !he && said.value.is_some() {
-            refuse(said, "is of 802.11ax; accepted with that phy", problems);
+            refuse(
+                said,
+                "is set, but this key is only for 802.11ax; accepted with phy \
+                          \"802.11ax\"",
+                problems,
+            );
             return;
         }
     }
@@ -196,7 +203,7 @@ fn check_symbols(cell: &Section, generation: Generation, problems: &mut Problems
     {
         refuse(
             &padding,
-            "is no packet padding; expected one of 0, 8 and 16 us",
+            "is no packet padding; expected 0, 8 or 16 us",
             problems,
         );
     }
@@ -225,7 +232,12 @@ fn check_aggregation(table: &Section, generation: Generation, problems: &mut Pro
         Generation::He => "802.11ax",
     };
     let keys = [
-        (AggregationKeys::mpdus, generation.most_mpdus(), "MPDUs", ""),
+        (
+            AggregationKeys::mpdus,
+            generation.most_mpdus(),
+            "the MPDUs of a PPDU",
+            "",
+        ),
         (
             AggregationKeys::bytes,
             generation.longest_ampdu(),
@@ -243,7 +255,10 @@ fn check_aggregation(table: &Section, generation: Generation, problems: &mut Pro
     for (own, (key, most, of, unit)) in all {
         let Some(said) = own.said(key) else { continue };
         if said.value.is_some_and(|value| value > most) {
-            let fault = format!("is too many for {of} of {phy}; expected at most {most}{unit}");
+            let fault = format!(
+                "is more than {phy} allows for {of}; expected at most \
+                                 {most}{unit}"
+            );
             refuse(&said, fault, problems);
         }
     }
@@ -277,7 +292,7 @@ pub(super) fn check_station(station: &Section, cell: &Section, own: Own, problem
         && !allowed.contains(&format!("\"{}\"", phy.name()))
     {
         let fault = format!(
-            "is no station for {}; expected one of {allowed}",
+            "is not accepted for a station of {}; expected one of {allowed}",
             cell_of(&ppdus)
         );
         return refuse(said, fault, problems);
@@ -320,7 +335,7 @@ fn refuse_at_station(station: &Section, of_cell: PhyKind, own: &Own, problems: &
         && said.value.is_some_and(|phy| phy != of_cell)
     {
         let fault = format!(
-            "is not that of the cell; expected \"{}\", and another in a cell of 802.11n, ac or ax",
+            "is not the phy of the cell; expected \"{}\", or a cell of 802.11n, ac or ax",
             of_cell.name()
         );
         refuse(said, fault, problems);
@@ -333,10 +348,10 @@ fn refuse_streams(station: &Section, phy: PhyKind, problems: &mut Problems) {
     let keys = keys!(StreamKeys: mcs, streams);
     for entry in keys.into_iter().filter_map(|key| station.given(key)) {
         let fault = format!(
-            "is of 802.11n, ac and ax; expected `rate` instead at a station of {}",
+            "this key is only for 802.11n, ac and ax; expected `rate` instead at a station of {}",
             phy.name()
         );
-        entry.refuse_value(fault, problems);
+        entry.refuse(fault, problems);
     }
 }
 
@@ -394,8 +409,8 @@ fn check_streams(tables: &[&Section], one: Modulation, phy: PhyKind, problems: &
     } else {
         let streams = if count == 1 { "stream" } else { "streams" };
         format!(
-            "{mcs} with {count} {streams} at {width} MHz is no combination of {}; expected {highest}, \
-             or another width",
+            "MCS {mcs} with {count} {streams} at {width} MHz does not exist in {}; expected \
+             {highest}, or another width",
             phy.name()
         )
     };

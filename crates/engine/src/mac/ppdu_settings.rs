@@ -76,20 +76,20 @@ table! {
         band: Option<Band> = word_or_none().depends("\"5 GHz\"");
         /// Width of the channel: up to 40 MHz in 802.11n and at 2.4 GHz, else up to 160 MHz.
         width: Option<Width> = word_or_none().depends("\"20 MHz\" in 802.11n and at 2.4 GHz, else \"80 MHz\"");
-        /// Guard interval of data symbols: 0.4 or 0.8 us in 802.11n and ac; 0.8, 1.6 or 3.2 us in 802.11ax.
+        /// Guard interval of data symbols.
         guard_interval: Option<Span> = duration(400..=3_200)
-            .but("0.4 and 0.8 us in 802.11n and ac; 0.8, 1.6 and 3.2 us in 802.11ax").depends("0.8 us");
+            .but("0.4 or 0.8 us in 802.11n and ac; 0.8, 1.6 or 3.2 us in 802.11ax").depends("0.8 us");
         /// Duration of the HE long training field without its guard interval. A duration of 3.2 us requires a guard interval of 0.8 us. A duration of 6.4 us requires 0.8 or 1.6 us, and 12.8 us requires 0.8 or 3.2 us.
         ltf: Option<Span> = duration(3_200..=12_800)
-            .but("3.2, 6.4 and 12.8 us").depends("6.4 us; 12.8 us with a guard interval of 3.2 us");
-        /// Nominal packet padding of 802.11ax, which receivers request as time to decode: 0, 8 or 16 us. The packet extension at the end of a PPDU is never longer.
+            .but("3.2, 6.4 or 12.8 us").depends("6.4 us; 12.8 us with a guard interval of 3.2 us");
+        /// Nominal packet padding of 802.11ax, which receivers request as time to decode. The packet extension at the end of a PPDU is never longer.
         packet_padding: Option<Span> = duration(0..=16_000)
-            .but("0, 8 and 16 us").depends("16 us");
+            .but("0, 8 or 16 us").depends("16 us");
         /// Error-correcting code of the data. 802.11ax supports only LDPC above 20 MHz, with MCS 10 and 11, and with more than 4 streams.
         coding: Option<Coding> = word_or_none().depends("\"bcc\" in 802.11n and ac, \"ldpc\" in 802.11ax");
         /// Rules for durations. "standard": rules of IEEE 802.11. "ns-3": simplified rules of ns-3 3.44.
         durations: DurationRules = word().default(DurationRules::Standard);
-        /// Response whose duration EIFS contains, in addition to SIFS and AIFS. "expected": the response to the frame, estimated by its modulation. It takes 68, 44 or 32 us after HT, VHT and HE PPDUs, and 44, 32 or 28 us after other OFDM frames. "ack": a MAC ACK at eifs_rate.
+        /// Response whose duration EIFS contains, in addition to SIFS and AIFS. "expected": the response to the frame, whose duration depends on the modulation of the frame. After an HT, VHT or HE PPDU the response takes 68, 44 or 32 us; after another OFDM frame it takes 44, 32 or 28 us. "ack": a MAC ACK at eifs_rate.
         eifs: EifsRule = word().default(EifsRule::Expected);
         /// Default access parameters of 802.11n, ac and ax cells. "802.11-2020": the standard, with TXOPs of 2.528 ms for best effort and background, 4.096 ms for video, and 2.08 ms for voice. "hostapd": the defaults of hostapd for access points and their stations.
         edca: EdcaDefaults = word().default(EdcaDefaults::Standard);

@@ -100,8 +100,8 @@ impl PhyKind {
             "g" => "802.11g",
             "wifi7" | "be" | "eht" | "wifi8" | "bn" => {
                 return Some(
-                    "\"802.11ax\" is the latest here: a cell of 802.11be with links of its own, wider \
-                     channels or MCS 12 and 13 is not modelled"
+                    "the latest standard that is modelled is \"802.11ax\"; 802.11be with \
+                     several links, wider channels or MCS 12 and 13 is not modelled"
                         .to_owned(),
                 );
             }
@@ -208,13 +208,13 @@ table! {
         all_of PpduKeys;
         all_of StreamKeys;
         all_of PowerSave;
-        /// Queue of the access point, a short form of ap.queue. A bare number is its limit. If --set replaces a table by a bare number, the discipline is kept; { limit = 100 } makes a FIFO of 100 packets.
+        /// Queue of the access point, a short form of cell.ap.queue. A bare number is its limit in packets. If --set replaces a table by a bare number, the discipline is kept; { limit = 100 } makes a FIFO of 100 packets.
         key ap_queue: ApQueue =
             ap_queue().by_preset(|| per_preset(|preset| preset.ap_queue_packets.to_string()));
-        /// Queue of each station.
+        /// Queue of each station. A bare number is its limit in packets.
         key queue: QueueSetting = queue().default(1_000);
         /// Node of the wired network at which the cell's wire ends.
-        key node: String = name().depends("a node of its own");
+        key node: String = name().depends("a separate node");
         /// Settings of the access point that differ from those of the cell.
         key ap: ApTable = inner().depends("the values of the cell");
         all_of NodeAccess;
@@ -226,11 +226,11 @@ table! {
     pub struct ApTable in "ap" {
         /// Rate of data frames to every station.
         key rate: u64 = listed(&DATA_RATE).depends("each station's own rate");
-        /// Queue of each access category: its limit, or a table with limit and discipline.
-        key queue: ApQueue = ap_queue().depends("cell.ap_queue");
+        /// Queue of each access category: the limit in packets, or a table with limit and discipline.
+        key queue: ApQueue = ap_queue().depends("the value of cell.ap_queue");
         /// Order in which the queue is served. "fifo": first in, first out. "mixed": a packet is drawn at random, and the first packet of its flow is sent next, as in models of a randomly mixed queue.
         queue_order: QueueOrder = word().default(QueueOrder::Fifo);
-        all_of NodeAccess, inherits "cell";
+        all_of NodeAccess, inherits "[cell]";
     }
 }
 
@@ -335,50 +335,50 @@ contention! {
     by_preset(|| per_preset(|preset| preset.aifsn.to_string())),
     by_preset(|| per_preset(|preset| preset.cwmin.to_string())),
     by_preset(|| per_preset(|preset| preset.cwmax.to_string())),
-    depends("1, or no limit in packets if there is a txop_limit"),
+    depends("1 frame, or no limit in frames if there is a txop_limit"),
     by_preset(|| per_preset(|preset| preset.txop_limit.map_or("none".to_owned(), time_of)))
 }
 
 contention! {
     /// Access category voice, which wins internal collisions with all others.
     Voice in "voice":
-    depends("that of the cell's table, else 2"),
-    depends("that of the cell's table, else (c + 1) / 4 - 1 where c is best effort's cwmin"),
-    depends("that of the cell's table, else (c + 1) / 2 - 1 where c is best effort's cwmin"),
-    depends("that of the cell's table, else 1, or no limit in packets if there is a txop_limit"),
-    depends("that of the cell's table, else \"none\"; in 802.11n, ac and ax 2.08 ms, as set by edca");
-    /// Aggregation of 802.11n, ac and ax in this category: keys that differ from those of the node. Without mpdus here there are no aggregates of MPDUs, whatever is set for the node.
-    key aggregation: AggregationKeys = inner().depends("that of the node with mpdus = 1, because Linux starts no block acknowledgement session for voice");
+    depends("the value in [cell.voice], else 2"),
+    depends("the value in [cell.voice], else (c + 1) / 4 - 1, where c is the cwmin of best effort"),
+    depends("the value in [cell.voice], else (c + 1) / 2 - 1, where c is the cwmin of best effort"),
+    depends("the value in [cell.voice], else 1 frame, or no limit in frames if there is a txop_limit"),
+    depends("the value in [cell.voice], else \"none\"; in 802.11n, ac and ax 2.08 ms with the default of edca");
+    /// Aggregation of 802.11n, ac and ax in this category: the keys that differ from the aggregation of the node. Unless this table sets mpdus, there are no aggregates of MPDUs, whatever is set for the node.
+    key aggregation: AggregationKeys = inner().depends("the aggregation of the node with mpdus = 1, because Linux starts no block acknowledgement session for voice");
 }
 
 contention! {
     /// Access category video, which yields to voice in internal collisions.
     Video in "video":
-    depends("that of the cell's table, else 2"),
-    depends("that of the cell's table, else (c + 1) / 2 - 1 where c is best effort's cwmin"),
-    depends("that of the cell's table, else best effort's cwmin"),
-    depends("that of the cell's table, else 1, or no limit in packets if there is a txop_limit"),
-    depends("that of the cell's table, else \"none\"; in 802.11n, ac and ax 4.096 ms, as set by edca");
-    /// Aggregation of 802.11n, ac and ax in this category: keys that differ from those of the node.
-    key aggregation: AggregationKeys = inner().depends("that of the node");
+    depends("the value in [cell.video], else 2"),
+    depends("the value in [cell.video], else (c + 1) / 2 - 1, where c is the cwmin of best effort"),
+    depends("the value in [cell.video], else the cwmin of best effort"),
+    depends("the value in [cell.video], else 1 frame, or no limit in frames if there is a txop_limit"),
+    depends("the value in [cell.video], else \"none\"; in 802.11n, ac and ax 4.096 ms with the default of edca");
+    /// Aggregation of 802.11n, ac and ax in this category: the keys that differ from the aggregation of the node.
+    key aggregation: AggregationKeys = inner().depends("the aggregation of the node");
 }
 
 contention! {
     /// Access category background, which yields to all others in internal collisions.
     Background in "background":
-    depends("that of the cell's table, else 7"),
-    depends("that of the cell's table, else best effort's"),
-    depends("that of the cell's table, else best effort's"),
-    depends("that of the cell's table, else 1, or no limit in packets if there is a txop_limit"),
-    depends("that of the cell's table, else \"none\"; in 802.11n, ac and ax 2.528 ms, as set by edca");
-    /// Aggregation of 802.11n, ac and ax in this category: keys that differ from those of the node.
-    key aggregation: AggregationKeys = inner().depends("that of the node");
+    depends("the value in [cell.background], else 7"),
+    depends("the value in [cell.background], else the cwmin of best effort"),
+    depends("the value in [cell.background], else the cwmax of best effort"),
+    depends("the value in [cell.background], else 1 frame, or no limit in frames if there is a txop_limit"),
+    depends("the value in [cell.background], else \"none\"; in 802.11n, ac and ax 2.528 ms with the default of edca");
+    /// Aggregation of 802.11n, ac and ax in this category: the keys that differ from the aggregation of the node.
+    key aggregation: AggregationKeys = inner().depends("the aggregation of the node");
 }
 
 table! {
     /// Medium access of any node. The contention keys are those of category best effort.
     pub struct NodeAccess: Copy in "access" {
-        /// Highest rate of MAC ACK, RTS and CTS frames. They are never faster than the data frame to which they belong.
+        /// Highest rate of MAC ACK, RTS and CTS frames. These frames are never faster than the data frame to which they belong.
         control_rate_bps as "control_rate": Option<u64> =
             listed(&CONTROL_RATE).by_preset(|| per_preset(|preset| rate_of(preset.control_rate_bps)));
         /// Contention of category best effort.
@@ -388,13 +388,13 @@ table! {
         /// Largest number of attempts for frames longer than the RTS threshold, including the first attempt.
         attempts_long: u32 = count(1..=255).default(4);
         /// Access parameters of category voice, which has the highest priority.
-        key voice: Voice = inner().depends("those of the cell, else derived from best effort");
+        key voice: Voice = inner().depends("the parameters in [cell], else parameters derived from best effort");
         /// Access parameters of category video, which has the second-highest priority.
-        key video: Video = inner().depends("those of the cell, else derived from best effort");
+        key video: Video = inner().depends("the parameters in [cell], else parameters derived from best effort");
         /// Access parameters of category background, which has the lowest priority.
-        key background: Background = inner().depends("those of the cell, else derived from best effort");
+        key background: Background = inner().depends("the parameters in [cell], else parameters derived from best effort");
         /// Aggregation of 802.11n, ac and ax. The table of a category may have keys of its own. Category voice has no aggregates of MPDUs unless voice.aggregation.mpdus is set.
-        key aggregation: AggregationKeys = inner().depends("that of the cell");
+        key aggregation: AggregationKeys = inner().depends("the defaults of the table's keys");
     }
 }
 

@@ -34,7 +34,7 @@ impl<'a> Instants<'a> {
         }
         if let Some((_, other)) = self.seen.iter().find(|(other, _)| *other == at.value) {
             let message = format!(
-                "{} is the time of `{other}` too; expected different times",
+                "{} is also the time of `{other}`; expected different times",
                 at.shown
             );
             problems.add(at.origin, &at.path, message);

@@ -52,7 +52,7 @@ pub(super) fn stands_in(root: &'static Table, added: &Added, name: &str) -> Opti
     if places.len() > NAMED + 1 {
         let more = places.len() - NAMED;
         places.truncate(NAMED);
-        places.push(format!("{more} tables more"));
+        places.push(format!("{more} other tables"));
     }
     let (last, others) = places.split_last()?;
     let listed = match others {

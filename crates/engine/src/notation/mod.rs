@@ -113,7 +113,11 @@ fn tree(text: &str, format: Format, needed: &str, problems: &mut Problems) -> Op
         line.is_empty() || (format == Format::Toml && line.starts_with('#'))
     };
     if text.lines().all(comment_only) {
-        problems.add(Origin::File, WHOLE_FILE, format!("nothing in it; {needed}"));
+        problems.add(
+            Origin::File,
+            WHOLE_FILE,
+            format!("the file is empty; {needed}"),
+        );
         return None;
     }
     let root = match format {

@@ -147,13 +147,15 @@ impl Setting<'_, '_, '_> {
                              are alike; expected {names_shown}"
                         ),
                         Some(format!(
-                            "{} sets all of them; give a station that differs a table of its own",
+                            "{} sets all members of the group; to set only one station, give it a \
+                             table of its own",
                             join(&join(parent, group), &rest.join("."))
                         )),
                     ),
                     None if names.is_empty() => (
                         format!(
-                            "no such {}; there is none, and a whole table adds one",
+                            "no such {}; the file has no such table; to add one, set the whole \
+                             table",
                             table.name
                         ),
                         Some(format!("`{path}={{ ... }}`")),

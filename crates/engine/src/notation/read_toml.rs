@@ -13,8 +13,8 @@ use super::unclosed;
 const DUPLICATE: &str = "duplicate key";
 /// Part of the parser's message about keys that are added to a table in braces.
 const COMPLETE: &str = "cannot extend value of type inline table";
-const COMPLETE_HINT: &str =
-    "a table in braces takes no keys from elsewhere, such as `vsb = {}`: write `[vsb]` instead";
+const COMPLETE_HINT: &str = "a table in braces, such as `vsb = {}`, cannot get keys from other lines: write `[vsb]` \
+     instead";
 
 /// The tree, or `None` if the text is not TOML. A key defined twice is reported, but leaves a tree.
 pub(crate) fn read(text: &str, problems: &mut Problems) -> Option<Item> {

@@ -74,7 +74,12 @@ impl Writer<'_> {
         let mut default = None;
         match (&key.default, inherits) {
             (Default::Required, _) => {}
-            (_, Some(from)) => description += &format!(" Default: that of {from}."),
+            (_, Some(from)) => {
+                description += &format!(
+                    " Default: the value of this key in \
+                                                        {from}."
+                )
+            }
             (Default::Depends(what) | Default::Absent(what), _) => {
                 description += &format!(" Default: {what}.")
             }

@@ -53,7 +53,7 @@ pub(super) fn of_file(name: &str, files: &Files) -> Result<Arc<[u32]>, Refusal> 
     let bytes = match files.get(name) {
         Some(Ok(bytes)) => bytes,
         Some(Err(why)) => return refuse(format!("cannot be read: {why}")),
-        None => return refuse("is a file, and none is at hand"),
+        None => return refuse("is the name of a file, and no files are available here"),
     };
     if bytes.len() > LARGEST_TIMES {
         return refuse(format!("has more than {LARGEST_TIMES} bytes"));
@@ -91,7 +91,7 @@ fn in_order(
         let fault = match ms {
             Err(refusal) => refusal.fault,
             Ok(ms) if ms > LATEST_MS => "is too large".to_owned(),
-            Ok(ms) if ms < before => format!("is before the {before} in front of it"),
+            Ok(ms) if ms < before => format!("is before the previous time, {before}"),
             Ok(ms) => {
                 times.push(ms as u32);
                 continue;
@@ -158,7 +158,7 @@ mod tests {
             (b"1 2", "has \"1 2\" in line 1, which is not a whole number"),
             (
                 b"4\n9\n7",
-                "has \"7\" in line 3, which is before the 9 in front of it",
+                "has \"7\" in line 3, which is before the previous time, 9",
             ),
             (b"-3\n9", "has \"-3\" in line 1, which is negative"),
             (
@@ -182,6 +182,11 @@ mod tests {
         let files = Files::from([("x".to_owned(), Err("no such file".to_owned()))]);
         let fault = |name| of_file(name, &files).map_err(|refusal| refusal.fault);
         assert_eq!(fault("x"), Err("cannot be read: no such file".to_owned()));
-        assert_eq!(fault("y"), Err("is a file, and none is at hand".to_owned()));
+        assert_eq!(
+            fault("y"),
+            Err("is the name of a file, and no files are available \
+                          here"
+                .to_owned())
+        );
     }
 }

@@ -48,13 +48,13 @@ words! {
 table! {
     /// Virtual buffer sharing (VBS) of the access point's queue. The queue holds a part of its limit, and each class has a target share.
     pub struct SharingSetting: Copy in "vbs" {
-        /// Target occupancy c of the queue as a part of its limit, above 0 and below 1.
+        /// Target occupancy c of the queue as a fraction of its limit, above 0 and below 1.
         occupancy: f64 = number(0.0..=1.0).default(0.6);
         /// Quantity of which classes have shares. "queue": packets in the queue. "service": data segments that are sent over the air, in both directions.
         share_of: ShareOf = word().default(ShareOf::Queue);
         /// Algorithm that blocks arriving packets of a class. "corrected": Algorithm 1, which blocks a class that has its share, but only while the queue has its target occupancy. "printed": Algorithm 1 as printed, which also blocks the class while the queue is shorter. "regulated": a proportional-integral controller for each class. "partition": a drop-tail buffer for each class, with its share of the target occupancy, rounded up to whole packets.
         algorithm: Law = word().default(Law::Corrected);
-        /// Squared distance from the target occupancy, in packets, within which Algorithm 1 changes nothing. With "regulated" and "partition" it affects only the measured settling_s.
+        /// Squared distance from the target occupancy, in packets, within which Algorithm 1 changes nothing. With "regulated" and "partition" the value affects only the measured quantity settling_s.
         tol: f64 = number(0.0..=1_000_000_000_000.0).depends("1/limit^2"), by tolerance;
         /// Time between two steps of the algorithm. "packet" makes one step at every arrival.
         update: Option<Span> = duration(US..=10 * S).or("packet").default("packet");
@@ -74,9 +74,9 @@ table! {
         station: Option<String> = name().absent("any");
         /// Direction of the flows: uploads or downloads.
         direction: Option<Direction> = word_or_none().absent("both");
-        /// Loss probability from which stations belong to the class. It is that of frames with full segments at the start of the run, in the worse direction. It applies to flows of sensors too.
+        /// Loss probability from which stations belong to the class. The loss probability is that of frames with full segments at the start of the run, in the worse direction. The condition applies to flows of sensors too.
         error_from: Option<f64> = probability().absent("any");
-        /// Loss probability below which stations belong to the class. It is that of frames with full segments at the start of the run, in the worse direction. It applies to flows of sensors too.
+        /// Loss probability below which stations belong to the class. The loss probability is that of frames with full segments at the start of the run, in the worse direction. The condition applies to flows of sensors too.
         error_below: Option<f64> = number(0.0..=1.0).absent("any");
     }
 }
@@ -151,7 +151,8 @@ impl SharingSetting {
         if let Some(occupancy) = sharing.said(SharingSetting::occupancy)
             && (occupancy.value <= 0.0 || occupancy.value >= 1.0)
         {
-            let fault = "is no part of the queue's limit; expected a number above 0 and below 1";
+            let fault = "is no fraction of the queue's limit; expected a number above 0 and below \
+                         1";
             occupancy.refuse_value(fault, problems);
         }
         if let Some(law) = sharing.said(SharingSetting::algorithm)

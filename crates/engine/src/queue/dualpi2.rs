@@ -59,11 +59,11 @@ table! {
         alpha: f64, json "alpha_per_s" = number(0.0..=100.0).default(0.16);
         /// Weight of the change of the queueing delay, per second.
         beta: f64, json "beta_per_s" = number(0.0..=100.0).default(3.2);
-        /// Coupling factor k. L4S packets are marked with k times the base probability. Other packets are dropped or marked with its square.
+        /// Coupling factor k. L4S packets are marked with k times the base probability. Other packets are dropped or marked with the square of the base probability.
         coupling: f64 = number(1.0..=16.0).default(2.0);
         /// Time in the L4S queue from which its packets are marked. If a link of fixed rate needs longer for a packet of 1500 bytes, it is the time of two such packets.
         min_threshold: Span = duration(0..=10 * S).default("800 us");
-        /// Range of time above min_threshold over which the marked part rises from no packet to all packets. 0 makes a step.
+        /// Range of time above min_threshold over which the marked fraction rises from no packet to all packets. With "0 s" it rises in one step.
         range: Span = duration(0..=10 * S).default("400 us");
         /// Scheduler that chooses between the two queues: weighted round robin ("wrr"), or the packet that has waited longer ("time_shifted_fifo").
         scheduler: DualScheduler = word().default(DualScheduler::Wrr);

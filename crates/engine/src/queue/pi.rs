@@ -32,7 +32,7 @@ table! {
     pub struct PiSetting: Copy in "pi" {
         /// Target number of packets in the queue, including the packet in service.
         target: u32, json "target_packets" = count(1..=1_000_000).default(200);
-        /// Weight of the difference between queue and target at the present step. It must be above b.
+        /// Weight of the difference between queue and target at the present step. The weight must be above b.
         a: f64 = number(0.0..=1.0).default(1.822e-5);
         /// Weight of the difference between queue and target at the previous step.
         b: f64 = number(0.0..=1.0).default(1.816e-5);

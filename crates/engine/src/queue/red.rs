@@ -91,7 +91,7 @@ table! {
         max_th: f64, json "max_th_packets" = number(0.0..=1_000_000.0).required();
         /// Drop probability just below max_th.
         max_p: f64 = number(0.000_001..=1.0).default(0.1);
-        /// Weight of the present queue in its average. With 1 there is no averaging. "auto" follows from rate and delay of the link, as q_weight -1 of ns-2. 0 follows from the rate only, as q_weight 0 of ns-2.
+        /// Weight of the present queue in its average. With 1 there is no averaging. With "auto" the weight follows from rate and delay of the link, as with q_weight = -1 in ns-2. With 0 it follows from the rate only, as with q_weight = 0 in ns-2.
         weight: RedWeight = number(0.0..=1.0).or("auto").depends("\"auto\"; 0.002 with form = \"published\"")
             => match form { RedForm::Ns2 => RedWeight::Auto, RedForm::Published => ADVISED };
         /// If true, the drop probability rises above max_th until it is 1 at twice max_th. Otherwise it is 1 above max_th.

@@ -98,10 +98,10 @@ macro_rules! disciplines {
                 /// Largest number of packets in the queue, including the packet in service.
                 limit_packets as "limit": u32 = count(1..=1_000_000)
                     .hinting(meant)
-                    .depends("1000; 10240 with fq_codel, 10000 with dualpi2, 8192 with mac80211; with threshold its value"), by limit;
+                    .depends("1000; 10240 with fq_codel, 10000 with dualpi2, 8192 with mac80211; with threshold, the value of threshold"), by limit;
                 /// Discipline, which decides which packets are lost or marked, and which packet is next.
                 made discipline: Discipline = Discipline::read;
-                /// Threshold policy: an arriving packet is lost if the queue holds this many packets. It equals a drop-tail queue with this limit.
+                /// Threshold policy: an arriving packet is lost if the queue holds this many packets. The queue behaves as a drop-tail queue with this limit.
                 key threshold: u32 = count(1..=1_000_000).absent("none");
                 $( $(#[doc = $doc])+ key $key: $settings = $spec.absent("none"); )+
             }
@@ -254,7 +254,7 @@ disciplines! {
     Proportional(ProportionalSetting) as proportional = inner();
     /// CoDel (RFC 8289).
     CoDel(CoDelSetting) as codel = shorthand(CoDelSetting::target);
-    /// PI of Hollot, Misra, Towsley and Gong (INFOCOM 2001).
+    /// The PI controller of Hollot, Misra, Towsley and Gong (INFOCOM 2001).
     Pi(PiSetting) as pi = shorthand(PiSetting::target);
     /// PIE (RFC 8033).
     Pie(PieSetting) as pie = shorthand(PieSetting::target);
@@ -270,7 +270,7 @@ table! {
         all_of QueueSetting;
         /// Virtual buffer sharing: classes of flows with shares of the access point's queue.
         key vbs: SharingSetting = inner().absent("none");
-        /// Queue of a Linux access point, in a cell that aggregates: FQ-CoDel for each station, turns by air time, and limits of what the device holds.
+        /// Queue of a Linux access point, in a cell that aggregates: FQ-CoDel for each station, turns by air time, and limits on the packets in the device.
         key mac80211: Mac80211Setting = inner().absent("none");
     }
 }
@@ -405,7 +405,10 @@ fn check_disciplines(queue: &Section, problems: &mut Problems) {
     let is_empty = named.is_empty() && queue.entry(QueueSetting::limit_packets.name()).is_none();
     let is_refused = problems.concern(&queue.path) || problems.concern_inside(&queue.path);
     if is_empty && !is_refused {
-        let message = format!("empty; needed limit or one of {}", known(queue));
+        let message = format!(
+            "the table is empty; expected limit, or one of {}",
+            known(queue)
+        );
         problems.add(queue.origin, &queue.path, message);
     }
     let is_set = |(_, origin): &(&str, Origin)| matches!(origin, Origin::Setting(_));
@@ -418,7 +421,7 @@ fn check_disciplines(queue: &Section, problems: &mut Problems) {
     inside.extend(set);
     if let [(first, _), (second, origin), ..] = inside[..] {
         let message = format!(
-            "a second discipline, after {first}; expected one of {}",
+            "a second discipline in addition to {first}; expected one of {}",
             known(queue)
         );
         problems.add_with_hint(origin, &queue.path(second), message, hint);
@@ -494,7 +497,7 @@ pub(crate) fn check_start<T: Copy + Into<f64>>(
     match given {
         Some(given) => {
             let message = format!(
-                "{} keeps the queue from {key}; expected more than {}",
+                "with the limit {} the queue never reaches {key}; expected more than {}",
                 given.shown,
                 least.floor()
             );
@@ -502,10 +505,10 @@ pub(crate) fn check_start<T: Copy + Into<f64>>(
         }
         None => {
             let message = format!(
-                "{} is never reached by a queue of {USUAL_LIMIT}; expected less",
+                "{} is never reached by a queue with the limit {USUAL_LIMIT}; expected less",
                 start.shown
             );
-            let hint = format!("`{}.limit` sets what it holds", queue.path);
+            let hint = format!("`{}.limit` sets the limit of the queue", queue.path);
             problems.add_with_hint(start.origin, &start.path, message, Some(hint));
         }
     }

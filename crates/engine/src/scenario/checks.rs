@@ -52,7 +52,7 @@ pub(super) fn check(root: &Section, problems: &mut Problems) {
     sharing::check(root, problems);
     let stations = root.tables(RootKeys::station);
     if !root.lacks(RootKeys::station) && stations.is_empty() {
-        let message = "no station is in it; expected tables [station.NAME]";
+        let message = "the cell has no stations; expected tables [station.NAME]";
         cell.refuse(message, problems);
     }
     let duration = root.value(Root::duration);
@@ -87,7 +87,8 @@ fn check_bottleneck(root: &Section, problems: &mut Problems) {
     };
     match root.inside(RootKeys::cell) {
         None => {
-            let message = "it is in front of an access point; expected a cell with stations";
+            let message = "this table is for a bottleneck in front of an access point; expected a \
+                           cell with stations";
             bottleneck.refuse(message, problems);
         }
         Some(cell) => {
@@ -111,8 +112,8 @@ fn check_cell_is_not_needed(root: &Section, problems: &mut Problems) {
     if let Some(wire) = root.inside(RootKeys::wire)
         && wire.given
     {
-        let message = "is between an access point and its servers, and there is no cell; accepted \
-                       with a `cell`";
+        let message = "this is the wire between an access point and its servers, and the file has \
+                       no cell; accepted with a `cell`";
         let hint = "the links of a wired network are tables [link.NAME]".to_owned();
         problems.add_with_hint(wire.origin, &wire.path, message.to_owned(), Some(hint));
     }
@@ -143,7 +144,10 @@ fn check_wired_flows(root: &Section, problems: &mut Problems) {
         let of_tcp = TcpSettings::table().names();
         let of_tcp = of_tcp.chain(keys!(FlowTable: segments));
         for entry in of_tcp.filter_map(|key| flow.entry(key)) {
-            entry.refuse_value("is of TCP; expected a flow without udp", problems);
+            entry.refuse(
+                "this key is only for TCP; expected a flow without udp",
+                problems,
+            );
         }
     }
 }
@@ -168,7 +172,10 @@ fn check_web(flow: &Section, problems: &mut Problems) {
     }
     let of_bulk = keys!(FlowTable: count, segments; Hosts: access_spread, rtt_spread);
     for entry in of_bulk.iter().filter_map(|key| flow.entry(key)) {
-        entry.refuse_value("is of bulk TCP; expected a flow without web", problems);
+        entry.refuse(
+            "this key is only for bulk TCP; expected a flow without web",
+            problems,
+        );
     }
 }
 
@@ -177,7 +184,8 @@ fn check_format(root: &Section, problems: &mut Problems) {
         && format.value > FORMAT
     {
         let fault = format!(
-            "is newer than this version of lasthop supports; must be {FORMAT}; update lasthop"
+            "is a newer format than this version of lasthop supports; must be {FORMAT}; update \
+             lasthop"
         );
         format.refuse_value(fault, problems);
     }
@@ -364,7 +372,7 @@ fn check_datagram_rate(
         && bps > MOST_DATAGRAMS * bits
     {
         let fault = format!(
-            "in datagrams of {} B is {} a second; expected at most {MOST_DATAGRAMS}",
+            "in datagrams of {} B is {} datagrams per second; expected at most {MOST_DATAGRAMS}",
             payload.value,
             bps / bits
         );

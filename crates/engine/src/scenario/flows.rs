@@ -20,12 +20,12 @@ const LONGEST_DEFAULT_DEADLINE: Span = Span(10_000_000_000);
 table! {
     /// Keys of every flow of a station.
     pub struct StationFlow in "flow of a station" {
-        /// Time of the first packet, without the delay of stagger.
+        /// Time of the first packet, to which the delay of stagger is added.
         start: Span = duration(0..=1_000_000 * S).default("0 s");
         /// Time after which no new data is sent.
         stop: Option<Span> = duration(0..=1_000_000 * S).depends("the end of the run");
         /// Node of the wired network to which the server is attached.
-        server: Option<String> = name().depends("cell.node");
+        server: Option<String> = name().depends("the node that cell.node sets");
         /// Access category of the flow's packets, including TCP ACKs.
         category: Category = word().default(Category::BestEffort);
     }
@@ -39,7 +39,7 @@ table! {
         all_of StationFlow;
         /// Number of segments that each connection sends.
         segments: Option<u64> = count(1..=4_000_000_000).depends("no limit");
-        all_of TcpSettings, inherits "the station's tcp";
+        all_of TcpSettings, inherits "the station's table tcp";
     }
 }
 
@@ -48,7 +48,7 @@ table! {
     pub struct DatagramFlow in "datagrams" {
         all_of Datagrams;
         all_of StationFlow;
-        all_of UdpSettings, inherits "udp";
+        all_of UdpSettings, inherits "[udp]";
     }
 }
 
@@ -63,7 +63,7 @@ table! {
 table! {
     /// Settings of one station's TCP connections.
     pub struct StationTcp in "station_tcp" {
-        all_of TcpSettings, inherits "tcp";
+        all_of TcpSettings, inherits "[tcp]";
     }
 }
 

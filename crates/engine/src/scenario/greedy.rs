@@ -92,20 +92,20 @@ fn fault(
         Direction::Down => &scenario.cell.ap.queue,
     };
     if path.on_air && !on_air.is_plain() {
-        let message = "greedy, so that it fills its queue to the limit, which the queue's discipline \
-                       would not let it: expected a source with a rate, or a queue with only a limit \
+        let message = "a greedy source fills its queue to the limit, which the queue's discipline \
+                       does not allow: expected a source with a rate, or a queue with only a limit \
                        or a threshold";
         return Some(message.to_owned());
     }
     if path.on_air && station.power_save.is_some() && direction == Direction::Down {
-        let message = "greedy, so that there is always a packet for a station, which would never \
-                       sleep: expected a source with a rate, or `power_save` = \"off\"";
+        let message = "with a greedy source there is always a packet for the station, which would \
+                       never sleep: expected a source with a rate, or `power_save` = \"off\"";
         return Some(message.to_owned());
     }
     if 1.0 - path.rest > MOST_LOST {
         return Some(format!(
-            "greedy, so that it sends until its queue is full, but {} % of its datagrams are lost \
-             before: expected at most {} %",
+            "a greedy source sends until its queue is full, but {} % of its datagrams are lost \
+             before the queue: expected at most {} %",
             100.0 * (1.0 - path.rest),
             100.0 * MOST_LOST
         ));
@@ -113,8 +113,8 @@ fn fault(
     let (name, rate_bps, queue) = path.link?;
     if queue.is_some_and(|queue| !queue.is_plain()) {
         return Some(format!(
-            "greedy, so that it fills the queue of `{name}` to the limit, which that queue's \
-             discipline would not let it: expected a source with a rate, or a queue with only a \
+            "a greedy source fills the queue of `{name}` to the limit, which the discipline of \
+             that queue does not allow: expected a source with a rate, or a queue with only a \
              limit or a threshold"
         ));
     }
@@ -122,7 +122,8 @@ fn fault(
     let datagrams = rate_bps.map_or(0, |rate_bps| rate_bps / bits);
     (datagrams > MOST_DATAGRAMS).then(|| {
         format!(
-            "greedy, so that it fills `{name}` with {datagrams} datagrams a second: expected at most \
+            "a greedy source fills `{name}` with {datagrams} datagrams per second: expected at \
+             most \
              {MOST_DATAGRAMS}"
         )
     })

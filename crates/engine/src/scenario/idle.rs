@@ -55,9 +55,9 @@ fn check_bin(root: &Section, scenario: &Scenario, problems: &mut Problems) {
 fn check_queues(root: &Section, problems: &mut Problems) {
     let has_shape = shapes(root).next().is_some();
     if let Some(queue) = root.inside(RootKeys::queue).filter(|_| !has_shape) {
-        let message = "is that of bottlenecks, of which there are none; accepted with `dumbbell` or \
-                       `parking_lot`";
-        let hint = "`cell.ap_queue`, and `queue` of a link, are the queues elsewhere".to_owned();
+        let message = "this is the queue of bottlenecks, and the file has no bottleneck; accepted \
+                       with `dumbbell` or `parking_lot`";
+        let hint = "for other queues set `cell.ap_queue`, or `queue` of a link".to_owned();
         problems.add_with_hint(queue.origin, &queue.path, message.to_owned(), Some(hint));
     }
     let (there, back) = (LinkSettings::rate, LinkSettings::back_rate);
@@ -156,9 +156,9 @@ fn check_beacons(root: &Section, scenario: &Scenario, problems: &mut Problems) {
     };
     let keys = keys!(PowerSave: beacon_interval, power_save_queue_packets);
     for entry in keys.into_iter().filter_map(|key| cell.given(key)) {
-        let fault = "is of stations that sleep, and none does; accepted with `power_save` of a \
-                     station";
-        entry.refuse_value(fault, problems);
+        let fault = "this key is only for stations that sleep, and no station sleeps; accepted \
+                     with `power_save` of a station";
+        entry.refuse(fault, problems);
     }
 }
 
@@ -168,11 +168,11 @@ fn check_pings(root: &Section, scenario: &Scenario, problems: &mut Problems) {
     if bottleneck.is_some_and(|vsb| vsb.rate_bps.is_none()) {
         return;
     }
-    let why = "nobody pings the station; accepted with a `vsb` that estimates its rate";
+    let why = "the station is not pinged; accepted with a `vsb` that estimates its rate";
     for station in root.each(RootKeys::station) {
         let keys = keys!(EchoKeys: ping_delay, ping_loss);
         for entry in keys.into_iter().filter_map(|key| station.given(key)) {
-            entry.refuse_value(format!("is of no use, since {why}"), problems);
+            entry.refuse_value(format!("has no effect, since {why}"), problems);
         }
         for change in station.each(EchoKeys::pings) {
             change.refuse(why, problems);

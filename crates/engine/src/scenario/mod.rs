@@ -71,7 +71,10 @@ pub(crate) fn tables_of_tcp() -> [(&'static str, Option<&'static str>); 4] {
     [
         (TcpSettings::table().name, None),
         (flows::StationTcp::table().name, Some("tcp")),
-        (flows::Connections::table().name, Some("the station's tcp")),
+        (
+            flows::Connections::table().name,
+            Some("the station's table tcp"),
+        ),
         (wired::FlowTable::table().name, Some("tcp")),
     ]
 }

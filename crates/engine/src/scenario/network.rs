@@ -172,7 +172,7 @@ fn unique_links(
     for (name, section) in root.tables(RootKeys::link) {
         let same = scenario.links.iter().filter(|link| link.name == *name);
         if same.count() > 1 {
-            let message = "is the name of a bottleneck too; expected unique names";
+            let message = "is also the name of a bottleneck; expected unique names";
             fine = Err(section.refuse(message, problems));
         }
         let from = section.said(LinkSettings::from);
@@ -180,12 +180,16 @@ fn unique_links(
             continue; // there has been a complaint
         };
         if from.value == to.value {
-            fine = Err(to.refuse_value("is its other end too; expected another node", problems));
+            fine = Err(to.refuse_value(
+                "is also the other end of the link; expected another \
+                                        node",
+                problems,
+            ));
         }
         for end in [from, to] {
             if end.value == "ap" {
                 let message = "\"ap\" is no wired node; expected the node of the cell's wire";
-                let hint = "`cell.node` says on which node a cell hangs".to_owned();
+                let hint = "`cell.node` sets the node to which a cell is attached".to_owned();
                 let message = message.to_owned();
                 fine = Err(problems.add_with_hint(end.origin, &end.path, message, Some(hint)));
             }
@@ -310,8 +314,8 @@ fn flows(
     if let Some(spread) = class.own.and_then(|own| own.said(Hosts::rtt_spread))
         && class.count.unwrap_or(1) < 2
     {
-        let fault = "is of several flows; expected a count of at least 2";
-        return Err(spread.refuse_value(fault, problems));
+        let fault = "this key is only for several flows; expected a count of at least 2";
+        return Err(spread.refuse(fault, problems));
     }
     let timeless =
         quarter == Span::ZERO && access.is_none() && forward.is_instant && back.is_instant;
@@ -392,7 +396,7 @@ pub(super) fn beyond_the_wire(
         "no links lead from the cell to {}; expected a node that they lead to",
         server.shown
     );
-    let hint = "`cell.node` says on which node the cell hangs";
+    let hint = "`cell.node` sets the node to which the cell is attached";
     let hint = hangs_on.is_none().then(|| hint.to_owned());
     Err(problems.add_with_hint(server.origin, &server.path, message, hint))
 }
@@ -483,7 +487,7 @@ fn jitter(
     let rates = rates.filter_map(|&link| scenario.links[link as usize].rate.bps());
     let Some(rate_bps) = rates.min() else {
         let message = format!(
-            "no link from {} to {} has a rate; expected one, or a duration",
+            "no link from {} to {} has a rate; expected a link with a rate, or a duration",
             class.from, class.to
         );
         return Err(jitter.refuse(message, problems));

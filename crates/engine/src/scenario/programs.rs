@@ -10,7 +10,7 @@ use crate::table;
 table! {
     /// Programs at one place of an emulation. A bare value is the command, or the list of commands.
     pub struct ProgramTable in "program" {
-        /// Shell command, or list of shell commands. Each program begins with the run and ends with it at the latest.
+        /// Shell command, or list of shell commands. Each program starts with the run, and ends with the run at the latest.
         run: Vec<String> = commands().absent("none (required)");
     }
 }

@@ -7,13 +7,13 @@ use crate::notation::setting::{S, US, count, duration};
 use crate::table;
 
 table! {
-    /// Data of the first replication to record in addition to means.
+    /// Data of the first replication to record in addition to mean values.
     pub struct Record: Copy in "record" {
         /// Sampling interval of the time series of queues, windows and goodputs.
         series_interval: Option<Span> = duration(US..=1_000_000 * S).or("never").default("never");
         /// Width of the time bins over which the smallest utilisation of a link is taken.
         utilisation_bin: Option<Span> = duration(US..=1_000_000 * S).default("100 ms");
-        /// Largest number of frames on the air in the log; each MPDU of an aggregate counts. With 0 there is no log.
+        /// Largest number of frames on the air in the log; each MPDU of an aggregate counts as one frame. With 0 there is no log.
         frames: Option<u64> = count(0..=10_000_000).default(0), by frames;
         /// Time at which the series and the log of frames begin.
         from: Span = duration(0..=1_000_000 * S).default("0 s");

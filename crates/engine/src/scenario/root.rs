@@ -49,15 +49,15 @@ table! {
         /// Delay between the starts of consecutive flows. Flow number k of the file, from k = 0 on, starts k times this value later.
         stagger: Span = duration(0..=1_000 * S).default("0 s");
         /// The WLAN cell: its physical layer, and the medium access of all nodes.
-        key cell: Cell = inner().absent("no cell; required with stations");
+        key cell: Cell = inner().absent("no cell; a cell is required with stations");
         /// The wired link between the access point and the servers, equal in both directions by default.
-        key wire: Wire = inner().depends("an ideal wire");
+        key wire: Wire = inner().depends("an ideal wire, without delay, losses and a limited rate");
         /// A virtual shared bottleneck in front of the access point.
         key bottleneck as "vsb": BottleneckSettings = inner().absent("none");
         /// Settings of all TCP connections.
-        key tcp: TcpSettings = inner().depends("the defaults of its keys");
+        key tcp: TcpSettings = inner().depends("the defaults of the table's keys");
         /// Settings of all UDP sources.
-        key udp: UdpSettings = inner().depends("the defaults of its keys");
+        key udp: UdpSettings = inner().depends("the defaults of the table's keys");
         /// Stations by name. A name has at most 64 ASCII letters, digits, `-` and `_`, and begins with a letter or digit. The name `ap` is reserved.
         key station: StationTable = tables().absent("no stations");
         /// Wired links by name. Names follow the rules for names of stations.
@@ -68,26 +68,27 @@ table! {
         key parking_lot: ParkingLot = inner().absent("none");
         /// Network of wireless links that sense only some of each other, described by its conflict graph.
         key csma: CsmaTable = inner().absent("none");
-        /// Queue in front of the bottlenecks of a dumbbell or parking_lot, in the direction of the data.
+        /// Queue in front of the bottlenecks of a dumbbell or parking_lot, in the direction of the data. A bare number is its limit in packets.
         key queue: QueueSetting = queue().default(1_000);
         /// Flows between wired nodes, by name. Names follow the rules for names of stations.
-        key flow: FlowTable = tables().absent("no such flows");
+        key flow: FlowTable = tables().absent("no flows between wired nodes");
         /// Programs at places of an emulation. Other runs ignore them. A place is `server`, the name of a station, or one end of a flow between wired nodes, in quotes: "FLOW/source" or "FLOW/sink". A command may be a list of commands.
         key programs: ProgramTable = by_place(ProgramTable::run)
             .but("commands by place, such as { server = \"iperf3 -s\" }")
             .absent("no programs");
-        /// Data to record in addition to means.
-        key record: Record = inner().depends("means only");
+        /// Data to record in addition to mean values.
+        key record: Record = inner().depends("only mean values");
     }
 }
 
 /// Words for traffic that a station has no key for, each with a hint.
 const TRAFFIC: &[(&str, &str)] = &{
-    const CALL: &str = "a call is a UDP flow each way, such as \
-        `udp_up = { rate = \"1 Mbps\", packet = \"1200 B\" }` and the same as `udp_down`";
-    const GAME: &str = "a game is a UDP flow each way, such as \
-        `udp_up = { rate = \"50 kbps\", packet = \"100 B\" }` and the same as `udp_down`";
-    const STREAM: &str = "a stream is `download = 1`, or `udp_down = { rate = \"5 Mbps\" }`";
+    const CALL: &str = "write a call as a UDP flow in each direction, such as `udp_up = { rate = \
+                        \"1 Mbps\", packet = \"1200 B\" }` and `udp_down` with the same value";
+    const GAME: &str = "write a game as a UDP flow in each direction, such as `udp_up = { rate = \
+                        \"50 kbps\", packet = \"100 B\" }` and `udp_down` with the same value";
+    const STREAM: &str = "write a stream as `download = 1`, or as `udp_down = { rate = \"5 \
+                          Mbps\" }`";
     [
         ("call", CALL),
         ("calls", CALL),
@@ -121,23 +122,23 @@ table! {
     pub struct StationTable in "station" without NO_KEY {
         /// Number of equal stations, which are called NAME-1 to NAME-count.
         count: Option<u64> = count(1..=10_000).depends("one station with the table's own name");
-        /// Physical layer of an older station in an 802.11n, ac or ax cell. At 2.4 GHz it is 802.11g, or 802.11n in an 802.11ax cell. At 5 GHz it is 802.11a, n or ac.
-        phy: Option<PhyKind> = word_or_none().depends("that of the cell");
+        /// Physical layer of an older station in an 802.11n, ac or ax cell. At 2.4 GHz the station may have 802.11g, or 802.11n in an 802.11ax cell. At 5 GHz it may have 802.11a, n or ac.
+        phy: Option<PhyKind> = word_or_none().depends("the physical layer of the cell");
         /// Rate of data frames from the station, and to the station unless downlink_rate or cell.ap.rate is set.
         rate: Option<u64> = listed(&DATA_RATE).depends("cell.rate");
         /// Rate of data frames to the station.
         downlink_rate: Option<u64> = listed(&DATA_RATE).depends("cell.ap.rate, else the station's rate");
-        /// Queue of each access category: its limit, or a table with limit and discipline.
+        /// Queue of each access category: the limit in packets, or a table with limit and discipline.
         key queue: QueueSetting = queue().depends("cell.queue");
-        all_of StreamKeys, inherits "cell";
+        all_of StreamKeys, inherits "[cell]";
         all_of ErrorKeys;
         all_of SleepKeys;
         all_of EchoKeys;
         /// Settings of the station's TCP connections.
-        key tcp: StationTcp = inner().depends("the scenario's tcp");
-        /// TCP connections from the station to its server.
+        key tcp: StationTcp = inner().depends("the scenario's table [tcp]");
+        /// TCP connections from the station to its server. A bare number is the number of connections.
         key upload: Connections = shorthand(Connections::connections).depends("none");
-        /// TCP connections from the server to the station.
+        /// TCP connections from the server to the station. A bare number is the number of connections.
         key download: Connections = shorthand(Connections::connections).depends("none");
         /// A UDP source at the station, which sends to the server.
         key udp_up: DatagramFlow = shorthand(Datagrams::rate).depends("none");
@@ -147,6 +148,6 @@ table! {
         key sensor_up: SensorFlow = shorthand(SensorSettings::every).depends("none");
         /// Small reports, such as commands, from the server to the station.
         key sensor_down: SensorFlow = shorthand(SensorSettings::every).depends("none");
-        all_of NodeAccess, inherits "cell";
+        all_of NodeAccess, inherits "[cell]";
     }
 }

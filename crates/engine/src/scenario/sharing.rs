@@ -112,8 +112,8 @@ fn named(sharing: &Section, scenario: &Scenario, problems: &mut Problems) -> Vec
             }
         }
         if flows.is_empty() {
-            let message = "no station with a flow is in it; expected a class of at least one \
-                           flow that no class before it takes";
+            let message = "no flow is in this class; expected a class with at least one flow that \
+                           no earlier class contains";
             class.refuse(message, problems);
         }
         classes.push(SharingClass {

@@ -90,7 +90,7 @@ pub(super) fn check(root: &Section, problems: &mut Problems) {
     let count = |station: &Section| station.value(StationTable::count).flatten().unwrap_or(1);
     let stations: u64 = root.each(RootKeys::station).map(count).sum();
     if stations > MOST_STATIONS {
-        let message = format!("{stations} stations in all; expected at most {MOST_STATIONS}");
+        let message = format!("{stations} stations in total; expected at most {MOST_STATIONS}");
         problems.add(last_origin(root), RootKeys::station.name(), message);
         return;
     }
@@ -107,7 +107,7 @@ pub(super) fn check(root: &Section, problems: &mut Problems) {
             problems.add(origin, &path, message.to_owned());
         }
         Some(flows) if flows > MOST_FLOWS => {
-            let message = format!("{flows} flows in all; expected at most {MOST_FLOWS}");
+            let message = format!("{flows} flows in total; expected at most {MOST_FLOWS}");
             let (origin, path) = most_flows(root);
             problems.add(origin, &path, message);
         }

@@ -21,7 +21,7 @@ table! {
     pub struct Hosts in "hosts" {
         /// Rate of the link between a source's host and its node. The queue of this link is never full.
         access: Option<u64> = rate().or("unlimited").default("unlimited");
-        /// Spread of the rates of a class's access links, as a part of access. The rates are spaced evenly around access.
+        /// Spread of the rates of a class's access links, as a fraction of access. The rates are spaced evenly around access.
         access_spread: f64 = probability().default(0.0) => 0.0;
         /// Upper limit of each of two random delays of every packet that a source sends. One delay is drawn per packet and one per second; packets keep their order. "packet" is the time of a full TCP segment on the slowest link of the route.
         jitter: Option<Span> = duration(0..=S).or("packet").default("0 ms");
@@ -38,7 +38,7 @@ table! {
     /// A UDP source. A bare value is its rate.
     pub struct SourceTable in "source" {
         all_of WiredDatagrams;
-        all_of UdpSettings, inherits "udp";
+        all_of UdpSettings, inherits "[udp]";
     }
 }
 
@@ -51,16 +51,16 @@ table! {
         to: Option<String> = name().depends("the right or last node of a dumbbell or parking_lot");
         /// Number of equal flows, which are called NAME-1 to NAME-count.
         count: Option<u64> = count(1..=100_000).depends("one flow with the table's own name");
-        /// Links of csma, and wired links, that the flow passes in this order, in place of from and to. Each link leads from its `from` to its `to`, where the next link begins.
-        route: Option<Vec<String>> = names().absent("no route; required with csma");
-        /// Weight of the flow's utility, only with a route and csma.connections = "utility".
+        /// Wireless links of csma and wired links that the flow passes, in this order. A route replaces the keys from and to. Each link leads from its `from` to its `to`, where the next link begins.
+        route: Option<Vec<String>> = names().absent("no route; a route is required with csma");
+        /// Weight of the flow's utility. It is accepted only with a route and csma.connections = "utility".
         weight: f64 = number(1e-6..=1e6).fallback(1.0);
-        /// Derivative of any concave utility, as points [rate in packets/s, marginal utility]. It replaces csma.fairness, only with csma.connections = "utility". Between two points, and beyond the first and last point, it is a power of the rate.
-        key marginal_utility: Vec<(f64, f64)> = points(&MARGINAL_UTILITY).absent("that of csma");
-        all_of Hosts, inherits "the dumbbell or parking_lot";
+        /// Derivative of any concave utility, as points [rate in packets/s, marginal utility]. The points replace csma.fairness, and are accepted only with csma.connections = "utility". Between two points, and beyond the first and last point, the marginal utility is a power of the rate.
+        key marginal_utility: Vec<(f64, f64)> = points(&MARGINAL_UTILITY).absent("the value of csma.marginal_utility");
+        all_of Hosts, inherits "[dumbbell] or [parking_lot]";
         /// UDP sources in place of TCP connections. A bare value is the rate of each source.
         key udp: SourceTable = shorthand(WiredDatagrams::rate).depends("TCP");
-        /// Web traffic in place of bulk TCP: TCP connections that come and go. A bare number is the number of new connections per second.
+        /// Web traffic in place of bulk TCP: TCP connections that start and end during the run. A bare number is the number of new connections per second.
         key web: WebSettings = shorthand(WebSettings::connections_per_s).depends("bulk TCP");
         /// Earliest time of the first packet, to which the random delay of start_spread is added.
         start: Span = duration(0..=1_000_000 * S).default("0 s");
@@ -68,7 +68,7 @@ table! {
         stop: Option<Span> = duration(0..=1_000_000 * S).depends("the end of the run");
         /// Number of segments that each TCP connection sends.
         segments: Option<u64> = count(1..=4_000_000_000).depends("no limit");
-        all_of TcpSettings, inherits "tcp";
+        all_of TcpSettings, inherits "[tcp]";
     }
 }
 
@@ -95,7 +95,7 @@ table! {
     /// Nodes `left` and `right`, a link `bottleneck` between them, and flows across this link.
     pub struct Dumbbell in "dumbbell" {
         all_of ShapeLink;
-        /// Number of TCP flows from left to right. They are a class called `flow`.
+        /// Number of TCP flows from left to right. The flows form a class called `flow`.
         flows: u64 = count(0..=100_000).default(0);
         all_of Hosts;
     }
@@ -107,11 +107,11 @@ table! {
         /// Number of bottlenecks.
         hops: u64 = count(1..=64).default(2);
         all_of ShapeLink;
-        /// Spread of the rates of the bottlenecks, as a part of the rate. The rates are spaced evenly around it, the slowest first. With exactly equal rates, a drop-tail or threshold queue favours packets that come from the previous bottleneck.
+        /// Spread of the rates of the bottlenecks, as a fraction of the rate. The rates are spaced evenly around the value of bottleneck, and the first bottleneck is the slowest. With exactly equal rates, a drop-tail or threshold queue favours packets that come from the previous bottleneck.
         rate_spread: f64 = probability().default(0.0) => 0.0;
-        /// Number of TCP flows through all bottlenecks. They are a class called `through`.
+        /// Number of TCP flows through all bottlenecks. The flows form a class called `through`.
         flows: u64 = count(0..=100_000).default(0);
-        /// Number of TCP flows across each bottleneck only. They are classes called `cross-1` and so on.
+        /// Number of TCP flows that cross only one bottleneck, for each bottleneck. The flows form classes called `cross-1` and so on.
         cross: u64 = count(0..=100_000).default(0);
         all_of Hosts;
     }

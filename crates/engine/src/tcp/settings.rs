@@ -30,17 +30,17 @@ table! {
         within prague: PragueSettings = inner().depends("the values of Linux");
         /// If true, the first slow start ends when the round-trip time rises, before a loss occurs (HyStart++).
         hystart: bool = flag().default(false);
-        /// If true, the window grows by the number of newly acknowledged segments, not by the number of ACKs. This is RFC 3465 without its limit, as in Linux.
+        /// If true, the window grows by the number of newly acknowledged segments, not by the number of ACKs. The rule is that of RFC 3465 without its limit, as in Linux.
         byte_counting: bool = flag().default(false);
-        /// If true, connections use explicit congestion notification (RFC 3168). Queues that can mark packets then mark them in place of dropping them.
-        ecn: bool = flag().depends("false; true with congestion \"dctcp\" and \"prague\", which need it"), by ecn;
-        /// If true, connections use selective acknowledgements and recover with them (RFC 6675). It cannot be used with congestion "tahoe".
+        /// If true, connections use explicit congestion notification (RFC 3168). Queues that can mark packets then mark the packets of these connections in place of dropping them.
+        ecn: bool = flag().depends("false; true with congestion \"dctcp\" and \"prague\", which need ECN"), by ecn;
+        /// If true, connections use selective acknowledgements and recover with them (RFC 6675). SACK cannot be used with congestion = "tahoe".
         sack: bool = flag().default(false);
-        /// If true, losses are detected by time, and a lost tail is probed (RACK-TLP, RFC 8985). It requires sack.
+        /// If true, losses are detected by time, and a lost tail is probed (RACK-TLP, RFC 8985). RACK-TLP requires sack = true.
         rack: bool = flag().default(false);
-        /// If true, recovery uses proportional rate reduction (RFC 9937). It requires sack.
+        /// If true, recovery uses proportional rate reduction (RFC 9937). This requires sack = true.
         prr: bool = flag().default(false);
-        /// If true, a recovery is undone if nothing was lost (RFC 3522, RFC 4015). It requires rack.
+        /// If true, a recovery is undone if nothing was lost (RFC 3522, RFC 4015). This requires rack = true.
         undo: bool = flag().default(false);
         /// If true, connections are opened with SYN and SYN-ACK, which take a round trip and may be lost.
         handshake: bool = flag().default(true);
@@ -48,7 +48,7 @@ table! {
         window_packets as "window": u32 = count(1..=65_535).default(42);
         /// Initial congestion window in packets.
         initial_cwnd_packets as "initial_window": u32 = count(1..=65_535).default(2);
-        /// If true, receivers acknowledge every second segment, or after ack_delay. Otherwise they acknowledge every segment.
+        /// If true, receivers acknowledge every second segment, and a single segment after ack_delay. Otherwise they acknowledge every segment.
         delayed_ack: bool = flag().default(true);
         /// Delayed-ACK timer.
         ack_delay: Span = duration(0..=10 * S).default("100 ms");
@@ -114,7 +114,8 @@ impl TcpSettings {
             && !problems.concern(&ecn.path)
         {
             let message = format!(
-                "false contradicts the congestion control \"{}\", which answers to marks; expected true",
+                "false contradicts the congestion control \"{}\", which reacts to marks; expected \
+                 true",
                 control.name()
             );
             problems.add(ecn.origin, &ecn.path, message);
@@ -142,13 +143,14 @@ impl TcpSettings {
             "true adds HyStart++ to the congestion control \"cubic_linux\", which has HyStart; expected false",
         );
         for key in [TcpSettings::rack, TcpSettings::prr] {
-            let message = "true needs selective acknowledgements; expected false, or sack = true";
+            let message = "true requires selective acknowledgements; expected false, or sack = \
+                           true";
             refuse(key, lacks_sack, message);
         }
         refuse(
             TcpSettings::undo,
             lacks_rack,
-            "true needs losses found by time; expected false, or rack = true",
+            "true requires that losses are detected by time; expected false, or rack = true",
         );
     }
 }

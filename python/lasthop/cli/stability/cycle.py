@@ -45,14 +45,15 @@ def cycle(
             metavar="N",
             min=2,
             max=1000,
-            help="Compute at most N cycles; with --constrained, use N values.",
+            help="Compute at most N cycles; with --constrained, use N values of the parameter.",
         ),
     ] = 30,
     constrained: Annotated[
         bool,
         typer.Option(
             "--constrained",
-            help="Follow motions up and down the range, with queues and probabilities limited.",
+            help="Integrate the equations up and down the range, with limited queues and "
+            "probabilities.",
         ),
     ] = False,
     out: Out = None,
@@ -61,12 +62,12 @@ def cycle(
     max_memory: MaxMemory = MAX_MEMORY_BYTES,
     as_json: Json = False,
 ) -> None:
-    """Follow the cycles from each Hopf point of a range: period, amplitude, stability, folds.
+    """Compute the cycles from each Hopf point of a range: period, amplitude, stability, folds.
 
     Without --constrained, the equations are those of the analysis, in which queues and
-    probabilities have no limits. It finds stable and unstable cycles. With --constrained, motions
-    are followed until they settle, at --count values of the range, upwards and back. It finds
-    stable cycles only, of any size.
+    probabilities have no limits. The command then finds stable and unstable cycles. With
+    --constrained, the equations are integrated until the solution settles, at --count values of the
+    range, upwards and back. The command then finds stable cycles only, of any size.
     """
     from lasthop.stability.branch import branch
     from lasthop.stability.hopf import hopf_points_on
@@ -227,8 +228,8 @@ def print_branch(branch: "Branch") -> None:
     wrong = [value for value, each in zip(branch.values, branch.cycles, strict=True) if each.leaves]
     if wrong:
         warn(
-            f"cycles from {branch.parameter} = {min(wrong):.6g} to {max(wrong):.6g} leave what a "
-            "queue can do; use --constrained for oscillations with limits"
+            f"cycles from {branch.parameter} = {min(wrong):.6g} to {max(wrong):.6g} leave the "
+            f"range of a queue; use --constrained for oscillations with limits"
         )
 
 

@@ -38,7 +38,8 @@ def equilibrium(
     max_memory: MaxMemory = MAX_MEMORY_BYTES,
     as_json: Json = False,
 ) -> None:
-    """Find the equilibrium, whether it is stable, and the stability conditions of the papers."""
+    """Find the equilibrium and its stability, and evaluate the stability conditions of the
+    papers."""
     asked = read_case(name, settings)
     with asked.answering(max_time, max_memory):
         answer = described(asked.case)

@@ -39,7 +39,7 @@ def integrate(
         list[str] | None,
         typer.Option(
             metavar="STATE=VALUE",
-            help="Set a state of the past, such as window=20; the others are at the equilibrium.",
+            help="Set a state of the past, such as window=20. The other states are at equilibrium.",
         ),
     ] = None,
     free: Annotated[
@@ -54,7 +54,8 @@ def integrate(
     max_memory: MaxMemory = MAX_MEMORY_BYTES,
     as_json: Json = False,
 ) -> None:
-    """Follow the motion from a constant past, by default with windows 5 % above equilibrium."""
+    """Integrate the equations from a constant past, by default with windows 5 % above
+    equilibrium."""
     import numpy as np
 
     from lasthop.stability.integrate import integrate as run

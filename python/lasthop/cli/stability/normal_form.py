@@ -19,9 +19,9 @@ def normal_form(
 ) -> None:
     """Find whether the oscillation at a Hopf point is small and stable, or large and sudden.
 
-    Super-critical: beyond the point, a small stable cycle grows with the square root of the
-    distance. Sub-critical: before the point, only disturbances inside an unstable cycle decay, and
-    beyond it the motion jumps to a large amplitude.
+    A Hopf point is super-critical if, beyond the point, a small stable cycle grows with the square
+    root of the distance. It is sub-critical if, before the point, only disturbances inside an
+    unstable cycle decay. Beyond a sub-critical point the oscillation jumps to a large amplitude.
     """
     from lasthop.stability.hopf import hopf_points_on
     from lasthop.stability.normal_form import normal_form as find

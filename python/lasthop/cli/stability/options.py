@@ -30,7 +30,8 @@ CaseName = Annotated[
     str,
     typer.Argument(
         metavar="CASE",
-        help="A scenario file, a model or a paper's case; `models` lists the latter two.",
+        help="A scenario file, a model or a case of a paper; the command `models` lists the "
+        "models and the cases.",
     ),
 ]
 Parameters = Annotated[
@@ -38,7 +39,8 @@ Parameters = Annotated[
     typer.Option(
         "--set",
         metavar="NAME=VALUE",
-        help='Set a parameter, such as rtt="200 ms"; for a scenario file, a value by its key path.',
+        help='Set a parameter, such as rtt="200 ms"; in a scenario file, replace a value by its '
+        "key path.",
     ),
 ]
 Over = Annotated[
@@ -46,8 +48,8 @@ Over = Annotated[
     typer.Option(
         "--over",
         metavar="NAME=LOW..HIGH",
-        help="Vary a parameter, such as rtt=10ms..1s; optionally at values in equal steps, "
-        "q_th=5..50:5, or in equal ratios, rtt=10ms..1s log 50.",
+        help="Vary a parameter, such as rtt=10ms..1s. Optionally use values in equal steps, such "
+        "as q_th=5..50:5, or in equal ratios, such as rtt=10ms..1s log 50.",
     ),
 ]
 
@@ -80,8 +82,8 @@ Out = Annotated[
     Path | None,
     unset(
         "DIR",
-        f"{OUT_RULE} This is the picture. If the name ends in .png, .pdf or .svg, the picture gets "
-        "this name, as with --plot.",
+        f"{OUT_RULE} The file is the picture. If DIR ends in .png, .pdf or .svg, DIR is the name "
+        f"of the picture, as with --plot.",
         "--out",
         parser=file_name,
     ),
@@ -112,11 +114,13 @@ def picture_path(
     """
     if out is not None and out.suffix and not is_picture(out) and not out.is_dir():
         raise UserError(
-            f"--out {out}: is not a directory, and is no name that ends in {', '.join(PICTURES)}"
+            f"--out {out}: expected a directory, or a name that ends in {', '.join(PICTURES)}"
         )
     if out is not None and is_picture(out):
         if plot:
-            raise UserError(f"--out {out}: --plot {plot} names another picture; expected either")
+            raise UserError(
+                f"--out {out}: --plot {plot} names another picture; expected only one of the two"
+            )
         out, plot = None, str(out)
     elif out is None and plot is None:
         return None
@@ -260,7 +264,8 @@ def from_scenario(name: str, settings: list[str] | None) -> Asked:
         if path in KEY_PATHS:
             raise UserError(
                 f"--set {path}: expected the key path of a scenario's value",
-                f"--set {KEY_PATHS[path]}=...; --over {path}=LOW..HIGH varies the fluid's",
+                f"--set {KEY_PATHS[path]}=...; --over {path}=LOW..HIGH varies a parameter of the "
+                f"fluid model",
             )
     scenario = read_scenario(name, settings)
     try:

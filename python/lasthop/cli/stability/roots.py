@@ -18,12 +18,14 @@ LEAST = -9
 def roots(
     name: CaseName,
     settings: Parameters = None,
-    count: Annotated[int, typer.Option(metavar="N", min=1, max=40, help="Find N roots.")] = 6,
+    count: Annotated[
+        int, typer.Option(metavar="N", min=1, max=40, help="Find at most N roots.")
+    ] = 6,
     max_time: MaxTime = MAX_TIME_S,
     max_memory: MaxMemory = MAX_MEMORY_BYTES,
     as_json: Json = False,
 ) -> None:
-    """Find the rightmost characteristic roots; fewer if roots far left cannot be resolved."""
+    """Find the rightmost characteristic roots. Roots far to the left may be missing."""
     from lasthop.stability.spectrum import roots as find
 
     asked = read_case(name, settings)

@@ -84,14 +84,14 @@ def check_scenario(csma: Csma) -> Iterator[str]:
     if csma.access == "dcf":
         raise ModelError(
             "section 4.1",
-            "`csma.access` = dcf, which can only be simulated; legacy is its model",
+            "`csma.access` = dcf, which can only be simulated; the model supports legacy",
         )
     yield from check_channel(csma)
     adaptive = csma.access == "adaptive" and not csma.saturated
     given = [link.name for link in csma.links if link.r is not None]
     if adaptive and given:
         raise ModelError(
-            "section 5.1", f"`csma.link.{given[0]}.r` is given, but not that of every link"
+            "section 5.1", f"`csma.link.{given[0]}.r` is given, but r is not given for every link"
         )
     for flow in csma.flows:
         if flow.udp is not None and (adaptive or flow.udp.arrivals != "greedy"):

@@ -158,7 +158,7 @@ fn what_is_wrong_is_said_with_its_line() {
         ),
         (
             "ap.a.interface = \"eth0\"",
-            "cafe.toml:4: `gateway.ap.a.interface`: \"eth0\" is `gateway.wan` too; expected another \
+            "cafe.toml:4: `gateway.ap.a.interface`: \"eth0\" is also `gateway.wan`; expected another \
              interface",
         ),
         (
@@ -168,22 +168,23 @@ fn what_is_wrong_is_said_with_its_line() {
         ),
         (
             "station.a = {}",
-            "cafe.toml:4: `gateway.station.a`: has neither address nor mac; expected one of them",
+            "cafe.toml:4: `gateway.station.a`: has neither address nor mac; expected one of these \
+             keys",
         ),
         (
             "station.a.address = \"10.0.0.1, ::5\"\nstation.b.address = \"0::5\"",
-            "cafe.toml:5: `gateway.station.b.address`: `0::5` is of `gateway.station.a` too; expected \
-             one station for each",
+            "cafe.toml:5: `gateway.station.b.address`: `0::5` is also in `gateway.station.a`; expected \
+             each address in one station only",
         ),
         (
             "station.a.address = \"2001:db8::/32\"\nstation.b.address = \"10.0.0.1, 2001:db8:7::1\"",
-            "cafe.toml:5: `gateway.station.b.address`: `2001:db8:7::1` is of `gateway.station.a` too; \
-             expected one station for each",
+            "cafe.toml:5: `gateway.station.b.address`: `2001:db8:7::1` is also in `gateway.station.a`; expected \
+             each address in one station only",
         ),
         (
             "station.a.address = \"10.0.0.1\"\nstation.b.address = \"10.0.0.0/30\"",
-            "cafe.toml:5: `gateway.station.b.address`: `10.0.0.0/30` is of `gateway.station.a` too; \
-             expected one station for each",
+            "cafe.toml:5: `gateway.station.b.address`: `10.0.0.0/30` is also in `gateway.station.a`; expected \
+             each address in one station only",
         ),
         (
             "station.a.address = \"10.0.0.1, ::/0\"",
@@ -205,13 +206,11 @@ fn what_is_wrong_is_said_with_its_line() {
         ),
         (
             "ap.a.subnets = \"10.0.0.0/8\"\nap.b = {}",
-            "cafe.toml:5: `gateway.ap.b`: nothing tells which stations are at `b`; expected \
-             an interface of its own, subnets or snmp, or ap in each of the stations",
+            "cafe.toml:5: `gateway.ap.b`: the file does not say which stations are at `b`; expected an interface of its own, subnets, snmp, or `ap` in the table of each station",
         ),
         (
             "ap.a.interface = \"lan\"\nap.b = { interface = \"lan\", subnets = \"10.0.0.0/8\" }",
-            "cafe.toml:4: `gateway.ap.a`: nothing tells which stations are at `a`; expected \
-             an interface of its own, subnets or snmp, or ap in each of the stations",
+            "cafe.toml:4: `gateway.ap.a`: the file does not say which stations are at `a`; expected an interface of its own, subnets, snmp, or `ap` in the table of each station",
         ),
         (
             "rate = \"7 bps\"",
@@ -234,18 +233,18 @@ fn what_is_wrong_is_said_with_its_line() {
         ),
         (
             "discover.neighbours = false",
-            "cafe.toml:4: `gateway.discover.neighbours`: false leaves no way to any station; expected \
-             true, discover.leases, ap.NAME.snmp or a listed station",
+            "cafe.toml:4: `gateway.discover.neighbours`: with false no station would be found; \
+             expected true, discover.leases, ap.NAME.snmp or a listed station",
         ),
         (
             "ap.a.subnets = \"10.0.0.0/8\"\nap.b.subnets = \"192.168.0.0/16, 10.2.0.0/16\"",
             "cafe.toml:5: `gateway.ap.b.subnets`: 10.2.0.0/16 and 10.0.0.0/8 of `gateway.ap.a` \
-             overlap; expected subnets of one access point each",
+             overlap; expected each subnet at one access point only",
         ),
         (
             "ap.a.subnets = \"::/0\"\nap.b.subnets = \"0.0.0.0/0, fd00::/8\"",
             "cafe.toml:5: `gateway.ap.b.subnets`: fd00::/8 and ::/0 of `gateway.ap.a` overlap; \
-             expected subnets of one access point each",
+             expected each subnet at one access point only",
         ),
         (
             "ap.a = { fairness = \"rate\", station_rates = \"iw:wlan0, ubus:wlan0\" }",
@@ -352,7 +351,7 @@ fn a_setting_without_effect_is_refused() {
         (
             &format!("{here}ap.y.subnets = \"10.0.0.0/8\""),
             "cafe.toml:6: `gateway.ap.y.subnets`: \"10.0.0.0/8\" has no effect; expected stations \
-             that are found, or one without ap",
+             that are found, or a station without ap",
         ),
     ];
     for (more, said) in cases {
@@ -496,7 +495,8 @@ fn what_is_wrong_with_groups_is_said() {
         ),
         (
             "discover.ignore = \"10.0.0.1\"\ngroup.a.stations = \"10.0.0.1\"",
-            "`gateway.group.a.stations`: `10.0.0.1` is in `gateway.discover.ignore`, which bypasses the leaves: must be in one of the two only",
+            "`gateway.group.a.stations`: `10.0.0.1` is in `gateway.discover.ignore`, and such \
+             addresses bypass the leaf queues: must be in only one of the two lists",
         ),
         (
             "rate = \"5 Mbps\"\ngroup.unlisted.max = \"5 Mbps\"",

@@ -33,7 +33,7 @@ table! {
         airtime_weight: Span = duration(US..=S).default("256 us");
         /// If true, the device accepts packets until their estimated air time reaches the limits (AQL). Otherwise it holds two aggregates, including the aggregate on the air, as ath9k does.
         aql: bool = flag().default(true);
-        /// Air time below which the device accepts more packets for a station and category, whatever it holds for others.
+        /// Air time below which the device accepts more packets for a station and category, regardless of the packets that it holds for others.
         aql_low: Span = duration(US..=S).default("5 ms");
         /// Air time below which the device accepts more packets for a station and category while it holds less than aql_radio in total.
         aql_high: Span = duration(US..=S).default("12 ms");

@@ -33,7 +33,7 @@ pub(in super::super) fn assemble(
     let network = settings(csma)?;
     for (name, section) in csma.tables(CsmaTable::link) {
         if scenario.links.iter().any(|wired| wired.name == *name) {
-            let message = "is the name of a wired link too; expected unique names";
+            let message = "is also the name of a wired link; expected unique names";
             return Err(section.refuse(message, problems));
         }
     }
@@ -114,7 +114,7 @@ fn check_overhead(csma: &Section, network: &Csma, problems: &mut Problems) -> Re
         return Ok(());
     };
     let fault = format!(
-        "is not less than a packet takes at this service_rate; expected less than {}",
+        "is not less than the time of a packet at this service_rate; expected less than {}",
         units::show(whole.0, TIME)
     );
     Err(overhead.refuse_value(fault, problems))

@@ -47,7 +47,8 @@ pub(in super::super) fn leave_alone(root: &mut Item, problems: &mut Problems) {
                 "conflicts with `csma`; expected only wired links and flows with a route".to_owned()
             }
             false => format!(
-                "conflicts with `csma`, and so does{}; expected only wired links and flows with a route",
+                "conflicts with `csma`, as well as{}; expected only wired links and flows with a \
+                 route",
                 &more[1..]
             ),
         };
@@ -63,11 +64,11 @@ pub(in super::super) fn check(root: &Section, problems: &mut Problems) {
         }
         for (_, flow) in root.tables(RootKeys::flow) {
             for entry in OF_ROUTES.iter().filter_map(|key| flow.entry(key)) {
-                let message = "without `csma`; expected wireless links [csma.link.NAME]";
+                let message = "this key needs `csma`; expected wireless links [csma.link.NAME]";
                 entry.refuse(message, problems);
             }
             if let Some(rate) = greedy(flow) {
-                rate.refuse_value("is for a flow on a route; expected a rate", problems);
+                rate.refuse_value("is only for a flow on a route; expected a rate", problems);
             }
         }
         return;
@@ -106,7 +107,8 @@ fn check_links(csma: &Section, problems: &mut Problems) {
         let given = ends.iter().flatten().count();
         let keys = [CsmaLinkTable::from, CsmaLinkTable::to];
         if given == 1 && !keys.iter().any(|end| link.lacks(*end)) {
-            let message = "has one end; expected `from` and `to`, or neither";
+            let message = "has only one end; expected both `from` and `to`, or neither of the two \
+                           keys";
             link.refuse(message, problems);
         }
         check_others(name, link, links, given > 0, problems);
@@ -156,8 +158,10 @@ fn check_others(
     if let Some(entry) = link.said(CsmaLinkTable::disturbs)
         && let Some(heard) = entry.value.iter().flatten().find(hears)
     {
-        let message =
-            format!("\"{heard}\" is in conflict with it, so that it waits; expected others");
+        let message = format!(
+            "\"{heard}\" is in conflict with this link and waits for it; expected links \
+                     without a conflict"
+        );
         entry.refuse(message, problems);
     }
 }
@@ -208,7 +212,10 @@ fn check_length(csma: &Section, link: &Section, problems: &mut Problems) {
     if let (Some(from), Some(to)) = (from, to)
         && from.value == to.value
     {
-        to.refuse_value("is its other end too; expected another node", problems);
+        to.refuse_value(
+            "is also the other end of the link; expected another node",
+            problems,
+        );
         return;
     }
     if let Some(Millimetres(range)) = csma.value(CsmaTable::transmission_range)
@@ -233,7 +240,11 @@ fn check_flow(csma: &Section, flow: &Section, problems: &mut Problems) {
         return;
     }
     for entry in OF_WIRES.iter().filter_map(|key| flow.entry(key)) {
-        entry.refuse_value("is of flows between wired nodes, not on a route", problems);
+        entry.refuse(
+            "this key is only for flows between wired nodes, not for flows on a \
+                            route",
+            problems,
+        );
     }
     if let Some(table) = flow.inside(FlowTable::web) {
         table.refuse(
@@ -242,8 +253,8 @@ fn check_flow(csma: &Section, flow: &Section, problems: &mut Problems) {
         );
     }
     if let Some(entry) = flow.said(FlowTable::segments) {
-        let fault = "is of flows that end; a flow on a route has no end, but `stop`";
-        entry.refuse_value(fault, problems);
+        let fault = "this key is only for flows that end by themselves; on a route expected `stop`";
+        entry.refuse(fault, problems);
     }
     check_greedy(csma, flow, problems);
 }
@@ -267,10 +278,10 @@ fn check_greedy(csma: &Section, flow: &Section, problems: &mut Problems) {
     let message = if arrivals == Some(Gaps::Poisson) {
         "\"greedy\" contradicts arrivals = \"poisson\"; expected one of the two"
     } else if !route.first().is_some_and(on_air) {
-        "greedy, but the route does not begin with a wireless link; expected a rate"
+        "a greedy source needs a route that begins with a wireless link; expected a rate"
     } else if adapts && csma.value(CsmaPrice::aqm) == Some(true) {
-        "greedy, so that it fills its queue to the limit, which csma.aqm would not let it; \
-         expected a rate, or aqm = false"
+        "a greedy source fills its queue to the limit, which csma.aqm does not allow; expected a \
+         rate, or csma.aqm = false"
     } else {
         return;
     };
@@ -300,8 +311,8 @@ fn check_rules(csma: &Section, has_tcp: bool, problems: &mut Problems) {
             fairness.refuse_value(fault, problems);
         }
         if csma.said(CsmaTable::marginal_utility).is_some() {
-            let fault = "conflicts with marginal_utility, which has the value of rates; expected one \
-                         of the two";
+            let fault = "conflicts with marginal_utility, which also sets the utility of rates; \
+                         expected one of the two";
             fairness.refuse_value(fault, problems);
         }
     }
@@ -312,7 +323,7 @@ fn check_rules(csma: &Section, has_tcp: bool, problems: &mut Problems) {
         && csma.value(CsmaPrice::r_max) == Some(None)
         && let Some(aqm) = csma.said(CsmaPrice::aqm).filter(|aqm| !aqm.value)
     {
-        let message = "without it and with one connection r grows without bound; expected r_max";
+        let message = "without aqm and with one connection r grows without bound; expected r_max";
         aqm.refuse(message, problems);
     }
 }

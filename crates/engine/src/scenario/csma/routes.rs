@@ -23,7 +23,8 @@ pub(super) fn check_time(
     if route.iter().any(takes_time) {
         return Ok(());
     }
-    let message = "packets take no time on it; expected a wireless link, or a rate or a delay";
+    let message = "packets take no time on this link; expected a wireless link, or a rate or a \
+                   delay";
     Err(names.refuse(message, problems))
 }
 
@@ -94,11 +95,15 @@ fn touching(
         let after = every(links, wired).filter(|(_, ends)| begins_there(*ends));
         let after: Vec<&str> = after.map(|(name, _)| name).collect();
         let allowed = match after.is_empty() {
-            true => format!("needed after it is a link from {to}, and there is none"),
-            false => format!("allowed after it are {}", one_line(&after.join(", "), 200)),
+            true => format!("no link begins at {to}"),
+            false => format!(
+                "expected a link that begins at {to}: {}",
+                one_line(&after.join(", "), 200)
+            ),
         };
         let message = format!(
-            "jumps: link \"{one}\" ends at node {to}, link \"{next}\" begins at node {from}; {allowed}"
+            "has a gap: link \"{one}\" ends at node {to}, link \"{next}\" begins at node \
+             {from}; {allowed}"
         );
         let hint = (end == to).then(|| {
             format!("a route passes links from `from` to `to`, and \"{next}\" leads to {to}")

@@ -70,13 +70,12 @@ fn a_category_s_aggregates_are_checked_as_those_of_the_node() {
     };
     assert_eq!(
         said("802.11ac", "cell.ap.video.aggregation.mpdus", "65"),
-        "--set cell.ap.video.aggregation.mpdus=65: `cell.ap.video.aggregation.mpdus`: 65 is too many \
-         for MPDUs of 802.11ac; expected at most 64"
+        "--set cell.ap.video.aggregation.mpdus=65: `cell.ap.video.aggregation.mpdus`: 65 is more than 802.11ac allows for the MPDUs of a PPDU; expected at most 64"
     );
     assert_eq!(
         said("802.11g", "cell.voice.aggregation.mpdus", "8"),
-        "--set cell.voice.aggregation.mpdus=8: `cell.voice.aggregation`: there are no aggregates \
-         without MCS; accepted with phy \"802.11n\", \"802.11ac\" or \"802.11ax\""
+        "--set cell.voice.aggregation.mpdus=8: `cell.voice.aggregation`: this cell cannot send \
+         aggregates; accepted with phy \"802.11n\", \"802.11ac\" or \"802.11ax\""
     );
-    assert!(said_of("voice = { aggregation = { mpdus = 2 } }").contains("without MCS"));
+    assert!(said_of("voice = { aggregation = { mpdus = 2 } }").contains("cannot send aggregates"));
 }

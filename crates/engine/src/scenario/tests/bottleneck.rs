@@ -57,15 +57,15 @@ fn values_that_do_not_fit_together_are_refused() {
         ),
         (
             "wce.min = \"7 Mbps\"",
-            "wce.min`: \"7 Mbps\" makes no sense here; expected min up to max",
+            "wce.min`: \"7 Mbps\" is out of order; expected min up to max",
         ),
         (
             "wce.timeout = \"90 ms\"",
-            "wce.timeout`: \"90 ms\" makes no sense here; expected high below timeout",
+            "wce.timeout`: \"90 ms\" is out of order; expected high below timeout",
         ),
         (
             "wce = { rule = \"paper\", timeout = \"150 ms\" }",
-            "wce.timeout`: \"150 ms\" makes no sense here; expected high below timeout",
+            "wce.timeout`: \"150 ms\" is out of order; expected high below timeout",
         ),
         (
             "wce = { high = \"160 ms\", timeout = \"150 ms\" }",
@@ -73,7 +73,7 @@ fn values_that_do_not_fit_together_are_refused() {
         ),
         (
             "wce.threshold = \"110 ms\"",
-            "wce.threshold`: \"110 ms\" makes no sense here; expected threshold below high",
+            "wce.threshold`: \"110 ms\" is out of order; expected threshold below high",
         ),
         (
             "wce.high = \"30 ms\"",
@@ -85,7 +85,7 @@ fn values_that_do_not_fit_together_are_refused() {
         ),
         (
             "wce = { rule = \"paper\", decrease = \"1 kbps\" }",
-            "wce.decrease`: \"1 kbps\" makes no sense here; expected increase up to decrease",
+            "wce.decrease`: \"1 kbps\" is out of order; expected increase up to decrease",
         ),
         (
             "wce.back_off = 1",
@@ -103,7 +103,8 @@ fn it_needs_a_cell() {
     let text = "duration = \"1 s\"\ndumbbell = { bottleneck = \"1 Mbps\", flows = 3 }\n[vsb]";
     assert_eq!(
         complaints(toml(text, &[])),
-        "x.toml:3: `vsb`: it is in front of an access point; expected a cell with stations"
+        "x.toml:3: `vsb`: this table is for a bottleneck in front of an access point; expected a \
+         cell with stations"
     );
 }
 

@@ -146,8 +146,8 @@ fn marginal_utilities_that_do_not_fall_are_refused() {
         let rules = format!("connections = \"utility\"\nmarginal_utility = {points}");
         listed("connected = true", &rules)
     };
-    let allowed = "expected 2 to 1000 points [rate in packets/s, marginal utility] above 0, rates \
-                   rising and marginal utilities falling, such as [[10, 1], [100, 0.01]]";
+    let allowed = "expected 2 to 1000 points [rate in packets/s, marginal utility] above 0, with \
+                   rising rates and falling marginal utilities, such as [[10, 1], [100, 0.01]]";
     let cases = [
         (
             "[[10, 1], [100, 2.5]]",
@@ -170,8 +170,8 @@ fn marginal_utilities_that_do_not_fall_are_refused() {
     }
     assert_eq!(
         said("[[1, 2], [2, 1]]\nfairness = 2"),
-        "x.toml:6: `csma.fairness`: 2 conflicts with marginal_utility, which has the value of rates; \
-         expected one of the two"
+        "x.toml:6: `csma.fairness`: 2 conflicts with marginal_utility, which also sets the \
+         utility of rates; expected one of the two"
     );
     assert_eq!(
         listed("connected = true", "marginal_utility = [[1, 2], [2, 1]]"),
@@ -210,7 +210,7 @@ fn links_and_nodes_that_make_no_sense_are_refused() {
         ),
         (
             listed("[link.wire]", "[link.1]"),
-            "is the name of a wired link too; expected unique names",
+            "is also the name of a wired link; expected unique names",
         ),
         (
             placed("b = { x = \"200 m\" }", "b = { x = \"251 m\" }"),
@@ -222,11 +222,12 @@ fn links_and_nodes_that_make_no_sense_are_refused() {
         ),
         (
             placed("to = \"b\"", "to = \"a\""),
-            "`csma.link.near.to`: \"a\" is its other end too; expected another node",
+            "`csma.link.near.to`: \"a\" is also the other end of the link; expected another node",
         ),
         (
             placed(", to = \"b\"", ""),
-            "`csma.link.near`: has one end; expected `from` and `to`, or neither",
+            "`csma.link.near`: has only one end; expected both `from` and `to`, or neither of the \
+             two keys",
         ),
         (
             placed("{ from = \"a\", to = \"b\" }", "{}"),
@@ -252,11 +253,13 @@ fn only_flows_on_routes_are_beside_a_conflict_graph() {
         ),
         (
             with("[flow.y]\nroute = [\"far\"]\njitter = \"packet\""),
-            "`flow.y.jitter`: \"packet\" is of flows between wired nodes, not on a route",
+            "`flow.y.jitter`: this key is only for flows between wired nodes, not for \
+             flows on a route",
         ),
         (
             with("[flow.y]\nroute = [\"far\"]\nfrom = \"a\""),
-            "`flow.y.from`: \"a\" is of flows between wired nodes, not on a route",
+            "`flow.y.from`: this key is only for flows between wired nodes, not for flows \
+             on a route",
         ),
         (
             with("[flow.y]\nroute = [\"far\"]\nweight = 2"),
@@ -271,14 +274,14 @@ fn only_flows_on_routes_are_beside_a_conflict_graph() {
                 "duration = \"1 s\"\nflow.a.route = [\"b\"]\ndumbbell.bottleneck = \"1 Mbps\"",
                 &[],
             )),
-            "`flow.a.route`: without `csma`; expected wireless links [csma.link.NAME]",
+            "`flow.a.route`: this key needs `csma`; expected wireless links [csma.link.NAME]",
         ),
         (
             complaints(toml(
                 "duration = \"1 s\"\n[csma]\naqm = false\nconnections = \"one\"\nlink = { a = {} }\n[flow.x]\nroute = [\"a\"]",
                 &[],
             )),
-            "`csma.aqm`: without it and with one connection r grows without bound; expected r_max",
+            "`csma.aqm`: without aqm and with one connection r grows without bound; expected r_max",
         ),
     ];
     for (said, expected) in cases {
@@ -312,7 +315,7 @@ fn settings_that_contradict_each_other_are_refused() {
     let cases = [
         (
             ruled("overhead = \"2 ms\""),
-            "`csma.overhead`: \"2 ms\" is not less than a packet takes at this service_rate; expected less than 1666.667 us",
+            "`csma.overhead`: \"2 ms\" is not less than the time of a packet at this service_rate; expected less than 1666.667 us",
         ),
         (
             ruled("access = \"dcf\"\ncwmin = 63\ncwmax = 31"),
@@ -324,7 +327,7 @@ fn settings_that_contradict_each_other_are_refused() {
         ),
         (
             listed("1 = {}", "1 = { disturbs = [\"2\"] }"),
-            "`csma.link.1.disturbs`: \"2\" is in conflict with it, so that it waits",
+            "`csma.link.1.disturbs`: \"2\" is in conflict with this link and waits for it",
         ),
         (
             listed("1 = {}", "1 = { disturbs = [\"5\"] }"),
@@ -339,16 +342,18 @@ fn settings_that_contradict_each_other_are_refused() {
         ),
         (
             of("route = [\"1\"]\nudp = \"greedy\"", ""),
-            "`flow.y.udp`: greedy, so that it fills its queue to the limit, which csma.aqm would not \
-             let it; expected a rate, or aqm = false",
+            "`flow.y.udp`: a greedy source fills its queue to the limit, which csma.aqm does not \
+             allow; expected a rate, or csma.aqm = false",
         ),
         (
             of("route = [\"wire\", \"1\"]\nudp = \"greedy\"", "aqm = false"),
-            "`flow.y.udp`: greedy, but the route does not begin with a wireless link; expected a rate",
+            "`flow.y.udp`: a greedy source needs a route that begins with a wireless link; \
+             expected a rate",
         ),
         (
             of("route = [\"1\"]\nsegments = 9", ""),
-            "`flow.y.segments`: 9 is of flows that end; a flow on a route has no end, but `stop`",
+            "`flow.y.segments`: this key is only for flows that end by themselves; on a route \
+             expected `stop`",
         ),
         (
             of("route = [\"1\"]\nstart = \"10 s\"", ""),
@@ -364,7 +369,8 @@ fn settings_that_contradict_each_other_are_refused() {
                  csma.link.a = {}\nflow.x.route = [\"w\"]",
                 &[],
             )),
-            "`flow.x.route`: packets take no time on it; expected a wireless link, or a rate or a delay",
+            "`flow.x.route`: packets take no time on this link; expected a wireless link, or a \
+             rate or a delay",
         ),
     ];
     for (said, expected) in cases {
@@ -389,21 +395,19 @@ fn a_route_that_jumps_is_refused() {
     let cases = [
         (
             "[\"near\", \"far\"]",
-            "jumps: link \"near\" ends at node b, link \"far\" begins at node e; allowed after it are on",
+            "has a gap: link \"near\" ends at node b, link \"far\" begins at node e; expected a link that begins at b: on",
         ),
         (
             "[\"middle\", \"near\"]",
-            "jumps: link \"middle\" ends at node d, link \"near\" begins at node a; allowed after it are wire",
+            "has a gap: link \"middle\" ends at node d, link \"near\" begins at node a; expected a link that begins at d: wire",
         ),
         (
             "[\"far\", \"near\"]",
-            "jumps: link \"far\" ends at node f, link \"near\" begins at node a; needed after it is a \
-             link from f, and there is none",
+            "has a gap: link \"far\" ends at node f, link \"near\" begins at node a; no link begins at f",
         ),
         (
             "[\"wire\", \"middle\"]",
-            "jumps: link \"wire\" ends at node server, link \"middle\" begins at node c; needed after it \
-             is a link from server, and there is none",
+            "has a gap: link \"wire\" ends at node server, link \"middle\" begins at node c; no link begins at server",
         ),
     ];
     for (route, expected) in cases {
@@ -418,8 +422,8 @@ fn a_route_that_jumps_is_refused() {
             &server.replace("[\"near\"]", "[\"middle\", \"wire\"]"),
             &[]
         )),
-        "x.toml:3: `flow.x.route`: jumps: link \"middle\" ends at node server, link \"wire\" begins at \
-         node d; needed after it is a link from server, and there is none\n\
+        "x.toml:3: `flow.x.route`: has a gap: link \"middle\" ends at node server, link \"wire\" begins at \
+         node d; no link begins at server\n\
          hint: a route passes links from `from` to `to`, and \"wire\" leads to server"
     );
 }
@@ -554,7 +558,7 @@ fn one_mistake_is_one_line() {
     );
     assert_eq!(
         with("[cell]\nrate = \"3 Mbps\"\n[station.a]\nupload = 0"),
-        "x.toml:15: `cell`: conflicts with `csma`, and so does `station`; expected only wired links and \
+        "x.toml:15: `cell`: conflicts with `csma`, as well as `station`; expected only wired links and \
          flows with a route"
     );
     assert_eq!(

@@ -197,7 +197,7 @@ fn a_cell_hangs_on_a_node_there_is() {
             &[]
         )),
         "x.toml:13: `station.a.upload.server`: no links lead from the cell to \"far\"; expected a \
-         node that they lead to\nhint: `cell.node` says on which node the cell hangs"
+         node that they lead to\nhint: `cell.node` sets the node to which the cell is attached"
     );
     assert_eq!(
         at(("station.a.upload.server", "moon")),
@@ -225,7 +225,7 @@ fn what_a_network_lacks_is_named() {
     );
     assert_eq!(
         refused(&format!("{dumbbell}[flow.a]\nudp = \"1 Mbps\"\nwindow = 3")),
-        "x.toml:5: `flow.a.window`: 3 is of TCP; expected a flow without udp"
+        "x.toml:5: `flow.a.window`: this key is only for TCP; expected a flow without udp"
     );
     assert_eq!(
         refused(&format!(
@@ -256,7 +256,7 @@ fn what_a_network_lacks_is_named() {
     );
     assert_eq!(
         refused("[link.l]\nfrom = \"x\"\nto = \"x\"\n[flow.a]\nfrom = \"x\"\nto = \"x\""),
-        "x.toml:4: `link.l.to`: \"x\" is its other end too; expected another node"
+        "x.toml:4: `link.l.to`: \"x\" is also the other end of the link; expected another node"
     );
     assert_eq!(
         refused("[link.l]\nfrom = \"x\"\nto = \"y\"\n[flow.a]\nfrom = \"x\"\nto = \"y\""),
@@ -271,7 +271,7 @@ fn what_a_network_lacks_is_named() {
     );
     assert_eq!(
         refused("cell.phy = \"802.11b\"\ndumbbell = { bottleneck = \"1 Mbps\", flows = 1 }"),
-        "x.toml:2: `cell`: no station is in it; expected tables [station.NAME]"
+        "x.toml:2: `cell`: the cell has no stations; expected tables [station.NAME]"
     );
     assert_eq!(
         refused("station.a.upload = 1"),
@@ -338,11 +338,11 @@ fn what_web_traffic_cannot_be_is_refused() {
     );
     assert_eq!(
         of("web = 5\ncount = 2"),
-        "x.toml:5: `flow.a.count`: 2 is of bulk TCP; expected a flow without web"
+        "x.toml:5: `flow.a.count`: this key is only for bulk TCP; expected a flow without web"
     );
     assert_eq!(
         of("web = 5\nsegments = 9"),
-        "x.toml:5: `flow.a.segments`: 9 is of bulk TCP; expected a flow without web"
+        "x.toml:5: `flow.a.segments`: this key is only for bulk TCP; expected a flow without web"
     );
     assert_eq!(
         of("web = { connections = 5, response = \"0 B\" }"),
@@ -393,9 +393,9 @@ fn what_would_do_nothing_is_refused() {
     );
     assert_eq!(
         refused(&format!("queue = 9\n{link} }}\n{flow}")),
-        "x.toml:2: `queue`: is that of bottlenecks, of which there are none; accepted with \
-         `dumbbell` or `parking_lot`\n\
-         hint: `cell.ap_queue`, and `queue` of a link, are the queues elsewhere"
+        "x.toml:2: `queue`: this is the queue of bottlenecks, and the file has no bottleneck; \
+         accepted with `dumbbell` or `parking_lot`\n\
+         hint: for other queues set `cell.ap_queue`, or `queue` of a link"
     );
 }
 
@@ -405,11 +405,13 @@ fn a_wire_is_that_of_a_cell() {
                    flow.f = { from = \"x\", to = \"y\" }";
     assert_eq!(
         refused(&format!("wire.rate = \"9 Mbps\"\n{network}")),
-        "x.toml:2: `wire`: is between an access point and its servers, and there is no cell; \
-         accepted with a `cell`\n\
+        "x.toml:2: `wire`: this is the wire between an access point and its servers, and the file \
+         has no cell; accepted with a `cell`\n\
          hint: the links of a wired network are tables [link.NAME]"
     );
-    assert!(refused(&format!("wire.queue.codel = {{}}\n{network}")).contains("there is no cell"));
+    assert!(
+        refused(&format!("wire.queue.codel = {{}}\n{network}")).contains("the file has no cell")
+    );
     let cell = "cell = { phy = \"802.11b\" }\nstation.a.download = 1\n";
     let red = "queue.red = { min_th = 5, max_th = 15 }";
     assert_eq!(
@@ -439,11 +441,11 @@ fn too_many_flows_are_those_of_the_table_that_makes_them() {
         |more: &str| format!("parking_lot = {{ hops = 64, bottleneck = \"9 Mbps\", {more} }}");
     assert_eq!(
         refused(&lot("cross = 2000")),
-        "x.toml:2: `parking_lot`: 128000 flows in all; expected at most 100000"
+        "x.toml:2: `parking_lot`: 128000 flows in total; expected at most 100000"
     );
     assert_eq!(
         refused(&format!("{}\nflow.x.count = 50_000", lot("cross = 1000"))),
-        "x.toml:3: `flow.x`: 114000 flows in all; expected at most 100000"
+        "x.toml:3: `flow.x`: 114000 flows in total; expected at most 100000"
     );
 }
 
@@ -502,7 +504,7 @@ fn a_packet_without_a_rate_takes_no_time() {
                 flow.x = { from = \"a\", to = \"b\", jitter = \"packet\" }";
     assert_eq!(
         refused(text),
-        "x.toml:3: `flow.x.jitter`: no link from a to b has a rate; expected one, or a duration"
+        "x.toml:3: `flow.x.jitter`: no link from a to b has a rate; expected a link with a rate, or a duration"
     );
 }
 
@@ -540,12 +542,13 @@ fn round_trips_of_a_class_are_spread_evenly() {
     let shape = "dumbbell = { bottleneck = \"9 Mbps\", rtt = \"5 ms\" }\n";
     assert_eq!(
         refused(&format!("{shape}flow.x = {{ rtt_spread = \"9 ms\" }}")),
-        "x.toml:3: `flow.x.rtt_spread`: \"9 ms\" is of several flows; expected a count of at least 2"
+        "x.toml:3: `flow.x.rtt_spread`: this key is only for several flows; expected a \
+         count of at least 2"
     );
     assert_eq!(
         refused(&format!(
             "{shape}flow.x = {{ web = 5, rtt_spread = \"9 ms\" }}"
         )),
-        "x.toml:3: `flow.x.rtt_spread`: \"9 ms\" is of bulk TCP; expected a flow without web"
+        "x.toml:3: `flow.x.rtt_spread`: this key is only for bulk TCP; expected a flow without web"
     );
 }

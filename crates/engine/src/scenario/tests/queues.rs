@@ -182,14 +182,14 @@ fn a_queue_has_one_discipline_and_sound_thresholds() {
     assert_eq!(
         refusal(&[("cell.ap.queue", "{ pie = {}, codel = {} }")]),
         format!(
-            "`cell.ap.queue.pie`: a second discipline, after codel; expected one of \
+            "`cell.ap.queue.pie`: a second discipline in addition to codel; expected one of \
              {disciplines}, vbs, mac80211"
         )
     );
     assert_eq!(
         refusal(&[("cell.ap.queue.pie", "{}"), ("cell.ap.queue.codel", "{}")]),
         format!(
-            "`cell.ap.queue.pie`: a second discipline, after codel; expected one of \
+            "`cell.ap.queue.pie`: a second discipline in addition to codel; expected one of \
              {disciplines}, vbs, mac80211"
         )
     );
@@ -199,8 +199,7 @@ fn a_queue_has_one_discipline_and_sound_thresholds() {
             &[("station.a.queue.threshold", "9")]
         )),
         format!(
-            "--set station.a.queue.threshold=9: `station.a.queue.threshold`: a second discipline, \
-             after red; expected one of {disciplines}\n\
+            "--set station.a.queue.threshold=9: `station.a.queue.threshold`: a second discipline in addition to red; expected one of {disciplines}\n\
              hint: `station.a.queue={{ threshold = ... }}` replaces the whole queue"
         )
     );
@@ -211,7 +210,7 @@ fn a_queue_has_one_discipline_and_sound_thresholds() {
     );
     assert_eq!(
         refusal(&[("station.a.queue", "{}")]),
-        format!("`station.a.queue`: empty; needed limit or one of {disciplines}")
+        format!("`station.a.queue`: the table is empty; expected limit, or one of {disciplines}")
     );
     assert_eq!(
         refusal(&[("station.a.queue", "15.5")]),
@@ -373,9 +372,8 @@ fn settings_of_a_discipline_without_effect_are_refused() {
 fn mac80211_above_a_device_that_does_not_aggregate_leads_to_fq_codel() {
     assert_eq!(
         refusal(&[("cell.ap.queue", "{ mac80211 = {} }")]),
-        "`cell.ap.queue.mac80211`: the queue of mac80211 is above a device that aggregates, which \
-         802.11b does not; accepted with phy \"802.11n\", \"802.11ac\" or \"802.11ax\"\n\
-         hint: `cell.ap.queue = { fq_codel = {} }` has its flow queues and CoDel"
+        "`cell.ap.queue.mac80211`: the queue of mac80211 needs a device that aggregates, and 802.11b has no aggregates; accepted with phy \"802.11n\", \"802.11ac\" or \"802.11ax\"\n\
+         hint: `cell.ap.queue = { fq_codel = {} }` has the same flow queues and CoDel"
     );
 }
 
@@ -385,17 +383,17 @@ fn a_discipline_that_begins_beyond_the_limit_is_refused() {
     let red = "red = { min_th = 50, max_th = 100 }";
     assert_eq!(
         queue(&format!("{{ limit = 50, {red} }}")),
-        "`cell.ap.queue.limit`: 50 keeps the queue from red.min_th; expected more than 50"
+        "`cell.ap.queue.limit`: with the limit 50 the queue never reaches red.min_th; expected more than 50"
     );
     assert_eq!(queue(&format!("{{ limit = 51, {red} }}")), "");
     assert_eq!(
         queue("{ limit = 200, pi = {} }"),
-        "`cell.ap.queue.limit`: 200 keeps the queue from pi.target; expected more than 200"
+        "`cell.ap.queue.limit`: with the limit 200 the queue never reaches pi.target; expected more than 200"
     );
     assert_eq!(
         queue("{ red = { min_th = 1000, max_th = 2000 } }"),
-        "`cell.ap.queue.red.min_th`: 1000 is never reached by a queue of 1000; expected less\n\
-         hint: `cell.ap.queue.limit` sets what it holds"
+        "`cell.ap.queue.red.min_th`: 1000 is never reached by a queue with the limit 1000; expected less\n\
+         hint: `cell.ap.queue.limit` sets the limit of the queue"
     );
     assert_eq!(
         queue("{ limit = 10, threshold = 11 }"),
@@ -433,7 +431,7 @@ fn greedy_sources_and_mixed_order_need_a_plain_fifo() {
     let codel = ("cell.ap.queue.codel", "{}");
     let said = refusal(&[down, codel]);
     assert!(
-        said.starts_with("`station.a.udp_down`: greedy, so that"),
+        said.starts_with("`station.a.udp_down`: a greedy source fills"),
         "{said}"
     );
     assert!(toml(SMALL, &[down, ("cell.ap.queue.threshold", "5")]).is_ok());
@@ -460,7 +458,8 @@ fn a_shared_queue_has_classes_with_shares() {
         assert_eq!(
             sharing(&format!("{{ occupancy = {c}, by = \"station\" }}")),
             format!(
-                "{place}.occupancy`: {c} is no part of the queue's limit; expected a number above \
+                "{place}.occupancy`: {c} is no fraction of the queue's limit; expected a number \
+                 above \
                  0 and below 1"
             )
         );
@@ -481,8 +480,8 @@ fn a_shared_queue_has_classes_with_shares() {
         class("share = 0", "share = 1"),
         format!("{place}.class.x.share`: 0 is no share; expected a number above 0 and at most 1")
     );
-    let empty = "no station with a flow is in it; expected a class of at least one flow that no \
-                 class before it takes";
+    let empty = "no flow is in this class; expected a class with at least one flow that no \
+                 earlier class contains";
     assert_eq!(
         class("share = 0.5", "share = 0.5"),
         format!("{place}.class.y`: {empty}")

@@ -13,8 +13,7 @@ fn said_of_json(text: &str) -> String {
 
 #[test]
 fn an_empty_file_says_what_is_needed() {
-    let expected = "x.toml: nothing in it; \
-                    expected a scenario with at least a duration and flows: stations with a cell, or wired links";
+    let expected = "x.toml: the file is empty; expected a scenario with at least a duration and flows: stations with a cell, or wired links";
     assert_eq!(said_of_bytes(b""), expected);
     assert_eq!(said_of_bytes(b"\n  # a comment\n"), expected);
 }
@@ -72,7 +71,7 @@ fn syntax_errors_name_the_line() {
 
 #[test]
 fn a_table_in_braces_that_is_extended_elsewhere_has_a_remedy() {
-    let hint = "hint: a table in braces takes no keys from elsewhere, such as `vsb = {}`: \
+    let hint = "hint: a table in braces, such as `vsb = {}`, cannot get keys from other lines: \
                 write `[vsb]` instead";
     let told = said_of_bytes(b"vsb = {}\n[vsb.group.a]\nmax = \"1 Mbps\"\n");
     assert!(
@@ -229,11 +228,11 @@ fn station_names_are_plain_and_unique_after_expansion() {
 fn absurd_numbers_of_stations_and_flows_are_refused_before_they_are_made() {
     assert_eq!(
         said_of("count = 10000\n[station.b]\ncount = 1"),
-        "x.toml:6: `station`: 10001 stations in all; expected at most 10000"
+        "x.toml:6: `station`: 10001 stations in total; expected at most 10000"
     );
     assert_eq!(
         said_of("count = 10000\ndownload = 100000"),
-        "x.toml:3: `station`: 1000010000 flows in all; expected at most 100000"
+        "x.toml:3: `station`: 1000010000 flows in total; expected at most 100000"
     );
 }
 

@@ -30,7 +30,7 @@ fn a_file_of_a_newer_format_is_refused() {
     assert_eq!(complaints(toml(SMALL, &[("format", "1")])), "");
     assert_eq!(
         complaints(toml(SMALL, &[("format", "2")])),
-        "--set format=2: `format`: 2 is newer than this version of lasthop supports; must be 1; update lasthop"
+        "--set format=2: `format`: 2 is a newer format than this version of lasthop supports; must be 1; update lasthop"
     );
 }
 
@@ -38,7 +38,9 @@ fn a_file_of_a_newer_format_is_refused() {
 fn a_word_for_traffic_leads_to_keys_of_flows() {
     let call = said_of("video_call = 1");
     assert!(call.starts_with("x.toml:5: `station.a.video_call`: is no key of a station"));
-    assert!(call.contains("hint: a call is a UDP flow each way, such as `udp_up = {"));
+    assert!(
+        call.contains("hint: write a call as a UDP flow in each direction, such as `udp_up = {")
+    );
     assert!(!call.contains("did you mean"));
 }
 
@@ -216,7 +218,7 @@ fn words_and_flags_are_listed() {
         ),
         (
             "tcp = { congestion = \"prague\", ecn = false }",
-            "tcp.ecn`: false contradicts the congestion control \"prague\", which answers to marks; \
+            "tcp.ecn`: false contradicts the congestion control \"prague\", which reacts to marks; \
              expected true",
         ),
         (
@@ -256,7 +258,7 @@ fn packets_fit_one_frame() {
         ),
         (
             r#"udp_up = { rate = "1 Gbps", packet = "1 B" }"#,
-            "udp_up.rate`: \"1 Gbps\" in datagrams of 1 B is 125000000 a second; \
+            "udp_up.rate`: \"1 Gbps\" in datagrams of 1 B is 125000000 datagrams per second; \
              expected at most 1000000",
         ),
     ]);
@@ -321,9 +323,12 @@ fn a_link_has_one_rule_of_loss() {
     for (loss, message) in [
         (
             "{ probability = 0.01, every = 100 }",
-            "`wire.loss.every`: a second rule, after probability; expected one of probability, every",
+            "`wire.loss.every`: a second rule in addition to probability; expected one of probability, every",
         ),
-        ("{}", "`wire.loss`: empty; needed one of probability, every"),
+        (
+            "{}",
+            "`wire.loss`: the table is empty; expected one of probability, every",
+        ),
         (
             "{ every = 1 }",
             "`wire.loss.every`: 1 is too small; expected a whole number from 2 to 1000000000",
@@ -342,11 +347,12 @@ fn recovery_options_go_with_what_they_need() {
     assert_said(&[
         (
             "tcp.prr = true",
-            "tcp.prr`: true needs selective acknowledgements; expected false, or sack = true",
+            "tcp.prr`: true requires selective acknowledgements; expected false, or sack = true",
         ),
         (
             "tcp = { sack = true, undo = true }",
-            "tcp.undo`: true needs losses found by time; expected false, or rack = true",
+            "tcp.undo`: true requires that losses are detected by time; expected false, or rack = \
+             true",
         ),
         (
             "tcp = { hystart = true, congestion = \"cubic_linux\" }",
@@ -355,7 +361,7 @@ fn recovery_options_go_with_what_they_need() {
         ),
         (
             "tcp.rack = true",
-            "tcp.rack`: true needs selective acknowledgements; expected false, or sack = true",
+            "tcp.rack`: true requires selective acknowledgements; expected false, or sack = true",
         ),
         (
             "tcp = { sack = true, congestion = \"tahoe\" }",
@@ -367,7 +373,7 @@ fn recovery_options_go_with_what_they_need() {
     let shared = "download = 2\n[tcp]\nprr = true";
     assert_eq!(
         said_of(shared),
-        "x.toml:7: `tcp.prr`: true needs selective acknowledgements; expected false, or sack = \
+        "x.toml:7: `tcp.prr`: true requires selective acknowledgements; expected false, or sack = \
          true"
     );
     let both =
@@ -422,7 +428,8 @@ fn a_change_of_the_channel_has_a_time_and_changes_something() {
     };
     assert_eq!(
         said("{ rain = { at = \"5 s\" } }"),
-        "`station.a.channel.rain`: changes nothing; expected `snr`, `error` or one of its kin"
+        "`station.a.channel.rain`: this table changes nothing; expected `snr`, `error` or another \
+         error probability"
     );
     assert!(said("{ rain = { error = 0.1 } }").starts_with("`station.a.channel.rain.at`: missing"));
     assert_eq!(
@@ -432,7 +439,7 @@ fn a_change_of_the_channel_has_a_time_and_changes_something() {
     );
     assert_eq!(
         said("{ a = { at = \"1 s\", error = 0.1 }, b = { at = \"1000 ms\", error = 0.2 } }"),
-        "`station.a.channel.b.at`: \"1000 ms\" is the time of `station.a.channel.a` too; expected \
+        "`station.a.channel.b.at`: \"1000 ms\" is also the time of `station.a.channel.a`; expected \
          different times"
     );
     assert_eq!(
@@ -455,11 +462,12 @@ fn settings_of_power_save_need_a_station_that_sleeps() {
     let sleeps = ("station.a.power_save", "0 s");
     assert_eq!(
         said(&[("cell.beacon_interval", "102.4 ms")]),
-        "`cell.beacon_interval`: \"102.4 ms\" is of stations that sleep, and none does; accepted with \
-         `power_save` of a station"
+        "`cell.beacon_interval`: this key is only for stations that sleep, and no \
+         station sleeps; accepted with `power_save` of a station"
     );
     assert!(
-        said(&[("cell.power_save_queue", "64")]).starts_with("`cell.power_save_queue`: 64 is of")
+        said(&[("cell.power_save_queue", "64")])
+            .starts_with("`cell.power_save_queue`: this key is only for")
     );
     let settings = [
         sleeps,
@@ -491,8 +499,8 @@ fn a_greedy_source_does_not_let_its_station_sleep() {
     };
     assert_eq!(
         greedy("station.a.udp_down"),
-        "`station.a.udp_down`: greedy, so that there is always a packet for a station, which would \
-         never sleep: expected a source with a rate, or `power_save` = \"off\""
+        "`station.a.udp_down`: with a greedy source there is always a packet for the station, \
+         which would never sleep: expected a source with a rate, or `power_save` = \"off\""
     );
     assert_eq!(greedy("station.a.udp_up"), "");
 }
@@ -502,14 +510,16 @@ fn answers_to_pings_need_somebody_who_pings() {
     let said = said_of_settings;
     assert_eq!(
         said(&[("station.a.ping_delay", "0.3 s")]),
-        "`station.a.ping_delay`: \"0.3 s\" is of no use, since nobody pings the station; accepted with \
-         a `vsb` that estimates its rate"
+        "`station.a.ping_delay`: \"0.3 s\" has no effect, since the station is not pinged; \
+         accepted with a `vsb` that estimates its rate"
     );
     let change = (
         "station.a.pings",
         "{ late = { at = \"1 s\", ping_loss = 1 } }",
     );
-    assert!(said(&[change, ("vsb.rate", "1 Mbps")]).contains("pings.late`: nobody pings"));
+    assert!(
+        said(&[change, ("vsb.rate", "1 Mbps")]).contains("pings.late`: the station is not pinged")
+    );
     assert_eq!(
         said(&[change, ("vsb", "{}"), ("station.a.ping_delay", "0.3 s")]),
         ""
@@ -524,7 +534,7 @@ fn a_change_of_answers_has_a_time_and_changes_something() {
     };
     assert_eq!(
         said("{ late = { at = \"5 s\" } }"),
-        "`station.a.pings.late`: changes nothing; expected `ping_delay` or `ping_loss`"
+        "`station.a.pings.late`: this table changes nothing; expected `ping_delay` or `ping_loss`"
     );
     assert!(said("{ late = { ping_loss = 0.1 } }").contains("`station.a.pings.late.at`: missing"));
     assert!(
@@ -583,7 +593,7 @@ fn one_value_is_refused_once_and_a_unit_too_many_is_explained() {
         of("csma.service_rate=11 Mbps"),
         "--set csma.service_rate=11 Mbps: `csma.service_rate`: \"11 Mbps\" is not a number; expected \
          a number from 0.001 to 10000000\n\
-         hint: `service_rate` is a bare number: packets that a link sends in a second while it is \
+         hint: `service_rate` is a bare number: number of packets per second that a link sends while it is \
          active"
     );
     assert!(!of("csma.service_rate=fast").contains("hint"));

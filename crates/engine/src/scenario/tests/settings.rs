@@ -126,8 +126,7 @@ fn a_station_that_is_not_in_the_file_is_refused_with_the_nearest_name() {
         complaints(toml(HOTSPOT, &[("station.others-2.rate", "2 Mbps")])),
         "--set station.others-2.rate=2 Mbps: `station.others-2`: is a member of the group \
          `others` (count 4), whose members are alike; expected one of uploader, others\n\
-         hint: station.others.rate sets all of them; \
-         give a station that differs a table of its own"
+         hint: station.others.rate sets all members of the group; to set only one station, give it a table of its own"
     );
     let fifth = complaints(toml(HOTSPOT, &[("station.others-5.rate", "2 Mbps")]));
     assert!(fifth.contains("no such station"), "{fifth}");
@@ -157,7 +156,7 @@ fn a_typo_inside_a_table_is_one_problem() {
     assert_eq!(table.lines().count(), 2, "{table}");
     assert_eq!(
         said_of(&[("link.a.rate", "9 Mbps")]),
-        "--set link.a.rate=9 Mbps: `link.a`: no such link; there is none, and a whole table adds one\n\
+        "--set link.a.rate=9 Mbps: `link.a`: no such link; the file has no such table; to add one, set the whole table\n\
          hint: `link.a={ ... }`"
     );
 }
