@@ -7,6 +7,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from lasthop._core import FORMAT
 from lasthop.allowance import MAX_MEMORY_BYTES, MAX_TIME_S
 from lasthop.display.columns import shown_with_nodes
 from lasthop.errors import (
@@ -219,6 +220,7 @@ class Comparison:
         """Return prediction, simulation and rows as a tree of dictionaries and lists."""
         return {
             "kind": "comparison",
+            "format": FORMAT,
             "scenario": self.simulation.summary["scenario"],
             "prediction": None if self.prediction is None else self.prediction.to_dict(),
             "refusal": self.refusal,

@@ -1,12 +1,13 @@
 """The shape that every answer's summary has, checked where one comes from outside."""
 
+import json
 from collections.abc import Iterator, Mapping
 from typing import Any
 
 from lasthop import _core
 from lasthop.quantities import LISTS
 
-__all__ = ["fault_in", "fault_in_record", "fault_in_version"]
+__all__ = ["fault_in", "fault_in_format", "fault_in_record", "fault_in_version"]
 
 NUMBER = (int, float)
 NEEDED: Mapping[str, tuple[type, ...]] = {"kind": (str,), "scenario": (str,), "version": (str,)}
@@ -31,22 +32,30 @@ def fault_in_version(tree: Mapping[str, Any]) -> str | None:
 
     Minor versions do not matter. An answer without `format` is of format 1.
     """
-    version, written = tree.get("version"), tree.get("format", 1)
+    version = tree.get("version")
     if not isinstance(version, str):
         return "no answer of lasthop: it has no `version`"
-    if not isinstance(written, int) or isinstance(written, bool) or written < 1:
-        return f"`format`: {written!r} is no format: must be {_core.FORMAT} or less"
-    if written > _core.FORMAT:
-        return (
-            f"`format`: {written} is newer than this version of lasthop supports: must be "
-            f"{_core.FORMAT}: update lasthop"
-        )
+    if (fault := fault_in_format(tree)) is not None:
+        return fault
     if version.partition(".")[0] == _core.VERSION.partition(".")[0]:
         return None
     return (
         f"written by lasthop {version[:20]}, whose major version differs from that of "
         f"{_core.VERSION}"
     )
+
+
+def fault_in_format(tree: Mapping[str, Any]) -> str | None:
+    """Return what is wrong with the format of a saved answer; None if nothing is."""
+    written = tree.get("format", 1)
+    if not isinstance(written, int) or isinstance(written, bool) or written < 1:
+        return f"`format`: {json.dumps(written)} is not a format: expected {_core.FORMAT}"
+    if written > _core.FORMAT:
+        return (
+            f"`format`: {written} is newer than this version of lasthop supports: expected "
+            f"{_core.FORMAT}: update lasthop"
+        )
+    return None
 
 
 def fault_in_record(record: Mapping[str, Any]) -> str | None:

@@ -11,7 +11,7 @@ from lasthop import _core
 from lasthop.batch import Parts
 from lasthop.batch.part import packed
 from lasthop.compare import Comparison, Row
-from lasthop.envelope import fault_in, fault_in_record, fault_in_version
+from lasthop.envelope import fault_in, fault_in_format, fault_in_record, fault_in_version
 from lasthop.errors import ScenarioError, UserError
 from lasthop.origin import scenario_of
 from lasthop.record import KIND, Kept, SummaryAlone, seal_of
@@ -210,6 +210,8 @@ def _emulation(file: Path, text: str, tree: Mapping[str, Any]) -> "Emulation":
 
 
 def _comparison(file: Path, text: str, tree: Mapping[str, Any]) -> Comparison:
+    if (fault := fault_in_format(tree)) is not None:
+        raise UserError(f"{file}: {fault}")
     try:
         parts = {part: tree[part] for part in ("prediction", "simulation", "refusal")}
         rows = tuple(

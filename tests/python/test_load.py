@@ -226,10 +226,14 @@ BAD: dict[str, tuple[str | bytes, str]] = {
         ),
         "an incomplete comparison",
     ),
+    "comparison of a newer format": (
+        json.dumps({"kind": "comparison", "format": _core.FORMAT + 1}),
+        "`format`: 2 is newer than this version of lasthop supports: expected 1",
+    ),
     "sweep of another version": ('{"kind": "sweep", "version": "3.0"}', "written by lasthop 3.0"),
     "sweep of a newer format": (
         json.dumps({"kind": "sweep", "version": _core.VERSION, "format": _core.FORMAT + 1}),
-        "`format`: 2 is newer than this version of lasthop supports: must be 1",
+        "`format`: 2 is newer than this version of lasthop supports: expected 1",
     ),
     "sweep without scenario": (
         json.dumps({"kind": "sweep", "version": _core.VERSION, "points": []}),
@@ -282,8 +286,8 @@ def damaged(record: dict[str, Any], part: str, value: Any) -> str:
     [
         ("kind", "simulation", "its `kind` must be record"),
         ("version", "9.0", "written by lasthop 9.0"),
-        ("format", 2, "`format`: 2 is newer than this version of lasthop supports: must be 1"),
-        ("format", "1", "`format`: '1' is no format"),
+        ("format", 2, "`format`: 2 is newer than this version of lasthop supports: expected 1"),
+        ("format", "1", '`format`: "1" is not a format: expected 1'),
         ("interrupted", ..., "`interrupted` is missing"),
         ("samples", ..., "`samples` is missing"),
         ("samples", {"flows": 3}, "`samples` is missing or damaged"),

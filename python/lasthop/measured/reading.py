@@ -5,6 +5,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from lasthop.envelope import fault_in_format
 from lasthop.errors import UserError
 from lasthop.measured import flent, iperf3
 from lasthop.measured.observed import Measurement, NothingMeasuredError
@@ -55,13 +56,15 @@ def _measurement(path: Path, tree: Any) -> Measurement:
     if flent.is_flent(tree):
         return flent.read(Tree(path, tree))
     if is_ours(tree):
+        if (fault := fault_in_format(tree)) is not None:
+            raise UserError(f"{path}: {fault}")
         notes = [f"its scenario is called {tree['scenario']!r}"]
         return Measurement(str(path), "lasthop", notes=notes, summary=tree)
     if iperf3.is_iperf3(tree):
         return iperf3.read(Tree(path, tree))
     kind = tree.get("kind") if isinstance(tree, Mapping) else None
     if isinstance(kind, str) and "scenario" in tree:
-        raise UserError(f"{path}: a {kind} of lasthop; expected an emulation and a simulation")
+        raise UserError(f"{path}: a {kind} of lasthop; expected an emulation or a simulation")
     raise UserError(
         f"{path}: neither of flent (results, x_values) nor of iperf3 (start, end) nor of lasthop"
     )

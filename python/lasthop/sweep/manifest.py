@@ -6,6 +6,8 @@ from pathlib import Path
 from typing import Any
 
 from lasthop import _core
+from lasthop.envelope import fault_in_format
+from lasthop.errors import UserError
 from lasthop.origin import origin_of
 from lasthop.saving import MANIFEST, text_writer, write_atomically
 from lasthop.scenario import Scenario
@@ -32,7 +34,10 @@ def write_manifest(directory: Path, base: Scenario, grid: Grid, keys: Sequence[s
     }
     text = json.dumps(tree, ensure_ascii=False) + "\n"
     path = directory / MANIFEST
-    if not path.is_file() or path.read_text("utf-8") != text:
+    before = path.read_text("utf-8") if path.is_file() else ""
+    if before and (fault := fault_in_format(json.loads(before))) is not None:
+        raise UserError(f"{path}: {fault}", "expected another directory")
+    if before != text:
         write_atomically(path, text_writer(text))
 
 

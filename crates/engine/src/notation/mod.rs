@@ -58,13 +58,13 @@ pub(crate) fn read(
     grammar: &Grammar,
     needed: &str,
     settings: &[(String, String)],
-    prepare: impl FnOnce(&mut Item, &mut Problems),
+    prepare: impl FnOnce(&mut Item, &mut Problems) -> Result<(), Refused>,
     problems: &mut Problems,
 ) -> Result<Section, Refused> {
     let text = text(bytes).map_err(|(at, message)| problems.add(at, WHOLE_FILE, message))?;
     let mut root = tree(text, format, needed, problems).ok_or_else(Refused::already)?;
     overrides::apply(&mut root, grammar, settings, problems);
-    prepare(&mut root, problems);
+    prepare(&mut root, problems)?;
     Ok(decode::decode(&root, grammar, problems))
 }
 

@@ -4,7 +4,7 @@
 use super::csma;
 use super::flows::{CONNECTIONS, DATAGRAMS, REPORTS, StationFlow, made};
 use super::model::*;
-use super::root::{FORMAT, Root, RootKeys, StationTable};
+use super::root::{Root, RootKeys, StationTable};
 use super::sharing;
 use super::stations::{self, made_stations, shapes};
 use super::wired::{FlowTable, Hosts, ShapeLink};
@@ -28,7 +28,6 @@ const MOST_SAMPLES: u64 = 1_000_000;
 
 /// Checks a decoded file; the file is in order if this and the decoder found no problem.
 pub(super) fn check(root: &Section, problems: &mut Problems) {
-    check_format(root, problems);
     check_times(root, problems);
     stations::check(root, problems);
     check_wired_flows(root, problems);
@@ -176,18 +175,6 @@ fn check_web(flow: &Section, problems: &mut Problems) {
             "this key is only for bulk TCP; expected a flow without web",
             problems,
         );
-    }
-}
-
-fn check_format(root: &Section, problems: &mut Problems) {
-    if let Some(format) = root.said(RootKeys::format)
-        && format.value > FORMAT
-    {
-        let fault = format!(
-            "is a newer format than this version of lasthop supports; must be {FORMAT}; update \
-             lasthop"
-        );
-        format.refuse_value(fault, problems);
     }
 }
 

@@ -1,6 +1,6 @@
 //! How a scenario's file is read: its grammar, whatever tables stand at its root, and its name.
 
-use super::root::Root;
+use super::root::{FORMAT, Root, RootKeys};
 use super::{csma, stations};
 use crate::mac::PhyKind;
 use crate::notation::decode::Section;
@@ -48,7 +48,11 @@ pub(super) fn parse<T>(
     make: impl FnOnce(&Section, &mut Problems) -> Result<T, Refused>,
 ) -> Result<T, Vec<Problem>> {
     let mut problems = Problems::new(source, settings);
-    let prepare = csma::leave_alone;
+    let prepare = |root: &mut Item, problems: &mut Problems| {
+        refuse_newer(root, problems)?;
+        csma::leave_alone(root, problems);
+        Ok(())
+    };
     let root = read(
         bytes,
         format,
@@ -60,6 +64,22 @@ pub(super) fn parse<T>(
     );
     let made = root.and_then(|root| make(&root, &mut problems));
     problems.conclude(made)
+}
+
+/// Refuses a file of a newer format. Its other keys may be new as well, so they are not checked.
+fn refuse_newer(root: &Item, problems: &mut Problems) -> Result<(), Refused> {
+    let key = RootKeys::format.name();
+    match root.get(key) {
+        Some(item) if matches!(&item.data, Data::Number(number) if number.whole > Some(i128::from(FORMAT))) => {
+            let message = format!(
+                "{} is a newer format than this version of lasthop supports; expected {FORMAT}; update \
+                 lasthop",
+                item.show()
+            );
+            Err(problems.add(item.origin, key, message))
+        }
+        _ => Ok(()),
+    }
 }
 
 /// The title of a file.

@@ -38,7 +38,7 @@ table! {
     /// Other keys of the file.
     pub struct RootKeys in "scenario" {
         /// Format of the file. Files of a newer format are refused.
-        format: u32 = count(1..=1_000_000).default(1);
+        format: u32 = count(1..=FORMAT as u64).but("1").default(1);
         /// Time at the start of each replication that is not measured.
         warmup: Option<Span> =
             duration(0..=1_000_000 * S).depends("a tenth of the duration, at most 20 s");

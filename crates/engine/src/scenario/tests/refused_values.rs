@@ -30,8 +30,17 @@ fn a_file_of_a_newer_format_is_refused() {
     assert_eq!(complaints(toml(SMALL, &[("format", "1")])), "");
     assert_eq!(
         complaints(toml(SMALL, &[("format", "2")])),
-        "--set format=2: `format`: 2 is a newer format than this version of lasthop supports; must be 1; update lasthop"
+        "--set format=2: `format`: 2 is a newer format than this version of lasthop supports; expected 1; update lasthop"
     );
+    let newer = format!("format = 3\nnew = 3\n{SMALL}");
+    assert_eq!(
+        complaints(toml(&newer, &[])),
+        "x.toml:1: `format`: 3 is a newer format than this version of lasthop supports; expected 1; update lasthop"
+    );
+    for value in ["0", "-1", "1.5", "\"1\"", "true"] {
+        let said = complaints(toml(SMALL, &[("format", value)]));
+        assert!(said.ends_with("; expected 1"), "{said}");
+    }
 }
 
 #[test]
