@@ -11,10 +11,10 @@ import json
 import re
 import sys
 import tomllib
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 ROOT = Path(__file__).resolve().parents[1]
 NAME = "packaging/project.toml"
@@ -24,8 +24,10 @@ Project = Mapping[str, Any]
 NOBODY = "The lasthop developers"
 """Author and maintainer while the lists are empty."""
 
+PEOPLE = ("authors", "maintainers")
 URLS = ("homepage", "documentation", "source", "issues", "security")
 MAILED = "mailto:"
+USAGE = "usage: project.py release|maintainer|readme"
 
 REGION = re.compile(
     r"^(?P<begin>(?:#|<!--) begin: from packaging/project\.toml.*\n)"
@@ -44,8 +46,17 @@ TARGET = re.compile(
 
 
 def load() -> Project:
-    """Return the content of `project.toml`, in which missing values are empty."""
-    return complete(tomllib.loads((ROOT / NAME).read_text("utf-8")))
+    """Return the content of `project.toml`, in which missing values are empty.
+
+    Raises `ValueError` with one fault per line.
+    """
+    try:
+        tree = tomllib.loads((ROOT / NAME).read_text("utf-8-sig"))
+    except ValueError as error:
+        raise ValueError(f"{NAME}: not valid TOML: {error}") from None
+    if found := list(faults(tree)):
+        raise ValueError("\n".join(found))
+    return complete(tree)
 
 
 def complete(tree: Project) -> Project:
@@ -63,27 +74,99 @@ def version() -> str:
 # Checks.
 
 
+class Form(NamedTuple):
+    """The form of a text, and its description in messages."""
+
+    pattern: str
+    expected: str
+
+    def fits(self, value: object) -> bool:
+        """Return whether a value is text of this form, without control characters."""
+        return (
+            isinstance(value, str)
+            and value.isprintable()
+            and re.fullmatch(self.pattern, value) is not None
+        )
+
+
+HOST = r"[\w-]+(?:\.[\w-]+)*"
+MAIL = rf"[^\s@<>()\[\]\\,;:\"]+@{HOST}"
+IN_PATH = r"[^\s\"'`<>()\[\]{}\\]"
+URL = rf"https://{HOST}(?::\d+)?(?:/{IN_PATH}*)?(?<!/)"
+
+WEB = "an address that begins with https:// and does not end with a slash"
+ADDRESS = Form(f"(?:{URL})?", WEB)
+TEMPLATE = Form(
+    rf"(?=.*{{tag}})(?=.*{{path}}){{source}}(?:{IN_PATH}|{{tag}}|{{path}})*",
+    "{source} at the beginning, and {tag} and {path} after it",
+)
+FORMS: dict[str, dict[str, Form]] = {
+    "person": {
+        "name": Form(r"(?=\S)[^<>]+(?<=\S)", "a name on one line, without < and >"),
+        "email": Form(MAIL, "NAME@HOST"),
+    },
+    "urls": {
+        **dict.fromkeys(URLS, ADDRESS),
+        "security": Form(f"(?:{URL}|{MAILED}{MAIL})?", f"{MAILED}NAME@HOST, or {WEB}"),
+    },
+    "files": {"link": TEMPLATE, "picture": TEMPLATE},
+}
+"""The keys of each table and the forms of their values."""
+
+
+def faults(tree: Project) -> Iterator[str]:
+    """Yield a line for each key of `project.toml` that is unknown, missing or of a wrong form."""
+    yield from unknown("", tree, (*PEOPLE, "urls", "files"))
+    for key in PEOPLE:
+        people = tree.get(key, [])
+        if not isinstance(people, list):
+            yield fault(key, shown(people), "a list of tables")
+            continue
+        needed = ("name", "email") if key == "maintainers" else ("name",)
+        for index, person in enumerate(people):
+            yield from table_faults(f"{key}[{index}]", person, FORMS["person"], needed)
+    yield from table_faults("urls", tree.get("urls", {}), FORMS["urls"])
+    yield from table_faults("files", tree.get("files", {}), FORMS["files"], FORMS["files"])
+
+
+def table_faults(
+    key: str, table: object, forms: Mapping[str, Form], needed: Iterable[str] = ()
+) -> Iterator[str]:
+    """Yield the faults of a table."""
+    if not isinstance(table, dict):
+        yield fault(key, shown(table), f"a table with {', '.join(forms)}")
+        return
+    yield from unknown(f"{key}.", table, forms)
+    for name in needed:
+        if name not in table:
+            yield fault(f"{key}.{name}", "missing", forms[name].expected)
+    for name, form in forms.items():
+        if name in table and not form.fits(table[name]):
+            yield fault(f"{key}.{name}", shown(table[name]), form.expected)
+
+
+def unknown(prefix: str, table: Project, names: Iterable[str]) -> Iterator[str]:
+    """Yield a line for each key of a table that is not one of these names."""
+    for key in sorted(table.keys() - set(names)):
+        yield fault(f"{prefix}{shown(key)[1:-1]}", "unknown key", f"one of {', '.join(names)}")
+
+
+def shown(value: object) -> str:
+    """Return a value of TOML on one line of ASCII."""
+    return json.dumps(value, default=str)
+
+
+def fault(key: str, wrong: str, expected: str) -> str:
+    """Return the message about a key."""
+    return f"{NAME}: `{key}`: {wrong}: expected {expected}"
+
+
 def problems(project: Project) -> list[str]:
-    """Return the reasons why `project.toml` is not good enough for a release, one per line."""
-    people = ("authors", "maintainers")
-    empty = [key for key in people if not project[key]]
+    """Return a line if values that a release needs are empty."""
+    empty = [key for key in PEOPLE if not project[key]]
     empty += [f"urls.{key}" for key in URLS if not project["urls"][key]]
-    found = []
-    if empty:
-        keys = ", ".join(f"`{key}`" for key in empty)
-        found.append(f"{NAME}: {keys}: empty: a release needs all values")
-    for key in people:
-        for person in project[key]:
-            if not person.get("name") or (key == "maintainers" and not person.get("email")):
-                found.append(
-                    f"{NAME}: `{key}`: {person}: expected `name`, and `email` of maintainers"
-                )
-    for key, url in project["urls"].items():
-        mailed = key == "security" and url.startswith(MAILED)
-        if url and not mailed and not re.fullmatch(r"https://[^\s/]+(/\S*)?(?<!/)", url):
-            expected = "an address that begins with https:// and does not end with a slash"
-            found.append(f'{NAME}: `urls.{key}`: "{url}": expected {expected}')
-    return found
+    keys = ", ".join(f"`{key}`" for key in empty)
+    return [f"{NAME}: {keys}: empty: a release needs all values"] if empty else []
 
 
 def outdated() -> list[str]:
@@ -116,7 +199,7 @@ def quoted(value: str) -> str:
 
 def python_lines(project: Project) -> Iterator[str]:
     """Yield the lines of `[project]` in pyproject.toml."""
-    for key in ("authors", "maintainers"):
+    for key in PEOPLE:
         if project[key]:
             yield f"{key} = ["
             for person in project[key]:
@@ -209,18 +292,32 @@ def readme(project: Project) -> str:
     return "".join([*parts, TARGET.sub(absolute, text[at:])])
 
 
-def main(command: str) -> int:
-    """Print the answer to a command; return 2 if a release is refused."""
-    project = load()
-    if command == "release":
-        found = problems(project) or outdated()
-        for line in found:
-            print(f"error: {line}", file=sys.stderr)
-        return 2 if found else 0
-    answers = {"maintainer": f"{debian_maintainer(project)}\n", "readme": readme(project)}
-    sys.stdout.write(answers[command])
+def refusals(command: str) -> list[str]:
+    """Return the reasons to refuse a command, one per line."""
+    try:
+        project = load()
+    except ValueError as error:
+        return str(error).split("\n")
+    return (problems(project) or outdated()) if command == "release" else []
+
+
+def main(*arguments: str) -> int:
+    """Print the answer to a command; return 2 if it is refused."""
+    if arguments not in (("release",), ("maintainer",), ("readme",)):
+        print(USAGE, file=sys.stderr)
+        return 2
+    [command] = arguments
+    found = refusals(command)
+    for line in found:
+        print(f"error: {line}", file=sys.stderr)
+    if found:
+        return 2
+    if command == "maintainer":
+        print(debian_maintainer(load()))
+    elif command == "readme":
+        sys.stdout.write(readme(load()))
     return 0
 
 
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1]))
+    sys.exit(main(*sys.argv[1:]))

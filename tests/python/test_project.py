@@ -102,16 +102,132 @@ def test_a_release_needs_all_values() -> None:
     assert all(f"`{field}`" in line for field in FIELDS)
 
 
-def test_a_wrong_value_is_named() -> None:
-    for value in ("http://example.org", "example.org", "https://example.org/", "mailto:a@b.org"):
-        [line] = project.problems(without("urls.source", value))
-        assert line.startswith(f'packaging/project.toml: `urls.source`: "{value}": expected an')
-    [line] = project.problems(without("maintainers", [{"name": "C. Maintainer"}]))
-    assert "and `email` of maintainers" in line
+def person(**fields: object) -> list[dict[str, object]]:
+    """A list of one person, with other fields."""
+    return [{"name": "C. Maintainer", "email": "c@example.org", **fields}]
 
 
-def test_values_that_are_filled_in_are_valid() -> None:
-    assert [line for line in project.problems(project.load()) if ": empty: " not in line] == []
+LINK = FULL["files"]["link"]
+WRONG: list[tuple[str, dict[str, Any]]] = [
+    *(
+        (f"{key}[0].name", {**FULL, key: person(name=name)})
+        for key in ("authors", "maintainers")
+        for name in ("", " ", "a ", "a\nDepends: b", "a\x00", "a\u2028b", "a <b>", "a>", 3, ["a"])
+    ),
+    *(
+        (f"{key}[0].email", {**FULL, key: person(email=email)})
+        for key in ("authors", "maintainers")
+        for email in (
+            "",
+            "a",
+            "@",
+            "a@",
+            "@b.org",
+            "a@b@c",
+            "a @b.org",
+            "a@b.org\n",
+            "<a@b.org>",
+            3,
+        )
+    ),
+    ("authors[0].mail", {**FULL, "authors": person(mail="a@b.org")}),
+    ("authors[0].name", {**FULL, "authors": [{"email": "a@b.org"}]}),
+    ("maintainers[0].email", {**FULL, "maintainers": [{"name": "C. Maintainer"}]}),
+    ("authors[0]", {**FULL, "authors": ["A. Author"]}),
+    ("authors", {**FULL, "authors": "A. Author"}),
+    ("maintainers", {**FULL, "maintainers": {"name": "C. Maintainer"}}),
+    *(
+        (f"urls.{key}", without(f"urls.{key}", value))
+        for key in ("source", "security")
+        for value in (
+            *("http://a.org", "a.org", "https://", "https://a.org/", "mailto:", "mailto:a", " "),
+            *(f"https://a.org/b{mark}c" for mark in "\"'<>()[]{} \n\x7f"),
+            *("mailto:a@b@c", "mailto:a b@c", "mailto:<a@b>", "https://<a>", "https://a b", 3, []),
+        )
+    ),
+    ("urls.source", without("urls.source", "mailto:a@b.org")),
+    ("urls.home", without("urls.home", "https://a.org")),
+    ("urls", {**FULL, "urls": "https://a.org"}),
+    *(
+        ("files.link", {**FULL, "files": {**FULL["files"], "link": form}})
+        for form in (
+            *("", 3, "{source}", "{source}/{tag}", "{source}/{path}", "https://a.org/{tag}/{path}"),
+            *(f"{LINK}{wrong}" for wrong in ("{host}", "{}", "{", "}", "{tag!r}", " ", '"', ")")),
+            LINK.replace("{", "{{").replace("}", "}}"),
+        )
+    ),
+    ("files.picture", {**FULL, "files": {"link": LINK}}),
+    ("files.image", {**FULL, "files": {**FULL["files"], "image": LINK}}),
+    ("files", {**FULL, "files": []}),
+    ("author", {**FULL, "author": []}),
+    ("a\\nb", {**FULL, "a\nb": 1}),
+]
+
+
+@pytest.mark.parametrize(("key", "tree"), WRONG)
+def test_a_wrong_value_is_named(key: str, tree: dict[str, Any]) -> None:
+    [line] = project.faults(tree)
+    assert line.startswith(f"packaging/project.toml: `{key}`: ")
+    assert ": expected " in line
+    assert line.isprintable()
+
+
+def test_right_and_empty_values_have_no_fault() -> None:
+    assert list(project.faults(FULL)) == []
+    assert list(project.faults({**EMPTY, "files": FULL["files"]})) == []
+    people = person(name="Zoë O'Hara, Jr.", email="zoe.o'hara+net@mail.example.org")
+    assert list(project.faults({**FULL, "authors": people})) == []
+    for address in ("https://git.example.org:8443/~a/b", "https://a.org/b?c=d&e=%20#f"):
+        assert list(project.faults(without("urls.issues", address))) == []
+    for form in ("{source}/-/raw/{tag}/{path}", "{source}/plain/{path}?h={tag}"):
+        assert list(project.faults({**FULL, "files": {"link": form, "picture": form}})) == []
+
+
+@pytest.mark.parametrize("command", ["release", "maintainer", "readme"])
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        (
+            b"authors = 1\nurl = 2\n",
+            ["`url`: unknown", "`authors`: 1: expected a list", *["`fi"] * 2],
+        ),
+        (b"authors = [\n", ["not valid TOML: "]),
+        (b"\xff", ["not valid TOML: "]),
+    ],
+)
+def test_each_command_refuses_a_wrong_file(
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+    command: str,
+    text: bytes,
+    expected: list[str],
+) -> None:
+    (tmp_path / "packaging").mkdir()
+    (tmp_path / "packaging/project.toml").write_bytes(text)
+    monkeypatch.setattr(project, "ROOT", tmp_path)
+    assert project.main(command) == 2
+    out, err = capsys.readouterr()
+    assert out == ""
+    for line, begin in zip(err.splitlines(), expected, strict=True):
+        assert line.startswith(f"error: packaging/project.toml: {begin}")
+
+
+def test_a_byte_order_mark_is_ignored(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    text = (ROOT / "packaging/project.toml").read_text("utf-8")
+    (tmp_path / "packaging").mkdir()
+    (tmp_path / "packaging/project.toml").write_text(text, "utf-8-sig")
+    expected = project.load()
+    monkeypatch.setattr(project, "ROOT", tmp_path)
+    assert project.load() == expected
+
+
+@pytest.mark.parametrize("arguments", [(), ("foo",), ("release", "readme")])
+def test_wrong_arguments_print_the_usage(
+    arguments: tuple[str, ...], capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert project.main(*arguments) == 2
+    assert capsys.readouterr() == ("", "usage: project.py release|maintainer|readme\n")
 
 
 def test_release_is_refused_in_one_line(
