@@ -3,7 +3,8 @@
     prose.py [FILE ...]       check these files, or all; exit with 1 if there is a fault
 
 The text is that of Markdown; in Python docstrings of public names, help texts and messages; in Rust
-the documentation of settings, and messages. A message is any text of three words or more.
+the documentation of settings, and messages; in TOML comments and values. A message is any text of
+three words or more.
 
 The words to avoid, files that a program writes, and exceptions with their reasons are in
 `prose.toml`, next to this file. A sentence has at most `MAX_WORDS` words, and at most `LONG_PART`
@@ -15,7 +16,7 @@ import re
 import subprocess
 import sys
 import tomllib
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from fnmatch import fnmatch
 from pathlib import Path
 from typing import NamedTuple
@@ -52,7 +53,8 @@ HEADLESS = re.compile(
 """A clause whose subject is "who" or "whose", without a noun before it."""
 
 BEGINNING = re.compile(
-    rf"(?:What|Who|Whose|Whoever) {QUESTION}|(?:The same|Likewise|Those|So many|Of|As)\b"
+    rf"(?:What|Who|Whose|Whoever) {QUESTION}|(?:The same|Likewise|Those|So many|Of)\b"
+    r"|As\b(?! (?:many|much|few|of|soon|long|far)\b)"
 )
 """How no sentence begins, except for a question."""
 
@@ -133,22 +135,58 @@ TARGET = re.compile(r"\([\w.-]+\)=")
 """The name of a place, for links."""
 
 
+FENCE = re.compile(r"\s*(`{3,})([^`]*)")
+PROSE_IN_FENCE = re.compile(r"\{(?:note|tip|hint|important|warning|caution|seealso|admonition)\}")
+"""Directives whose fences contain prose."""
+
+
+class Fence(NamedTuple):
+    """The first line of a fenced block."""
+
+    line: int
+    marks: str
+    is_code: bool
+
+
+def fenced(text: str) -> Iterator[tuple[int, str, list[Fence]]]:
+    """Yield lines with their numbers and the fences that contain them; fences are empty lines."""
+    fences = list[Fence]()
+    for number, line in enumerate(text.splitlines(), 1):
+        if found := FENCE.fullmatch(line):
+            marks, title = found[1], found[2].strip()
+            if fences and not title and len(marks) >= len(fences[-1].marks):
+                fences.pop()
+            elif not any(each.is_code for each in fences):
+                fences.append(Fence(number, marks, not PROSE_IN_FENCE.match(title)))
+            line = ""
+        yield number, line, fences
+
+
 def prose_lines(text: str) -> Iterator[tuple[int, str]]:
     """Yield lines with their numbers; empty where code, comments and generated parts are."""
-    is_code = is_generated = False
-    for number, line in enumerate(text.splitlines(), 1):
-        if line.lstrip().startswith("```"):
-            is_code = not is_code
-            yield number, ""
-            continue
-        if TARGET.fullmatch(line.strip()):
+    is_generated = is_list = is_block = False
+    is_after_blank = True
+    for number, line, fences in fenced(text):
+        bare = line.strip()
+        if TARGET.fullmatch(bare):
             line = ""
         if BEGIN_GENERATED.match(line):
             is_generated = True
-        shown = not is_code and not is_generated and not line.startswith("    ")
+        if bare:
+            is_margin = is_after_blank and not line.startswith(" ")
+            is_list = (is_list and not is_margin) or (not is_block and bool(ITEM.match(bare)))
+            is_block = line.startswith("    ") and not is_list and (is_block or is_after_blank)
+        is_after_blank = not bare
+        shown = not any(each.is_code for each in fences) and not is_generated and not is_block
         if END_GENERATED.match(line):
             is_generated = False
         yield number, COMMENT.sub("", line) if shown else ""
+
+
+def unclosed_fences(text: str) -> Iterator[int]:
+    """Yield the lines of fences that no line closes."""
+    *_, (_, _, fences) = [(0, "", list[Fence]()), *fenced(text)]
+    yield from (each.line for each in fences)
 
 
 def passages(text: str) -> Iterator[Passage]:
@@ -300,17 +338,54 @@ def in_rust(text: str) -> Iterator[Passage]:
             yield from in_message(line, message)
 
 
+# Reading TOML.
+
+TOML = re.compile(r'"""|\'\'\'|"((?:[^"\\]|\\.)*)"|\'([^\']*)\'|#+ ?(.*)')
+"""A delimiter of long texts, a value or a comment."""
+
+
+def in_toml(text: str) -> Iterator[Passage]:
+    """Yield passages of comments, of values, and of texts between three quotation marks.
+
+    Comments in a text between three apostrophes, such as an example, are read too. A comment that
+    is indented by three blanks is a command.
+    """
+    lines, is_text = list[str](), False
+    for number, line in enumerate(text.splitlines(), 1):
+        bare, shown = line.strip(), ""
+        if is_text:
+            is_text = bare != '"""'
+            shown = bare if is_text else ""
+        elif bare.startswith("#"):
+            shown = "" if bare.startswith("#   ") else bare.lstrip("# ")
+        else:
+            is_text = bare.endswith('"""')
+            for found in TOML.finditer(line):
+                value = found[1] or found[2] or found[3] or ""
+                yield from in_message(number, value)
+        lines.append(shown)
+    for passage in passages("\n".join(lines)):
+        yield from in_message(passage.line, passage.text)
+
+
 # Sentences.
 
 LINK = re.compile(r"!?\[([^\]]*)\]\([^)]*\)")
+ALT = re.compile(r"<img\b[^>]*?\balt=\"([^\"]*)\"")
 CODE = re.compile(r"``.+?``|`[^`]*`|\$[^$]+\$")
 END = re.compile(r"(?<=[.!?])[\"')*]* +(?=[A-Z`\"*(\[])")
 
 
 def sentences(text: str) -> list[str]:
-    """Return the sentences of a passage, with code as one word and without addresses of links."""
+    """Return the sentences of a passage, with code as one word and without addresses of links.
+
+    The text of a picture is a sentence of its own, and white space is one blank.
+    """
     plain = CODE.sub("`x`", LINK.sub(r"\1", re.sub(r"<[^>]+>", " ", text)))
-    some = (each.replace("**", "").strip() for each in END.split(plain))
+    parts = (
+        part for each in [*ALT.findall(text), plain] for part in END.split(" ".join(each.split()))
+    )
+    some = (each.replace("**", "").strip() for each in parts)
     return [each for each in some if len(re.findall(r"[A-Za-z]{2,}", each)) >= 3]
 
 
@@ -338,18 +413,36 @@ def read(name: str, text: str, rules: Rules) -> Iterator[Passage]:
         yield from in_python(text, is_public and not rules.documented.isdisjoint({folder, name}))
     elif name.endswith(".rs"):
         yield from in_rust(text)
+    elif name.endswith(".toml"):
+        yield from in_toml(text)
     else:
         yield from passages(text)
 
 
-def check(name: str, text: str, rules: Rules) -> tuple[list[Fault], int, int]:
-    """Return the faults of a file, and how many of how many sentences are long."""
+class Checked(NamedTuple):
+    """The result of a file."""
+
+    faults: list[Fault]
+    long: int
+    """Number of long sentences. [-]"""
+    count: int
+    """Number of sentences. [-]"""
+    used: set[str]
+    """Texts of exceptions that excuse a fault."""
+
+
+def check(name: str, text: str, rules: Rules) -> Checked:
+    """Check a file."""
     is_page = name.endswith(".md")
     found = [
         Fault(name, line, f"{len(wide)} columns, at most {MAX_COLUMNS}", wide)
         for line, wide, *_ in (wide_lines(text) if is_page else ())
     ]
+    if is_page:
+        what = "a fence that is never closed"
+        found += [Fault(name, line, what, "") for line in unclosed_fences(text)]
     excepted = [each["text"] for each in rules.exceptions if each["file"] == name]
+    used = set[str]()
     count = long = 0
     for passage in read(name, text, rules):
         words = rules.words | rules.messages if passage.is_message else rules.words
@@ -357,11 +450,11 @@ def check(name: str, text: str, rules: Rules) -> tuple[list[Fault], int, int]:
         faults = [(each, what) for each in parts for what in faults_of(each, words)]
         if passage.is_summary and (no_verb := NO_VERB.match(passage.text)):
             faults.append((passage.text, f'a function: begins with "{no_verb[0]}": write a verb'))
-        found += [
-            Fault(name, passage.line, what, sentence)
-            for sentence, what in faults
-            if not any(part in sentence or part in passage.text for part in excepted)
-        ]
+        for sentence, what in faults:
+            excuses = {part for part in excepted if part in sentence or part in passage.text}
+            used |= excuses
+            if not excuses:
+                found.append(Fault(name, passage.line, what, sentence))
         if not passage.is_message:
             count += len(parts)
             long += sum(len(each.split()) > LONG_WORDS for each in parts)
@@ -369,10 +462,20 @@ def check(name: str, text: str, rules: Rules) -> tuple[list[Fault], int, int]:
     if long > max(LONG_PART * count, free if count < few else 0):
         what = f"{long} of {count} sentences have more than {LONG_WORDS} words, at most a tenth"
         found.append(Fault(name, 1, what, ""))
-    return found, long, count
+    return Checked(found, long, count, used)
 
 
-READ = ("*.md", "python/lasthop/*.py", "crates/*/src/*.rs")
+def unused(exceptions: Iterable[dict[str, str]], used: Mapping[str, set[str]]) -> Iterator[Fault]:
+    """Yield exceptions that excuse nothing, given the texts used in each file."""
+    for each in exceptions:
+        if each["text"] not in used.get(each["file"], ()):
+            yield Fault(each["file"], 1, "unused exception", each["text"])
+
+
+READ = (
+    *("*.md", "python/lasthop/*.py", "crates/*/src/*.rs"),
+    *("docs/*.py", "docs/*.toml", "examples/*.toml"),
+)
 """Files that are checked, as patterns of git."""
 
 
@@ -396,10 +499,14 @@ def files(asked: Iterable[str], rules: Rules) -> list[str]:
 def main(asked: list[str]) -> int:
     """Print faults, the part of long sentences, and return the exit code."""
     read_rules = rules((HERE / "prose.toml").read_text("utf-8"))
-    found, long, count = list[Fault](), 0, 0
+    found, long, count, used = list[Fault](), 0, 0, dict[str, set[str]]()
     for name in files(asked, read_rules):
-        some, longer, of = check(name, (ROOT / name).read_text("utf-8"), read_rules)
-        found, long, count = found + some, long + longer, count + of
+        checked = check(name, (ROOT / name).read_text("utf-8"), read_rules)
+        found += checked.faults
+        long, count = long + checked.long, count + checked.count
+        used[name] = checked.used
+    if not asked:
+        found += unused(read_rules.exceptions, used)
     for fault in found:
         print(fault)
     part = 100 * long / count if count else 0.0

@@ -23,8 +23,8 @@ def facts_page() -> str:
 # Facts about access points
 
 `lasthop init --queue`, `lasthop import openwrt`, `hostapd` and `iw`, and `lasthop check` read these
-facts. What a file does not say is assumed by this table, and the scenario has the source in a
-comment. [The guide](../guide/access-points.md) explains them.
+facts. If a file lacks a value, the value is that of this table, and a comment in the scenario has
+its source. [The guide](../guide/access-points.md) explains them.
 
 {table()}"""
 

@@ -188,7 +188,7 @@ def _measure_loads(runs: Runs) -> dict[str, Quantity]:
 STUDIES = (
     Study(
         key="acsma-errors",
-        title="Errors and interference at once",
+        title="Errors and interference together",
         points=WITH_ERRORS.points(),
         measure=_measure_errors,
     ),
@@ -200,7 +200,7 @@ STUDIES = (
     ),
     Study(
         key="red-senders",
-        title="Senders behind RED and behind a threshold",
+        title="Senders with RED and with a threshold",
         points=BY_SENDER.points(),
         measure=_measure_senders,
     ),

@@ -261,13 +261,13 @@ download = 2                # a bare value: connections
 udp_up = { rate = "1 Mbps", packet = "500 B" }
 ```
 
-- **What a file needs.** A simulation needs `duration`, and traffic of
+- **Required settings.** A simulation needs `duration`, and traffic of
   [stations](scenario/station.md) in a [cell](scenario/cell.md) or of [flows](scenario/flow.md)
   across wired or wireless links. All other settings have defaults. A file that describes only a
   [gateway](scenario/gateway.md) or an [interface](scenario/interface.md) needs no `duration` and no
   traffic.
-- **Paths.** A path such as `cell.ap.queue` is the key `queue` of the table `[cell.ap]`. The same
-  setting can be written as `ap.queue = 200` in `[cell]`, as `cell.ap.queue = 200` at the top
+- **Paths.** A path such as `cell.ap.queue` is the key `queue` of the table `[cell.ap]`. This
+  setting can also be written as `ap.queue = 200` in `[cell]`, as `cell.ap.queue = 200` at the top
   level, or in an inline table. TOML cannot add keys to an inline table later.
 - **Names.** `NAME` in a path is a name of the author's choice.
 - **Bare values.** Some keys accept a single value in place of a table. For example, `download = 2`

@@ -31,8 +31,7 @@ RULES = prose.rules((CI / "prose.toml").read_text("utf-8"))
 
 def found(text: str, rules=RULES, file: str = "page.md") -> list[str]:
     """Return the faults of a text, without places."""
-    faults, _, _ = prose.check(file, text, rules)
-    return [each.what for each in faults]
+    return [each.what for each in prose.check(file, text, rules).faults]
 
 
 PYTHON = "python/lasthop/page.py"
@@ -57,6 +56,14 @@ RUST = "crates/engine/src/page.rs"
         ("word " * 21 + "words of this line exceed the width.", "columns"),
         ("| a cell whose text | stands in a table |", "stands"),
         ("- An item that is told of it all.", "told"),
+        ("- An item.\n\n    - An item in it is told of it.", "told"),
+        ("1. An item.\n\n    Its second part is told of it.", "told"),
+        ("A line of a paragraph\n    is told of it.", "told"),
+        ("```{note}\nThe reader is told of it.\n```", "told"),
+        ("A page of it.\n\n```text\nThe reader is told of it.", "never closed"),
+        ("The packets are sent  at  once.", "immediately"),
+        ("The packets are sent at\u00a0once.", "immediately"),
+        ('<img src="x.png" alt="Two queues beside a wire">', "with, in addition to"),
     ],
 )
 def test_faults_are_found(text: str, part: str) -> None:
@@ -75,6 +82,11 @@ def test_faults_are_found(text: str, part: str) -> None:
         "EDCA stands for enhanced distributed channel access.",
         "```text\nWho is told of it stands beside it at once.\n```",
         "    code that is told of it\n",
+        "A page.\n\n    code that is told of it\n\n    - and told of it",
+        "- An item.\n\nA paragraph.\n\n    code that is told of it",
+        "````{note}\nA note.\n\n```text\nThe reader is told of it.\n```\n````",
+        "As many packets arrive as were sent.",
+        "As of today this is the only queue.",
         "<!-- table x: a program writes it -->\n\nWho is told.\n\n<!-- end of table -->",
         "| " + "a cell is wide | " * 9,
         "A [link](https://example.org/" + "a" * 90 + ") makes its line wide.",
@@ -106,8 +118,20 @@ def test_an_exception_has_a_reason_and_there_are_few() -> None:
         prose.rules(text + one * 100)
 
 
+def test_an_exception_that_excuses_nothing_is_a_fault() -> None:
+    one = {"file": "page.md", "text": "is told", "reason": "a quotation"}
+    rules = RULES._replace(exceptions=[one])
+    used = prose.check("page.md", "He is told of it.", rules).used
+    assert list(prose.unused([one], {"page.md": used})) == []
+    used = prose.check("page.md", "He is here now.", rules).used
+    (fault,) = prose.unused([one], {"page.md": used})
+    assert str(fault) == "page.md:1: unused exception: is told"
+    assert len(list(prose.unused([one], {}))) == 1
+
+
 def test_a_fault_has_its_line() -> None:
-    (fault,), _, _ = prose.check("page.md", "# A page\n\nGood prose is here.\n\nIt is told.", RULES)
+    text = "# A page\n\nGood prose is here.\n\nIt is told."
+    (fault,) = prose.check("page.md", text, RULES).faults
     assert str(fault) == 'page.md:5: "told": write reported, printed or set: It is told.'
 
 
@@ -202,6 +226,28 @@ def test_faults_of_rust_are_found(text: str, part: str) -> None:
 )
 def test_rust_that_is_right_passes(text: str) -> None:
     assert found(text, file=RUST) == []
+
+
+@pytest.mark.parametrize(
+    ("text", "line"),
+    [
+        ("x = 1\n# A call with a download\n# is told of it.\n", 2),
+        ("x = 1\ny = 2    # what is told of it", 2),
+        ('means = "A queue that is told of it."', 1),
+        ('text = """\nA page.\n\nIt is told of it.\n"""\n', 4),
+        ("example = '''\nx = 1    # is told of it\n'''", 2),
+    ],
+)
+def test_faults_of_toml_are_found(text: str, line: int) -> None:
+    (fault,) = prose.check("examples/page.toml", text, RULES).faults
+    assert (fault.line, fault.what[:6]) == (line, '"told"')
+
+
+def test_toml_that_is_right_passes() -> None:
+    text = (
+        '# A cell.\n#\n#   lasthop told beside it\nx = "#1 of it"\ny = { told = 1 }    # a number\n'
+    )
+    assert found(text, file="examples/page.toml") == []
 
 
 def test_a_fault_of_code_has_its_line() -> None:

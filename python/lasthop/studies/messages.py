@@ -204,8 +204,8 @@ def summary(messages: Sequence[Tree], claims: Sequence[Tree], causes: Mapping[st
         f"within {100 * band:.0f} %: {count.count} ({count.percent})"
         for count, band in zip(total.numbers, BANDS, strict=True)
     )
-    why = "; ".join(
-        f"{count} because {causes.get(name, 'the cause is ' + name)}"
+    why = " ".join(
+        f"In {count}, {causes.get(name, 'the cause is ' + name)}."
         for name, count in total.causes.most_common()
     )
     exact = total.orders_exact.count
@@ -224,5 +224,5 @@ def summary(messages: Sequence[Tree], claims: Sequence[Tree], causes: Mapping[st
     if numbers := total.numbers[0].total:
         lines.append(f"Numbers that lasthop reproduces, of {numbers} stated: {within}.")
     if why:
-        lines.append(f"{total.causes.total()} of {checks} checks are not reproduced: {why}.")
+        lines.append(f"{total.causes.total()} of {checks} checks are not reproduced. {why}")
     return " ".join(lines)
