@@ -105,5 +105,5 @@ def test_a_row_has_costs_transmissions_and_reasons() -> None:
         entry("ns-3", 60, 0.0, us_per_segment=None, why="would take 20 min"),
     ]
     assert list(growth_page.rows(entries))[-1] == (
-        "| flows: 60 | 2 (3) | 2 (3, +10%) | would take 20 min |"
+        "| router, 60 flows | 2 (3) | 2 (3, +10%) | not run: would take 20 min |"
     )

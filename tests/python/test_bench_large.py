@@ -87,8 +87,8 @@ def test_tables_have_a_row_a_run_and_the_estimates(
     text = page.read_text()
     assert pages.NONE not in text
     assert "| web, 60 s | engine | 1.00 | 3.00 | 9.0 | 9.5 | 12 |" in text
-    assert "| *a million through one router* | *0.50* | *40* | *36* | *9* |" in text
-    assert "| *100 routers of 10,000 flows, scenarios of their own, all together* | *0.4" in text
+    assert "| *one router, a million flows* | *0.50* | *40* | *36* | *9* |" in text
+    assert "| *100 separate scenarios, each with one router and 10,000 flows: sum* | *0.4" in text
 
 
 def test_output_that_no_pipe_holds_is_read() -> None:

@@ -133,13 +133,13 @@ MAY_IMPORT: Mapping[str, Set[str]] = {
     "batch": {"_core", "errors", "extras", "run", "sampling", "saving", "scenario", "source"},
     "envelope": {"_core", "quantities"},
     "load": {*ANSWERS, *KEPT, "compare", "emulation", "envelope", "sweep"},
-    "sweep": {*ANSWERS, *KEPT, "allowance", "opening", "plot", "sampling", "values"},
+    "sweep": {*ANSWERS, *KEPT, "allowance", "envelope", "opening", "plot", "sampling", "values"},
     "swing": {*ANSWERS, "stability"},
     # What is there already becomes a scenario; nothing is run, and nobody asks a model.
     "access_points": set(),
     "first": {"access_points", "errors"},
     "importing": {"access_points", "allowance", "errors", "extras", "opening", "tuning"},
-    "measured": {"errors", "estimates", "fairness", "models", "opening", "scenario"},
+    "measured": {"envelope", "errors", "estimates", "fairness", "models", "opening", "scenario"},
     "compare": {
         *ANSWERS,
         "allowance",

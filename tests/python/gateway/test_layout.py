@@ -99,7 +99,10 @@ def test_more_than_the_kernel_can_number_is_known_beforehand() -> None:
         f"ap.a{k} = {{}}\n" for k in range(20)
     )
     placed = 'station.s = { address = "10.0.0.1", ap = "a1" }\n'
-    for more, why in ((alike, "more than 4095 addresses end like"), (leaves + placed, "leaves")):
+    for more, why in (
+        (alike, "more than 4095 addresses end like"),
+        (leaves + placed, "leaf queues"),
+    ):
         read = gateway(more)
         with pytest.raises(UserError, match=why):
             refuse_what_does_not_fit(read, read.stations)
