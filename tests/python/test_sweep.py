@@ -208,6 +208,15 @@ def test_bad_point_is_refused_before_any_is_simulated(tmp_path: Path) -> None:
     assert list(tmp_path.iterdir()) == []
 
 
+def test_a_directory_of_a_newer_format_is_refused_and_stays(tmp_path: Path) -> None:
+    manifest = tmp_path / "manifest.json"
+    newer = json.dumps({"kind": "sweep manifest", "version": "0.9.0", "format": 2})
+    manifest.write_text(newer)
+    with pytest.raises(lh.UserError, match=r"manifest\.json: `format`: 2 is newer than"):
+        lh.sweep(SMALL, {"seed": "1..2"}, directory=tmp_path)
+    assert manifest.read_text() == newer
+
+
 def test_table_names_the_swept_values() -> None:
     table = lh.sweep(SMALL, {"seed": [1, 2]}).table("stations")
     assert list(table.columns[:3]) == ["seed", "name", "goodput_bps"]

@@ -191,6 +191,13 @@ def test_a_result_of_lasthop_is_taken_by_its_own_names(tmp_path: Path) -> None:
     assert rows["aps", "ap", "queue_packets"].measured is not None
 
 
+def test_a_result_of_a_newer_format_is_refused(tmp_path: Path) -> None:
+    path = tmp_path / "result.json"
+    path.write_text(json.dumps(lh.simulate(SMALL).to_dict() | {"format": 2}))
+    with pytest.raises(lh.UserError, match=r"result\.json: `format`: 2 is newer than"):
+        lh.compare(SMALL, measured=[path])
+
+
 def test_measured_stands_in_rows_table_json_and_picture(tmp_path: Path) -> None:
     path = tmp_path / "near.json"
     stream = {"sender": {"sender": False, "mean_rtt": 9000}, "receiver": {"bits_per_second": 3e6}}

@@ -29,6 +29,16 @@ fn two_interfaces_are_enough() {
 }
 
 #[test]
+fn a_file_of_a_newer_format_is_refused() {
+    let newer = format!("format = 2\n{LEAST}");
+    assert_eq!(
+        complaints(gateway(&newer)),
+        "cafe.toml:1: `format`: 2 is a newer format than this version of lasthop supports; expected 1; \
+         update lasthop"
+    );
+}
+
+#[test]
 fn a_scenario_may_have_a_gateway_and_need_not() {
     let both = format!("{SMALL}{LEAST}");
     let (plain, none) = scenario(SMALL).unwrap();
