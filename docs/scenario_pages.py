@@ -3,7 +3,7 @@
 import json
 import re
 import tomllib
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cache, partial
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -17,7 +17,7 @@ NAMED = "NAME"
 UNITS = {
     "ns|us": 'a time, such as "20 us"',
     "bps|": 'a rate, such as "11 Mbps"',
-    "B|kB": 'a size, such as "500 B"',
+    "B|kB": 'a size, such as "1500 B"',
     "mm|m|km": 'a length, such as "250 m"',
     "dB": 'a level, such as "25 dB"',
 }
@@ -146,7 +146,7 @@ def section(table: Table, page: Page, example: str) -> list[str]:
         lines += [f"This table may also be at {also}.", ""]
     lines += ["```toml", f"{example}```", ""]
     prefix = f"{table.name}." if table.name else ""
-    required = table.schema.get("required", ())
+    required = required_keys(table.schema)
     for key, value in table.schema["properties"].items():
         link = "".join(link_to(f"{prefix}{key}{suffix}", page) for _, suffix in references(value))
         lines += [f"### `{prefix}{key}`", "", value["description"], "", allowed(value, link)]
@@ -156,6 +156,17 @@ def section(table: Table, page: Page, example: str) -> list[str]:
             lines[-1] += f" Default: {literal(value['default'])}."
         lines.append("")
     return lines
+
+
+def required_keys(schema: Schema) -> Sequence[str]:
+    """Return the keys that a table must have; for the whole file, those that a simulation needs.
+
+    A file may also have only a gateway or an interface, so its schema lists alternatives. The first
+    alternative is the simulation.
+    """
+    alternatives: Sequence[Schema] = schema.get("anyOf", ({},))
+    required: Sequence[str] = schema.get("required") or alternatives[0].get("required", ())
+    return required
 
 
 def link_to(place: str, page: Page) -> str:
@@ -185,6 +196,8 @@ def allowed(value: Schema, link: str = "") -> str:
             return f"The word {literal(value['enum'][0])}."
         return f"One of {', '.join(literal(word) for word in value['enum'])}."
     match value["type"]:
+        case "integer" if value["minimum"] == value["maximum"]:
+            return f"The number {value['minimum']}."
         case "integer":
             return f"A whole number from {value['minimum']} to {value['maximum']}."
         case "number" if "maximum" in value:

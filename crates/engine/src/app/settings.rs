@@ -115,7 +115,7 @@ table! {
     /// Rate and gaps of the datagrams of a source between wired nodes.
     pub struct WiredDatagrams: Copy in "source" {
         /// Mean rate of payload. The word "greedy" keeps the first queue full. It is accepted on a route that begins with a wireless link, with csma.aqm = false.
-        rate: Option<SourceRate> = rate().or("greedy").depends("none (required)");
+        rate: Option<SourceRate> = rate().or("greedy").checked();
         /// Gaps between datagrams: equal ("constant") or exponential ("poisson").
         arrivals: Gaps = word().default(Gaps::Constant);
     }
@@ -142,7 +142,7 @@ table! {
     /// Reports of a sensor.
     pub struct SensorSettings: Copy in "reports" {
         /// Mean time between reports.
-        every: Option<Span> = duration(100 * US..=1_000_000 * S).depends("none (required)");
+        every: Option<Span> = duration(100 * US..=1_000_000 * S).checked();
         /// Transport of the reports: one datagram per report ("udp"), or one segment per report on a TCP connection that is opened at the start ("tcp").
         transport: Carrier = word().default(Carrier::Udp);
         /// Payload of a report.
@@ -172,7 +172,7 @@ table! {
         /// TCP settings of every connection, in both directions; `segments` is `None`.
         apart tcp: TcpSettings = TcpSettings::usual()?;
         /// Mean number of new connections per second. At most 10000 connections are open simultaneously.
-        connections_per_s as "connections": f64 = number(0.1..=10_000.0).depends("none (required)");
+        connections_per_s as "connections": f64 = number(0.1..=10_000.0).checked();
         /// Gaps between the starts of connections: Weibull with long memory ("packmime"), exponential ("poisson") or equal ("constant").
         arrivals: WebArrivals = word().default(WebArrivals::Packmime);
         /// Length of requests. The word "packmime" means the distribution of PackMime-HTTP.

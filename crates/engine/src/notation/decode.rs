@@ -261,7 +261,7 @@ impl Decoder<'_, '_> {
                 }
                 return;
             }
-            Default::Absent(_) => return,
+            Default::Absent(_) | Default::Checked => return,
             _ if inherited => return,
             Default::Text(text) => {
                 let node = Item {

@@ -54,7 +54,11 @@ impl Writer<'_> {
             "type": "object",
             "properties": properties,
         });
-        let required: Vec<&str> = table.required().collect();
+        let needed = table
+            .keys()
+            .map(|(key, _)| key)
+            .filter(|key| key.default.is_needed());
+        let required: Vec<&str> = needed.map(|key| key.name).collect();
         if !required.is_empty() {
             schema["required"] = json!(required);
         }
@@ -73,7 +77,7 @@ impl Writer<'_> {
         }
         let mut default = None;
         match (&key.default, inherits) {
-            (Default::Required, _) => {}
+            (Default::Required | Default::Checked, _) => {}
             (_, Some(from)) => {
                 description += &format!(
                     " Default: the value of this key in \

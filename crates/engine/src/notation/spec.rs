@@ -36,6 +36,13 @@ impl<T> Spec<T> {
         Spec { default, ..self }
     }
 
+    /// The table must have the key. If it is missing, a later check refuses the table, with a message of
+    /// its own.
+    pub fn checked(self) -> Spec<T> {
+        let default = Default::Checked;
+        Spec { default, ..self }
+    }
+
     /// What holds if the key is absent.
     pub fn default(self, value: impl Into<Default>) -> Spec<T> {
         let default = value.into();

@@ -76,6 +76,8 @@ pub struct Key {
 pub enum Default {
     /// The key must be given.
     Required,
+    /// The key must be given; a later check refuses a table without it.
+    Checked,
     /// This text: a word, or a value with its unit.
     Text(&'static str),
     /// This whole number.
@@ -90,6 +92,13 @@ pub enum Default {
     Depends(&'static str),
     /// Nothing, not even a table of defaults.
     Absent(&'static str),
+}
+
+impl Default {
+    /// Returns whether the table must have the key.
+    pub fn is_needed(self) -> bool {
+        matches!(self, Default::Required | Default::Checked)
+    }
 }
 
 impl From<&'static str> for Default {

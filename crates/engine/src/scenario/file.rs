@@ -70,7 +70,8 @@ pub(super) fn parse<T>(
 fn refuse_newer(root: &Item, problems: &mut Problems) -> Result<(), Refused> {
     let key = RootKeys::format.name();
     match root.get(key) {
-        Some(item) if matches!(&item.data, Data::Number(number) if number.whole > Some(i128::from(FORMAT))) => {
+        Some(item) if matches!(&item.data, Data::Number(number) if number.whole > Some(i128::from(FORMAT))) =>
+        {
             let message = format!(
                 "{} is a newer format than this version of lasthop supports; expected {FORMAT}; update \
                  lasthop",

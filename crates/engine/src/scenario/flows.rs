@@ -26,7 +26,7 @@ table! {
         stop: Option<Span> = duration(0..=1_000_000 * S).depends("the end of the run");
         /// Node of the wired network to which the server is attached.
         server: Option<String> = name().depends("the node that cell.node sets");
-        /// Access category of the flow's packets, including TCP ACKs.
+        /// Access category of the flow's packets. The ACKs of a TCP flow have the same category.
         category: Category = word().default(Category::BestEffort);
     }
 }

@@ -11,7 +11,7 @@ table! {
     /// Programs at one place of an emulation. A bare value is the command, or the list of commands.
     pub struct ProgramTable in "program" {
         /// Shell command, or list of shell commands. Each program starts with the run, and ends with the run at the latest.
-        run: Vec<String> = commands().absent("none (required)");
+        run: Vec<String> = commands().checked();
     }
 }
 

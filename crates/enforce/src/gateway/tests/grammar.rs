@@ -171,7 +171,11 @@ fn every_default_is_a_value_of_its_kind() {
             Default::Count(count) => count.to_string(),
             Default::Number(number) => number.to_string(),
             Default::Flag(flag) => flag.to_string(),
-            Default::Required | Default::Told(_) | Default::Depends(_) | Default::Absent(_) => {
+            Default::Required
+            | Default::Checked
+            | Default::Told(_)
+            | Default::Depends(_)
+            | Default::Absent(_) => {
                 continue;
             }
         };
