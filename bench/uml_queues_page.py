@@ -62,12 +62,12 @@ def write(runs: Runs) -> None:
     lines = [
         *under_tcp(measured, everywhere),
         "",
-        "In the next table, all flows use the TCP of user-mode Linux, with the engine's queue or with",
-        "the kernel's queue:",
+        "In the next table, all flows use the TCP of user-mode Linux, with the engine's queue or",
+        "with the kernel's queue:",
         *under_tcp(measured, alone),
         "",
-        "In the next table, UDP datagrams arrive at 1.1 times the rate of the link, without TCP. The",
-        "datagrams of the last row arrive in two bursts at twice the rate of the link.",
+        "In the next table, UDP datagrams arrive at 1.1 times the rate of the link, without TCP.",
+        "The datagrams of the last row arrive in two bursts at twice the rate of the link.",
         *under_datagrams(measured),
     ]
     rewrite(PAGE, {SECTION: lines})
