@@ -256,7 +256,7 @@ def lateness(points: Sequence[Point]) -> str:
     late_ms = 1e3 * max(one["late_p99_s"] for one in points)
     left_out = sum(one["left_out"] for one in points)
     late = f"Packets were at most {late_ms:.2f} ms late (99th percentile)"
-    return f"{runs} runs count, and {left_out} runs do not count. {late}"
+    return f"{runs} runs count, and {left_out} runs do not count.\n  {late}"
 
 
 def megabits(one: Point, own: int) -> str:
@@ -345,8 +345,8 @@ measured with ns-2 or Linux itself. An empty cell means that the case was not ru
   Linux.
 - Another copy of the engine was changed to follow the rules of ns-2. The ratio of the goodputs is
   {trial_ns2} with this copy, and {ns2_itself} with ns-2. In ns-2, windows are real numbers
-  that are halved to whole packets. The preamble, EIFS and the drawing of backoffs also differ between ns-2
-  and the engine.
+  that are halved to whole packets. The preamble, EIFS and the drawing of backoffs also differ
+  between ns-2 and the engine.
 - With twelve runs, a difference below 0.06 cannot be distinguished from chance. In the Linux
   kernel, rules were not changed one by one. There are no runs with error probabilities below 0.3.
 
