@@ -49,7 +49,7 @@ def write(
         "ns-3 [us/segment]",
         "lasthop [us/segment]",
         "cost of ns-3 / lasthop, median of the rounds",
-        "least to greatest round",
+        "this ratio, least to greatest round",
     )
     rewrite(README, {COST: table(of_costs, (tuple(cost_row(case, seen)) for case, seen in costs))})
 

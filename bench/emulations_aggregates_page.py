@@ -24,7 +24,7 @@ run. [-]"""
 def of_aggregates(done: Mapping[str, Table], simulated: Simulated) -> Iterator[str]:
     """Who gets how much."""
     yield from SHARES.splitlines()
-    columns = [(f"{name} station [Mb/s]", goodput(name), 1) for name in STATIONS]
+    columns = [(f"goodput of the {name} station [Mb/s]", goodput(name), 1) for name in STATIONS]
     columns += [("MPDUs per PPDU of the AP", of_ap("mpdus_per_ppdu"), 1)]
     head = ["cell"]
     for name, *_ in columns:
@@ -43,7 +43,7 @@ def of_aggregates(done: Mapping[str, Table], simulated: Simulated) -> Iterator[s
                     continue
                 found = Difference.of(sim, own, ACCEPTED)
                 if found.agreement is not Agreement.EQUAL:
-                    outside.append((words(case.name), name.split()[0], found.words))
+                    outside.append((words(case.name), name.split()[3], found.words))
             yield row
 
     yield from table([*head], rows())
@@ -55,7 +55,10 @@ def of_aggregates(done: Mapping[str, Table], simulated: Simulated) -> Iterator[s
             f"the difference is above {100 * ACCEPTED:g} %:",
             100,
         )
-        yield from table(["cell", "station", "emulated goodput relative to simulated"], outside)
+        yield from table(
+            ["cell", "station", "difference of the emulated goodput from the simulated goodput"],
+            outside,
+        )
     else:
         yield f"The emulated goodput is within {100 * ACCEPTED:g} % of the simulated in all cases."
     yield ""
@@ -92,7 +95,8 @@ def of_aggregate_loads(done: Mapping[str, Table], _: Simulated) -> Iterator[str]
                 f"{100 * emulations.wait(seen):.0f}",
             )
 
-    head = ["cell", "goodput [Mb/s]", "packets/s", "packets due together", "thread busy [%]"]
+    head = ["cell", "goodput [Mb/s]", "packets/s", "largest number of packets due together"]
+    head.append("thread busy [%]")
     yield from table([*head, *LATE], rows())
     yield ""
     yield fastest(done)
@@ -124,27 +128,29 @@ Aggregating cells compared with their simulation
 
 A near station, a far station (SNR 20 dB) and an old station (802.11n, one stream) have six
 downloads each, with CUBIC. The access point has one FIFO of 1,000 packets for the three stations.
-The wire has a delay of 5 ms. The simulator's congestion control is `cubic_linux` with an initial
-window of 10 segments. An emulated value is the mean of five runs of 35 s. The first 5 s of each run
-are left out.
+The wire has a delay of 5 ms. In the simulation, the congestion control is `cubic_linux` with an
+initial window of 10 segments. An emulated value is the mean of five runs of 35 s. The first 5 s of
+each run are left out.
 
 In rows with GRO (generic receive offload, option `--gro`), a host receives packets that arrive
 together as one packet. The simulator's receivers never merge packets. In some rows the old station
-has more goodput in the emulation than in the simulation. The cause is not that the emulator splits
-large TCP segments into packets: in runs in which the kernel split the segments, the result was the
-same. Further differences between Linux's CUBIC and `cubic_linux` have not been isolated.
+has more goodput in the emulation than in the simulation. The emulator splits large TCP segments
+into packets, but this is not the cause: the result was the same in runs in which the kernel split
+the segments. Other differences between Linux's CUBIC and `cubic_linux` may be the cause, but they
+were not examined one by one.
 """
 
 LOADS = """\
 How fast an aggregating cell may be
 
 Four stations have two downloads each, and a fifth station has two uploads. Each value comes from
-one run of 25 s. The column "packets due together" has the largest number of packets that were due
-at the same instant. These packets belong to one PPDU. They are delivered one after another, so the
-last packet is late by the delivery time of all of them.
+one run of 25 s. The column "largest number of packets due together" has the number of packets that
+were due at the same instant. These packets belong to one PPDU. The packets of a PPDU are delivered
+one after another. The last packet is therefore late by the time that the delivery of the whole PPDU
+takes.
 
 The column "thread busy" has the part of the time in which the emulator's thread that delivers
-packets is busy. This thread has priority over other processes, but the sockets have no priority. If
-the sockets waited for half of the time, or packets were more than 2 ms late, the goodput is limited
-by the machine and not by the cell.
+packets is busy. The thread that delivers packets has priority over other processes, but the thread
+that uses the sockets has no priority. If the sockets waited for half of the time, or packets were
+more than 2 ms late, the goodput is limited by the machine and not by the cell.
 """

@@ -88,7 +88,7 @@ VARIANTS = {
 
 def heads(name: str, *kinds: str) -> list[str]:
     """Heads of a quantity's columns; only the first has the unit."""
-    short = "goodput" if name.startswith("goodput") else name.split(" [")[0]
+    short = name.split(" [")[0]
     return [f"{name if kind == kinds[0] else short}: {kind}" for kind in kinds]
 
 
@@ -99,7 +99,7 @@ def of_devices(done: Mapping[str, Table], simulated: Simulated) -> Iterator[str]
     columns = (
         ("goodput of all devices [Mb/s]", of_cell("goodput_bps", 1e6), 3),
         ("Jain's index", of_cell("jain"), 4),
-        ("queue [packets]", queue, 1),
+        ("queue length [packets]", queue, 1),
     )
     head = ["variant", "devices"]
     for name, *_ in columns:
@@ -127,9 +127,9 @@ def of_classes(done: Mapping[str, Table], simulated: Simulated) -> Iterator[str]
     yield from CLASSES.splitlines()
     cases = list(emulations.classes())
     columns = (
-        ("class 1 [Mb/s]", goodput("high"), 2),
-        ("class 2 [Mb/s]", goodput("low"), 2),
-        ("queue [packets]", queue, 1),
+        ("goodput of class 1 [Mb/s]", goodput("high"), 2),
+        ("goodput of class 2 [Mb/s]", goodput("low"), 2),
+        ("queue length [packets]", queue, 1),
     )
     head = ["queue", "p_w of class 2"]
     for name, *_ in columns:
@@ -182,7 +182,7 @@ def of_wires(done: Mapping[str, Table], simulated: Simulated) -> Iterator[str]:
     yield from BOTTLENECKS.splitlines()
     cases = list(emulations.wires())
     head = ["network"]
-    for name in ("utilisation [%]", "queue [packets]", "drops [%]"):
+    for name in ("utilisation [%]", "queue length [packets]", "drops [%]"):
         head += heads(name, "simulation", "emulation")
     head += ["difference above the limit"]
 
@@ -314,7 +314,7 @@ HEAD = """\
 
 This page compares emulations of scenarios with simulations of the same scenario files. If lasthop
 has a model of a scenario, the page also shows the model's predictions. The emulation runs in real
-time, with the kernel's own TCP. In an emulation and in a simulation, lasthop's engine provides the
+time, with the kernel's own TCP. In emulations and in simulations, lasthop's engine provides the
 medium and the queues, so only TCP differs.
 
 If a section states nothing else, an emulated value is the mean of five runs of 60 s with different
@@ -333,9 +333,10 @@ DEVICES = """\
 A test-bed for figure 8 of paper 000
 
 Devices download with Compound TCP through one access point, from a server that is 70 ms away. The
-queue of the access point has room for 100 packets. The test has three variants: as in the paper,
-with a channel error probability p_w of 0.2, and with TCP receive windows of 20 packets. The
-emulation uses [lasthop's Compound for Linux](congestion.md).
+queue of the access point holds at most 100 packets. The test has three variants. The first variant
+is that of the paper. The second variant has a channel error probability p_w of 0.2. The third
+variant has TCP receive windows of 20 packets. The emulation uses [lasthop's Compound for
+Linux](congestion.md).
 
 The paper says that the aggregate goodput grows slightly with the number of devices, and that Jain's
 index falls. The paper shows the values only as points of figure 8, not as numbers.
@@ -343,48 +344,51 @@ index falls. The paper shows the values only as points of figure 8, not as numbe
 ![Goodput, Jain's index and queue by devices; goodput of two classes](../images/testbed.png)
 
 In the emulation of the first variant, the aggregate goodput stays within 0.3 % of 6.65 Mb/s from
-two devices to ten. It does not grow, since the queue is never empty. The aggregate goodput does not
-grow in the model and in the simulation either. With receive windows of 20 packets the aggregate
-goodput grows by 6 %, since the windows of two devices do not fill the path. With channel errors the
-aggregate goodput grows by 1 %. Jain's index falls in all three variants.
+two devices to ten. The goodput does not grow, since the queue is never empty. In the model and in
+the simulation, the aggregate goodput does not grow either. With receive windows of 20 packets the
+aggregate goodput grows by 6 %, since the windows of two devices do not fill the path. In the
+variant with channel errors, the aggregate goodput grows by 1 %. Jain's index falls in all three
+variants.
 """
 
 CLASSES = """\
 Two classes with Linux's Compound: figures 11, 14 and 15
 
-Five devices (class 1) download without channel errors, and five (class 2) with the channel error
-probability p_w. The queue of the access point is drop-tail (figure 11), or divided into shares for
-the two classes (figures 14 and 15). Two algorithms divide the queue: Algorithm 1 of the paper, and
-lasthop's `regulated` algorithm ("regulator" in the table). Both algorithms have a target of 60
-packets in the queue. The paper's values come from a simulation. The values with real TCP are new.
+Five devices (class 1) download without channel errors. Five other devices (class 2) download with
+the channel error probability p_w. The queue of the access point is drop-tail (figure 11), or
+divided into shares for the two classes (figures 14 and 15). Two algorithms divide the queue:
+Algorithm 1 of the paper, and lasthop's `regulated` algorithm ("regulator" in the table). Both
+algorithms have a target of 60 packets in the queue. All values of the paper come from simulations.
+The emulation adds values with real TCP, which the paper does not have.
 """
 
 BOTTLENECKS = """\
 Dumbbells and parking lots with Linux's Reno
 
-A dumbbell has one bottleneck. A parking lot has one bottleneck per hop, and its values are averages
-over the bottlenecks. The first column contains the rate of a bottleneck and, for dumbbells, the
-round-trip time and the queue. "Delayed ACKs" means that receivers acknowledge every second segment.
-"An ACK per segment" means that they acknowledge each segment.
+A dumbbell has one bottleneck. A parking lot has one bottleneck per hop. The values of a parking lot
+are averages over its bottlenecks. The first column contains the rate of a bottleneck and, for
+dumbbells, the round-trip time and the queue. "Delayed ACKs" means that receivers acknowledge every
+second segment. "An ACK per segment" means that receivers acknowledge each segment.
 
 The last column shows by how much the emulated value differs from the simulated value, if the
 difference may be above a limit. The limits are 3 % of the utilisation, 15 % of the mean queue, and
 20 % of the drops. A question mark means that the runs cannot decide whether the difference is above
-the limit. This column was computed from the rounded values of the table.
+the limit. The last column was computed from the rounded values of the table.
 
-Linux increases its congestion window by the number of acknowledged segments, and the simulator by
-the number of ACKs. RFC 5681, section 3.1, allows both rules. With delayed ACKs, Linux's windows
-therefore grow twice as fast as the simulator's, and Linux's flows lose twice as many packets. With
-an ACK per segment, the windows of Linux and of the simulator grow at the same speed.
+Linux increases its congestion window by the number of acknowledged segments. The simulator
+increases the window by the number of ACKs. RFC 5681, section 3.1, allows both rules. With delayed
+ACKs, Linux's windows therefore grow twice as fast as the simulator's, and Linux's flows lose twice
+as many packets. With an ACK per segment, the windows of Linux and of the simulator grow at the same
+speed.
 """
 
 LOADS = """\
 How much a machine holds
 
 Each emulation runs while no other emulation runs on the machine. The load of a scenario grows from
-row to row. Each value comes from one run of 25 s. A machine keeps time if packets are at most 2 ms
-late (99th percentile). The column "packets/s" counts the packets of the emulated network, including
-ACKs. One thread of Python drives all sockets. If this thread waits for a processor for half of the
-time, the sockets limit the goodput. The last column shows the part of the time for which the
-sockets waited.
+row to row. Each value comes from one run of 25 s. The machine is fast enough if packets are at most
+2 ms late (99th percentile). The column "packets/s" counts the packets of the emulated network,
+including ACKs. One thread of Python drives all sockets. If this thread waits for a processor for
+half of the time, the sockets limit the goodput. The last column shows the part of the time for
+which the sockets waited.
 """

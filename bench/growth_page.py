@@ -55,7 +55,7 @@ def rows(entries: Sequence[Entry]) -> Iterator[str]:
     points = list(dict.fromkeys((each.axis, each.size) for each in entries))
     there = {(each.axis, each.size, each.simulator): each for each in entries}
     yield from table(
-        ["network", *(f"`{name}`" if name in ("lean", "hops") else name for name in names)],
+        ["network", *map(heading, names)],
         (
             [
                 NETWORKS[axis].format(size),
@@ -64,6 +64,12 @@ def rows(entries: Sequence[Entry]) -> Iterator[str]:
             for axis, size in points
         ),
     )
+
+
+def heading(name: str) -> str:
+    """Head of a simulator's column, with what its cells contain."""
+    shown = f"`{name}`" if name in ("lean", "hops") else name
+    return f"{shown}: us (million/s)"
 
 
 def cell(entry: Entry | None, entries: Sequence[Entry]) -> str:

@@ -108,7 +108,7 @@ DRAWN = ("drop-tail 1 BDP", "drop-tail 4 BDP", "1 BDP, 1 % lost")
 MUCH, TICKS = 0.1, (0.5, 0.7, 1.0, 1.4, 2.0, 3.0)
 """What may differ by more is drawn on a logarithmic axis, with these ticks. [-]"""
 
-NOT_EQUAL = "not equal: Linux relative to the engine"
+NOT_EQUAL = "difference of Linux from the engine, if not equal"
 """Head of the column that names what is apart, and what is undecided."""
 
 SMALL = 0.1
@@ -258,7 +258,7 @@ def write(runs: Runs, seconds: float | None) -> None:
         "Single settings of the engine turned off": switched(measured, SWITCHED),
         "Single settings changed": taken_away(measured),
         "A router with sixty flows": of_suite(
-            measured, "router", ("congestion control", "an ACK for")
+            measured, "router", ("congestion control", "receivers send an ACK for")
         ),
         "Cells": of_suite(measured, "cell", ("cell", "congestion control")),
         "Runs that do not count": late(measured),
@@ -329,9 +329,9 @@ def parted(measured: Measured) -> Iterator[str]:
     )
     head = (
         "point of the grid",
-        "Linux relative to the engine",
-        "Linux relative to the engine after one change",
-        "Linux relative to the engine, without TSO deferral and without quick ACKs",
+        "difference of Linux from the engine",
+        "difference after one change",
+        "difference without TSO deferral and without quick ACKs",
         *(f"counter: {words}" for words in COUNTERS),
     )
     return table(head, rows)
@@ -371,7 +371,7 @@ def switched(measured: Measured, names: Sequence[str]) -> Iterator[str]:
                         *counts,
                     ]
 
-    head = [f"{each}: points equal / apart / undecided" for each in titles]
+    head = [f"{each}: points equal / different / undecided" for each in titles]
     return table(
         ["settings of the engine", "congestion control", "points of the grid", *head], rows()
     )

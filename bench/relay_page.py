@@ -56,8 +56,9 @@ def main() -> None:
 def share_rows() -> Iterator[str]:
     """A row for each number of connections."""
     runs = relay_share.known()
-    head = ["n", "fair share n/(n+1)", "n connections, simulated", "two relays with n connections"]
-    head += ["MPTCP with n subflows", "one plain connection"]
+    head = ["n", "fair share n/(n+1)", "share of n connections, simulated"]
+    head += ["share of two relays with n connections"]
+    head += ["share of MPTCP with n subflows", "share of one plain connection"]
     ways = ("relay", "mptcp", "program")
     rows = (
         [str(number), f"{number / (number + 1):.3f}", spread(relay_share.simulated(number))]
@@ -108,7 +109,7 @@ def share_picture() -> Figure:
 def cost_rows(cost: Mapping[str, Any]) -> Iterator[str]:
     """A row for each way of a gigabyte."""
     head = ["transfer of 1 GB", "CPU time of all processes [s]", "CPU time of each process [s]"]
-    head += ["ratio to the direct transfer"]
+    head += ["total CPU time / total CPU time of the direct transfer"]
     totals: dict[str, list[float]] = {name: [] for name in relay_cost.CONTENDERS}
     for run in cost["runs"]:
         totals[run["contender"]].append(sum(run["cpu_s"].values()) / run["bytes"] * 1e9)

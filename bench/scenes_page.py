@@ -176,7 +176,8 @@ def late(runs: Runs) -> Iterator[str]:
     head = (
         "lateness of answers to pings",
         *(
-            f"{count} of 20 stations {'is' if count == 1 else 'are'} late"
+            f"{count} of 20 stations {'is' if count == 1 else 'are'} late: "
+            "goodput of the others (late stations named)"
             for count in sorted(scenes.LATE_STATIONS)
         ),
     )
@@ -244,11 +245,11 @@ sleeps, so the load of the machine affects no run. The gateway's file sets `wce.
 lists the stations. The gateway's queue for each station (its leaf queue) is fq_codel, unless a row
 names another queue.
 
-Downstream of the gateway is a wire of 20 Mbit/s, in the place of a Wi-Fi cell. Frames of both
-directions share the wire one at a time, so its capacity is known exactly. C is the gateway's
-estimate of this capacity. Runs of the same setup differ only by their seed. The seed determines
-when connections begin, and in which order and when the estimator pings the stations. Values are
-medians of the runs, with the minimum and the maximum in brackets.
+Downstream of the gateway is a wire of 20 Mbit/s, in the place of a Wi-Fi cell. The wire carries one
+frame at a time, in either direction, so its capacity is known exactly. C is the gateway's estimate
+of this capacity. Runs of the same setup differ only by their seed. The seed determines when
+connections begin. It also determines when, and in which order, the estimator pings the stations.
+Values are medians of the runs, with the minimum and the maximum in brackets.
 
 `python bench/scenes.py` makes all runs, and its option `--table` writes this page. The kernel tests
 run each scenario of this page once (`make test-long PART=kernel`)."""
@@ -256,15 +257,15 @@ run each scenario of this page once (`make test-long PART=kernel`)."""
 FALL = """\
 ## The wire carries 20, 6 and 20 Mbit/s
 
-Three stations download. Two of them have four connections, and one has a single connection. The
-round-trip time of the Internet path is 20 ms. The wire first carries 20 Mbit/s. It carries 6 Mbit/s
-from 25 s on, and 20 Mbit/s again from 45 s on.
+Three stations download. Two of these stations have four connections each, and the third station has
+one connection. The round-trip time of the Internet path is 20 ms. The rate of the wire is 20 Mbit/s
+at first, 6 Mbit/s from 25 s on, and 20 Mbit/s again from 45 s on.
 
-C is read ten times a second. The table shows how many seconds after a change C is within 10 % of
-the new rate and stays within 10 %. It also shows the largest deviation of C from the new rate, from
-4 s after the fall and from 6 s after the rise. The last column is the median ping time to the
-station with one connection, in the first 5 s after the fall. The ping time includes the 20 ms of
-the Internet path."""
+C is read ten times a second. The table shows how many seconds after a change of the rate C is
+within 10 % of the new rate and stays there. The table also shows the largest deviation of C from
+the new rate. This deviation is measured from 4 s after the fall of the rate, and from 6 s after its
+rise. The last column is the median ping time to the station with one connection, in the first 5 s
+after the fall of the rate. The ping time includes the 20 ms of the Internet path."""
 
 EQUAL = """\
 ## One download against stations with twelve
@@ -277,63 +278,64 @@ gateway's file sets C to 19 Mbit/s, so no queue builds up downstream of the gate
 JOINER = """\
 ## A late joiner
 
-Three stations have been downloading for 15 s, with four, four and one connections. Then a fourth
-station begins with one connection. The round-trip time of the Internet path is 20 ms. The table
-shows the goodput of the fourth station relative to an equal share, which is a quarter of the
-goodput of all four stations. Goodput is measured from 2 to 5 s after the fourth station begins."""
+Three stations download: two with four connections each, and one with a single connection. After 15
+s, a fourth station begins to download with one connection. The round-trip time of the Internet path
+is 20 ms. The table shows the goodput of the fourth station relative to an equal share, which is a
+quarter of the goodput of all four stations. Goodput is measured from 2 to 5 s after the fourth
+station begins."""
 
 OWN = """\
 ## A call during the station's own downloads
 
-One station has four downloads, a second station has a single download, and a third station has
-none. The server sends UDP packets and pings to each station ten times a second, and the stations
-answer. The table shows by how many milliseconds the median round-trip time of a station with
-downloads exceeds that of the station without downloads."""
+One station has four downloads, a second station has a single download, and a third station has no
+download. The server sends UDP packets and pings to each station ten times a second, and the
+stations answer. The table shows by how many milliseconds the median round-trip time of a station
+with downloads exceeds that of the station without downloads."""
 
 LATE = """\
 ## Stations that answer pings late
 
 Twenty stations have one download each. After six seconds, some of them begin to answer pings late.
-The downloads of the late stations are the same as those of the other stations. Each cell shows the
-goodput of the other stations from 12 to 32 s, relative to their goodput if no station is late. A
+The late stations download in the same way as the other stations. Each cell shows the goodput of the
+other stations from 12 to 32 s, in per cent of their goodput in a run in which no station is late. A
 cell has one value per run, separated by slashes. The numbers in brackets count, for each run, the
 late stations that the gateway's `status` named.
 
-In the first three rows the answers are late by the stated time. "Silent" stations do not answer.
-"Flapping" stations are late by 300 ms in every other period of 3 s or 0.5 s. Stations that are
-"asleep until its beacon" answer only at multiples of 102.4 ms. The "naps" last 1 s, with 0.2 s
-between two naps. In the last row the gateway changes C at each reply, as in paper 002, instead of
-by its default rule."""
+In the first three rows, the answers arrive late by 50 ms, 300 ms or 2 s. "Silent" stations do not
+answer. "Flapping" stations alternate between answers that are late by 300 ms and answers in time.
+Each of these periods lasts 3 s or 0.5 s. Stations that are "asleep until its beacon" answer only at
+multiples of 102.4 ms. Stations with "naps" do not answer for 1 s, then answer for 0.2 s, and so on.
+In the last row, the gateway uses the rule of paper 002, which changes C at each answer, instead of
+its default rule."""
 
 QUEUES = """\
 ## An access point with a queue for each station
 
 The access point has a FIFO of 256 packets for each of four stations, and serves them in turn. The
-fourth station is a phone. The three other stations together can receive 15 of the 20 Mbit/s. The
-phone can receive 5 Mbit/s, or only 1 Mbit/s. If it can receive only 1 Mbit/s, the phone's queue is
-full for seconds."""
+fourth station is a phone. The three other stations together can receive 15 Mbit/s of the wire's 20
+Mbit/s. The phone can receive 5 Mbit/s, or only 1 Mbit/s. If the phone can receive only 1 Mbit/s,
+its queue at the access point is full for seconds."""
 
 QUIC = """\
 ## An upload like QUIC's
 
 Three stations download over TCP, and a fourth station uploads UDP datagrams with CUBIC as its
 congestion control, as QUIC does. The air rate is 54 Mbit/s as in 802.11g, and the RTT to the server
-is 20 ms. The first 20 s of each run are left out, and goodput is measured in the 30 s after them
-(`bench/quic.py`). The rows "the upload over TCP" and "no upload" have the gateway with `udp =
-"down"`."""
+is 20 ms. Goodput is measured from 20 s to 50 s of each run (`bench/quic.py`). In the rows "the
+upload over TCP" and "no upload", the gateway has the setting `udp = "down"`."""
 
 FLOOD = """\
 ## Machines that one station makes up
 
 Two stations download, with 18.7 Mbit/s in total. Within 10 s a third station pretends to be 1,750
-machines. For this, the station asks for the router's address under 1,750 addresses: 1,500 ARP
-requests and 250 IPv6 neighbour solicitations. Then a DHCP leases file adds 250 more machines. The
-kernel's limit of 1,024 neighbours was raised for this test.
+machines. For this, the station asks for the router's address from 1,750 different addresses. It
+sends 1,500 ARP requests and 250 IPv6 neighbour solicitations. Then a DHCP leases file adds 250 more
+machines. The kernel's limit of 1,024 neighbours was raised for this test.
 
-The two stations had 18.5 Mbit/s during the flood and 18.6 Mbit/s after it. Each of the 2,000
-machines had a leaf queue, and the gateway reported no faults. The memory of the gateway's process
-grew from 35 to 46 MB, which is 6 kB per machine (`tests/linux/test_flood.py`, one run).
+The two downloading stations had 18.5 Mbit/s during this flood and 18.6 Mbit/s after it. Each of the
+2,000 machines had a leaf queue, and the gateway reported no faults. The memory of the gateway's
+process grew from 35 to 46 MB, which is 6 kB per machine (`tests/linux/test_flood.py`, one run).
 
-Another test, which needs no kernel, covers the case that all leaf queues are in use. Stations that
-have a leaf queue keep it. Further stations wait for a leaf queue, and `status` reports the waiting
-stations."""
+Another test, which does not use the kernel, covers the case that all leaf queues are in use.
+Stations that have a leaf queue keep it. Further stations wait for a leaf queue, and `status`
+reports the waiting stations."""

@@ -24,7 +24,7 @@ QUANTITIES = {
     "queue_packets": ("queue length [packets]", 1, 1, 0.15),
 }
 """Title, factor, digits, and the band within which two queues are equal under the same TCP."""
-NOT_EQUAL = "not equal: kernel's queue relative to the engine's queue"
+NOT_EQUAL = "difference of the kernel's queue from the engine's queue, if not equal"
 """Head of the column that names what is apart, and what is undecided."""
 LATE_DATAGRAMS_S = 0.002
 
@@ -62,11 +62,12 @@ def write(runs: Runs) -> None:
     lines = [
         *under_tcp(measured, everywhere),
         "",
-        "In this table, TCP is that of user-mode Linux with either queue:",
+        "In the next table, all flows use the TCP of user-mode Linux, with the engine's queue or",
+        "with the kernel's queue:",
         *under_tcp(measured, alone),
         "",
-        "In this table, UDP datagrams arrive at 1.1 times the rate of the link, without TCP. The",
-        "datagrams of the last row arrive in two bursts at twice the rate of the link.",
+        "In the next table, UDP datagrams arrive at 1.1 times the rate of the link, without TCP.",
+        "The datagrams of the last row arrive in two bursts at twice the rate of the link.",
         *under_datagrams(measured),
     ]
     rewrite(PAGE, {SECTION: lines})

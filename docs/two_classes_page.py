@@ -255,8 +255,8 @@ def lateness(points: Sequence[Point]) -> str:
     runs = sum(one["runs"] for one in points)
     late_ms = 1e3 * max(one["late_p99_s"] for one in points)
     left_out = sum(one["left_out"] for one in points)
-    late = f"packets were at most {late_ms:.2f} ms late (99th percentile of each run)"
-    return f"{runs} runs count, {left_out} do not; {late}"
+    late = f"Packets were at most {late_ms:.2f} ms late (99th percentile)"
+    return f"{runs} runs count, and {left_out} runs do not count.\n  {late}"
 
 
 def megabits(one: Point, own: int) -> str:
@@ -272,10 +272,10 @@ PAGE = """\
 
 **The question.** Ten downloads share one drop-tail queue of an access point. The five downloads of
 class 1 lose no frames. In class 2, each data frame of the five downloads is lost with probability
-0.3, and is given up after four attempts. How much more goodput does class 1 get than class 2? This
-is the gap of figure 11 of [paper 000](../papers/vbs.md). In simulations with Compound and NewReno,
-the ratio of the goodputs is 1.6. A square root law gives {law}, if both classes lose the same
-percentage of packets at the queue.
+0.3, and is given up after four attempts. How much more goodput does class 1 get than class 2?
+Figure 11 of [paper 000](../papers/vbs.md) shows this difference. In simulations with Compound and
+NewReno, the ratio of the goodputs is 1.6. A square root law gives {law}, if both classes lose the
+same percentage of packets at the queue.
 
 **The answer.** The ratio is {linux} with Linux's TCP, and {ns2} with ns-2.
 A Monte Carlo simulation that was written from the standard and the RFCs gives {monte_carlo}.
@@ -284,29 +284,30 @@ cent above the other ratios.
 
 The runs with Linux's TCP check only the TCP of the engine, since they use the medium and the queue
 of the engine. The Monte Carlo simulation and ns-2 also check the medium. The percentage of packets
-that are given up on the air agrees within a tenth in all sources.
+that are given up on the air agrees within 10 % in all sources.
 
 ## All sources
 
-The table shows the ratio of the classes' goodputs. A pair is the value of class 1 / the value of
-class 2. Losses are in per cent of the packets offered. Timeouts and fast recoveries are counted per
-flow and minute. The recoveries of ns-2 are all reductions of a window, timeouts included. The
-engine counts neither timeouts nor fast recoveries. "±" is the half width of the 95 % interval over
-the runs.
+The table shows the ratio of the classes' goodputs. Pairs of numbers have the form: value of class 1
+/ value of class 2. Losses are in per cent of the packets offered. Timeouts and fast recoveries are
+counted per flow and minute. For ns-2, the number of recoveries counts all reductions of a window,
+including timeouts. The engine counts neither timeouts nor fast recoveries. "±" is the half width of
+the 95 % interval over the runs.
 
 {sources}
 
-"Begins like Linux" means with a handshake and an initial window of ten packets. SACK is off where
-the table does not name it. NewReno in the Monte Carlo simulation follows the RFCs, with one
-exception: fast retransmit restarts the retransmission timer, as in all other sources. In Compound
-of the Monte Carlo simulation, a timeout in fast recovery keeps ssthresh, as in the engine.
+"Begins like Linux" means that connections begin with a handshake and an initial window of ten
+packets. SACK is off in rows that do not name SACK. NewReno in the Monte Carlo simulation follows
+the RFCs, with one exception: fast retransmit restarts the retransmission timer, as in all other
+sources. In the Monte Carlo simulation of Compound, a timeout in fast recovery keeps ssthresh, as in
+the engine.
 
 ## The effect of each rule
 
 Each row of the table changes the named rule or rules of NewReno, in the Monte Carlo simulation and
 in the engine. Ratios in italics come from a copy of the engine that was changed to follow a rule
-that the engine does not have. The last column shows the ratio of the program that follows these
-rules, ns-2 or Linux itself. An empty cell means that the case was not run.
+that the engine does not have. In rows with rules of ns-2 or Linux, the last column shows the ratio
+measured with ns-2 or Linux itself. An empty cell means that the case was not run.
 
 {rules}
 
@@ -314,52 +315,56 @@ rules, ns-2 or Linux itself. An empty cell means that the case was not run.
   immediately after another packet, and finds the queue full. Each flow loses one packet per round
   trip in this way, whatever its window. Small windows therefore lose a larger percentage at the
   queue: {first_buffer} % (class 1 / class 2). With a full queue that drops a random packet, the
-  classes lose {random_buffer} %. The ratio of the goodputs is then nearer to that of the square
-  root law.
+  classes lose {random_buffer} %. The ratio of the goodputs is then nearer to the ratio {law} of the
+  square root law.
 - **The quantity that a loss halves.** Limited transmit sends two segments before the third
   duplicate ACK. By RFC 5681, section 3.2, these segments do not count in the FlightSize that a loss
-  halves. If they do count, the windows of a class keep half a packet more. Relative to the window,
-  this is more for small windows. If a full queue also drops a random packet, the ratio is {both}.
+  halves. If these segments do count, the windows of each class stay larger by half a packet. Half a
+  packet is a larger part of a small window than of a large window. If a full queue also drops a
+  random packet, the ratio of the goodputs is {both}.
 - **Limited transmit** matters where the minimum RTO is long. Three duplicate ACKs are rarer with
-  small windows, and a flow that does not receive them waits for the timer. The engine has limited
-  transmit only with SACK.
+  small windows. A flow that does not receive three duplicate ACKs waits for the retransmission
+  timer. The engine has limited transmit only with SACK.
 - **Windows of whole segments.** Linux increases a window of W segments by one after W ACKs. With an
-  increase of 1/cwnd per ACK (RFC 5681, equation 3), the same increase takes half an ACK more.
-  Windows of Linux therefore grow faster, small windows most of all, and more packets are lost at
-  the queue. Linux with SACK loses {linux_buffer} %, and the engine {engine_buffer} %. Compared with
-  these losses, losses on the air matter less.
-- **The minimum RTO** of Linux applies only to the variance term, 4 RTTVAR. That of RFC 6298 applies
-  to the whole RTO. Linux therefore has fewer timeouts: {linux_timeouts} per minute without SACK,
-  compared with {timeouts} in the Monte Carlo simulation.
+  increase of 1/cwnd per ACK (RFC 5681, equation 3), an increase by one segment takes half an ACK
+  more. Windows of Linux therefore grow faster, small windows most of all, and more packets are lost
+  at the queue. Linux with SACK loses {linux_buffer} %, and the engine {engine_buffer} %. With more
+  losses at the queue, losses on the air matter less.
+- **The minimum RTO** of Linux applies only to the variance term, 4 RTTVAR. The minimum RTO of RFC
+  6298 applies to the whole RTO. Linux therefore has fewer timeouts: {linux_timeouts} per minute
+  without SACK, compared with {timeouts} in the Monte Carlo simulation.
 
 ## Differences without a known cause
 
-- With the engine's rules in the Monte Carlo simulation too, the ratio of the goodputs is
-  {engines} in the engine, and {same_rules} in the Monte Carlo simulation. The difference is
-  larger than chance, and the cause has not been found. The test
-  `tests/validation/test_two_classes.py` allows a difference of 3 % in addition to the intervals.
+- If the Monte Carlo simulation uses the engine's rules, the ratio of the goodputs is {same_rules}
+  in the Monte Carlo simulation, and {engines} in the engine. The difference is larger than
+  chance, and the cause has not been found. The test `tests/validation/test_two_classes.py` allows a
+  difference of 3 % in addition to the intervals.
 - A copy of the engine was changed to follow Linux's rules, with SACK and with windows of whole
-  segments. Its ratio is {trial_sack}, and that of Linux is {linux_sack}.
-- Another copy of the engine was changed to follow the rules of ns-2. Its ratio is
-  {trial_ns2}, and that of ns-2 is {ns2_itself}. In ns-2, windows are real numbers that are
-  halved to whole packets. The preamble, EIFS and the drawing of backoffs differ too.
+  segments. The ratio of the goodputs is {trial_sack} with this copy, and {linux_sack} with
+  Linux.
+- Another copy of the engine was changed to follow the rules of ns-2. The ratio of the goodputs is
+  {trial_ns2} with this copy, and {ns2_itself} with ns-2. In ns-2, windows are real numbers
+  that are halved to whole packets. The preamble, EIFS and the drawing of backoffs also differ
+  between ns-2 and the engine.
 - With twelve runs, a difference below 0.06 cannot be distinguished from chance. In the Linux
-  kernel, rules were not changed one by one. Error probabilities below 0.3 were not run.
+  kernel, rules were not changed one by one. There are no runs with error probabilities below 0.3.
 
 ## How the values were measured
 
-The script `bench/two_classes.py` runs all cases and stores the results. The results are of {date}.
-The cell is that of [paper 000](../papers/vbs.md#the-cell-and-its-studies). It uses 802.11g at 36
-Mb/s, a queue limit of 100 packets, receive windows of 45 packets, and an ACK for each segment. The
-results exclude the first 20 s. They cover the next 180 s, or 100 s in real time. Each run has its
+The script `bench/two_classes.py` runs all cases and stores the results. This page shows the results
+of {date}. The cell is the cell of [paper
+000](../papers/vbs.md#the-cell-and-its-studies): 802.11g at 36 Mb/s, a queue limit of 100 packets,
+receive windows of 45 packets, and an ACK for each segment. The results exclude the first 20 s of
+each run. They cover the next 180 s, or the next 100 s if the run is in real time. Each run has its
 own seed.
 
 - **Linux** is emulated, as [the guide to emulation](../guide/emulation.md) describes.
-  Number and lateness of its runs: {lateness}.
-  A run does not count if packets are more than 2 ms late, or if its sockets wait for a processor
-  for half of the time. Timeouts are counted by the kernel (`tcpi_total_rto`). Recoveries are
-  changes of the kernel's TCP state, which is read ten times per second. Compound is [lasthop's
-  Compound for Linux](congestion.md).
+  In the emulation, {lateness}.
+  A run does not count if packets are more than 2 ms late, or if sockets wait for a processor for
+  half of the time. Timeouts are counted by the kernel (`tcpi_total_rto`). Recoveries are changes of
+  the kernel's TCP state, which is read ten times per second. Compound is [lasthop's Compound for
+  Linux](congestion.md).
 - **ns-2.35** is Debian's package with the script `bench/peers/two_classes.tcl`. This script draws
   channel errors per byte, so hardly any MAC ACK has an error.
 - **The Monte Carlo simulation** is the program `tests/validation/two_classes_monte_carlo.py`. It
