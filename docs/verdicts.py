@@ -54,7 +54,7 @@ def claims_page() -> str:
         "",
         *_sums(kept["claims"]),
         "",
-        "| claim | statement | mark | verdict | checks that hold | other rules and their verdicts |",
+        "| claim | statement | mark | verdict | checks that hold | verdicts by other rules |",
         "|---|---|---|---|---|---|",
         *(_claim_row(claim) for claim in kept["claims"]),
         "",

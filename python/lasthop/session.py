@@ -75,7 +75,7 @@ class Session:
     frames : int, optional
         Keep at most this many frames for a packet capture.
     tails : bool
-        Whether to report also what averages hide, see `simulate`.
+        Whether to report also the quantities that averages do not show, see `simulate`.
     settings : mapping or pairs
         Further values to replace before the run begins, such as ``{"cell.ap.cwmin": 15}``.
 
