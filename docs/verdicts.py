@@ -217,7 +217,7 @@ def _verdicts(subject: str) -> Iterator[str]:
 def _found(claim: Tree) -> Iterator[str]:
     """Return the sentences that explain the verdict of a claim."""
     for each in claim["beside"]:
-        yield f"Also judged, but not counted: {each['title']}; {each['verdict']}."
+        yield f"Also judged, but not counted: {each['title']}. Verdict: {each['verdict']}."
         yield f"Reason: {each['because']}."
     for key, lead in REMARKS.items():
         for text in dict.fromkeys(check[key] for check in claim["checks"] if check[key]):

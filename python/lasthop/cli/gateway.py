@@ -30,8 +30,7 @@ Directory = Annotated[
         "DIR",
         "Keep the lock and the undo log in this directory; by default in /run/lasthop/NAME, where "
         "NAME is the value of gateway.lan. In a network namespace other than the first, NAME ends "
-        "in @ and the "
-        "number of the namespace.",
+        "in @ and the number of the namespace.",
         "--state",
         parser=file_name,
     ),

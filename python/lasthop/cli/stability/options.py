@@ -83,8 +83,7 @@ Out = Annotated[
     unset(
         "DIR",
         f"{OUT_RULE} The only file is a picture. If DIR ends in .png, .pdf or .svg, DIR is the "
-        "name "
-        f"of the picture, as with --plot.",
+        "name of the picture, as with --plot.",
         "--out",
         parser=file_name,
     ),
