@@ -146,7 +146,10 @@ def test_a_refused_file_touches_nothing(running: Running) -> None:
         for bad, why in (
             (text.replace('"wan"', '"wam"', 1), "interface wam: no interface has this name"),
             (text.replace('lan = "lan"', 'lan = "lo"'), 'gateway.lan: "lo" is not that of'),
-            (text + 'ap.a.interface = "lam"\nap.b.interface = "lan"\n', "interface lam: no interface"),
+            (
+                text + 'ap.a.interface = "lam"\nap.b.interface = "lan"\n',
+                "interface lam: no interface",
+            ),
         ):
             (said,) = running.reload(bad)
             assert said.startswith(why)

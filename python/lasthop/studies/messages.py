@@ -219,10 +219,11 @@ def summary(messages: Sequence[Tree], claims: Sequence[Tree], causes: Mapping[st
         )
     if total.orders.total:
         lines.append(
-            f"{total.orders} checks of an order or a shape hold{'' if exact == total.orders.count else margin}."
+            f"{total.orders} checks of an order or a shape hold"
+            f"{'' if exact == total.orders.count else margin}."
         )
     if numbers := total.numbers[0].total:
-        lines.append(f"Of {numbers} stated numbers, lasthop reproduces {within}.")
+        lines.append(f"lasthop reproduces these of the {numbers} stated numbers: {within}.")
     if why:
         lines.append(f"{total.causes.total()} of {checks} checks are not reproduced: {why}.")
     return " ".join(lines)
