@@ -54,7 +54,7 @@ def claims_page() -> str:
         "",
         *_sums(kept["claims"]),
         "",
-        "| claim | statement | mark | verdict | checks that hold | also judged |",
+        "| claim | statement | mark | verdict | checks that hold | verdicts by other rules |",
         "|---|---|---|---|---|---|",
         *(_claim_row(claim) for claim in kept["claims"]),
         "",
@@ -97,13 +97,16 @@ def emulated(kept: Tree) -> Iterator[str]:
     yield "## Emulated"
     yield ""
     yield "The verdicts above come from simulations. This table adds runs in real time with Linux's"
-    yield "TCP. They concern vbs-2 (whether class 1 gets more) and vbs-7 (the goodput of each"
+    yield "TCP. The runs concern vbs-2 (whether class 1 gets more) and vbs-7 (the goodput of each"
     yield "class). The cell has two classes of five connections at p_w = 0.3, with 4 attempts."
     yield "± is the half width of the 95 % interval."
     yield f"{', '.join(sorted({one['on'] for one in own}))}; {kept['date']};"
     yield f"{two_classes_page.lateness(own)}. [All sources and rules](two-classes.md)."
     yield ""
-    yield "| TCP | runs | class 1 / class 2 | class 1 [Mb/s] | class 2 [Mb/s] | latest, p99 [ms] |"
+    yield (
+        "| TCP | runs | goodput of class 1 / class 2 | goodput of class 1 [Mb/s] "
+        "| goodput of class 2 [Mb/s] | lateness of packets, 99th percentile [ms] |"
+    )
     yield "|---|---|---|---|---|---|"
     for one in own:
         yield _emulated_row(f"Linux, {one['rule']}", one, f"{1e3 * one['late_p99_s']:.2f}")
@@ -214,7 +217,8 @@ def _verdicts(subject: str) -> Iterator[str]:
 def _found(claim: Tree) -> Iterator[str]:
     """Return the sentences that explain the verdict of a claim."""
     for each in claim["beside"]:
-        yield f"Also judged ({each['title']}): {each['verdict']}. Reason: {each['because']}."
+        yield f"Also judged, but not counted: {each['title']}. Verdict: {each['verdict']}."
+        yield f"Reason: {each['because']}."
     for key, lead in REMARKS.items():
         for text in dict.fromkeys(check[key] for check in claim["checks"] if check[key]):
             yield f"{lead}, {_named(claim['checks'], key, text)}: {text}."

@@ -344,7 +344,7 @@ def compare(
     ScenarioError
         If the scenario is refused.
     UserError
-        If there is no such model or option, or the scenario cannot be emulated.
+        If there is no such model or option, or if the scenario cannot be emulated.
     Stopped
         If `progress` returned False before the first replication finished.
     KeyboardInterrupt

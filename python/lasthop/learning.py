@@ -73,9 +73,10 @@ class AccessEnv(gymnasium.Env[NDArray[np.float32], np.int64]):
     Raises
     ------
     ScenarioError
-        If the scenario, or one of the choices in it, is refused.
+        If the scenario is refused, or if one of the choices is refused in it.
     UserError
-        If there is no cell, no time to act, no choice, or the setting cannot change during a run.
+        If the scenario has no cell, if there is no time to act, if there is no choice, or if the
+        setting cannot change during a run.
 
     Examples
     --------
@@ -157,7 +158,7 @@ class AccessEnv(gymnasium.Env[NDArray[np.float32], np.int64]):
         Raises
         ------
         UserError
-            If no episode has begun, it is over, or there is no such choice.
+            If no episode has begun, if the episode is over, or if there is no such choice.
         """
         if not self.action_space.contains(action):
             named = ", ".join(map(str, self.choices))

@@ -58,13 +58,14 @@ def load(path: str | PathLike[str]) -> Loaded:
     Raises
     ------
     UserError
-        If there is no such answer, the file is incomplete, or another major version wrote it.
+        If the result does not exist, if the file is incomplete, or if another major version of
+        lasthop wrote the file.
 
     Warns
     -----
     RuntimeWarning
         If this version interprets the scenario differently from the version that simulated it, or
-        parts of a sweep are damaged.
+        if parts of a sweep are damaged.
 
     Examples
     --------

@@ -106,7 +106,7 @@ def predict(
     ModelError
         If the scenario breaks assumptions of the model; `reasons` lists these assumptions.
     UserError
-        If there is no such model, or no such option.
+        If there is no such model, or if the model has no such option.
 
     Examples
     --------

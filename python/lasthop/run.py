@@ -61,10 +61,11 @@ def simulate(
     frames : int, optional
         Keep at most this many frames of the first replication for a packet capture.
     tails : bool
-        Whether to report also quantities of a cell that averages hide. These are ``jain_p05``, the
-        5th percentile of Jain's index over windows of 1 s; ``longest_starved_s`` of each station;
-        ``sojourn_p99_s`` of each queue; ``rtt_p95_s`` and ``rtt_p99_s`` of each TCP flow; and
-        `Result.distributions`. All other values are the same with and without this option.
+        Whether to report also quantities of a cell that averages do not show. These are
+        ``jain_p05``, the 5th percentile of Jain's index over windows of 1 s; ``longest_starved_s``
+        of each station; ``sojourn_p99_s`` of each queue; ``rtt_p95_s`` and ``rtt_p99_s`` of each
+        TCP flow; and `Result.distributions`. All other values are the same with and without
+        this option.
     settings : mapping or pairs
         Further values to replace, such as ``{"cell.ap.cwmin": 15}``.
     jobs : int, optional

@@ -75,7 +75,7 @@ class Session:
     frames : int, optional
         Keep at most this many frames for a packet capture.
     tails : bool
-        Whether to report also what averages hide, see `simulate`.
+        Whether to report also the quantities that averages do not show, see `simulate`.
     settings : mapping or pairs
         Further values to replace before the run begins, such as ``{"cell.ap.cwmin": 15}``.
 
@@ -168,7 +168,8 @@ class Session:
         Raises
         ------
         UserError
-            If the time is invalid, the session is at its end or closed, or another thread uses it.
+            If the time is invalid, if the session has ended or is closed, or if another thread uses
+            the session.
         KeyboardInterrupt
             At Ctrl-C; the next step also completes the interrupted step.
         """
@@ -195,7 +196,7 @@ class Session:
         Raises
         ------
         UserError
-            If the time is invalid, the session is closed, or another thread uses it.
+            If the time is invalid, if the session is closed, or if another thread uses the session.
         KeyboardInterrupt
             At Ctrl-C; call `run_until` with the same time to continue.
         """
@@ -236,7 +237,7 @@ class Session:
         Raises
         ------
         UserError
-            If the reading has no such list, or none of its items has this quantity.
+            If the reading has no such list, or if no item of the list has this quantity.
         """
         reading = self.read() if self._last is None else self._last
         lists = reading["now"] if now else reading
@@ -316,7 +317,7 @@ class Session:
         Raises
         ------
         UserError
-            If the session is closed, or another thread uses it.
+            If the session is closed, or if another thread uses the session.
         KeyboardInterrupt
             At Ctrl-C; call `finish` again to continue.
         """
@@ -340,7 +341,7 @@ def seconds_of(given: float | str, what: str) -> float:
     Raises
     ------
     UserError
-        If it is neither.
+        If the value is neither of them.
     """
     with suppress(TypeError, ValueError):
         if not isinstance(given, str):

@@ -110,8 +110,8 @@ def tune(
     ScenarioError
         If the scenario is refused.
     UserError
-        If an argument is refused, the scenario has no cell or delivers nothing, or calls would take
-        too long to count.
+        If an argument is refused, if the scenario has no cell or delivers nothing, or if counting
+        the calls would take too long.
     Stopped
         If `progress` returns False; its ``finished`` is a `Tuning` with the result so far.
     TuneInterrupted

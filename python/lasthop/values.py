@@ -96,7 +96,7 @@ def values_of(text: str, what: str, example: str) -> list[str]:
     Raises
     ------
     UserError
-        If a value is empty, a brace or quote not closed, or a range none.
+        If a value is empty, if a brace or quote is not closed, or if a range is not valid.
     """
     found = parts(text, what, example)
     if not all(found):

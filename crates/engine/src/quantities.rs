@@ -68,9 +68,9 @@ registry! {
     GOODPUT: "goodput_bps", "bit/s", ["flows", "stations", "cells", "classes"],
         "payload delivered to the application in order, per second, summed over the flows of the item";
     GOODPUT_SHARE: "goodput_share", "-", ["flows", "stations", "classes"],
-        "share of the item in the goodput of all flows";
+        "goodput of the item, divided by the goodput of all flows";
     FAIRNESS_LEVEL: "fairness_level", "-", ["stations"],
-        "goodput of the first station whose demand is not met, divided by the goodput of this station (eta_1j). The value is absent if this station's demand is met. The demand of a flow with a given rate is met if it loses at most 1 % of its datagrams and none pile up. TCP and greedy flows always demand more. Reports of sensors demand no share. The demand of a station is met if none of its flows demands more";
+        "goodput G divided by the goodput of the station (eta_1j). G is the goodput of the first station in the file whose demand is not met. The value is absent if the demand of the station itself is met. The demand of a flow with a given rate is met if it loses at most 1 % of its datagrams and its datagrams do not accumulate on the way. TCP and greedy flows always demand more. Reports of sensors demand no share. The demand of a station is met if none of its flows demands more";
     RTT: "rtt_s", "s", ["flows", "classes"],
         "mean of the round-trip samples of a TCP flow, with one sample per ACK of new data. For a class the value is taken over the samples of all its TCP flows. For a user of a CSMA network the value is taken over the samples of all its connections. In a series the value is taken over the samples of the interval";
     RTT_P95: "rtt_p95_s", "s", ["flows"],
@@ -78,7 +78,7 @@ registry! {
     RTT_P99: "rtt_p99_s", "s", ["flows"],
         "99th percentile of the round-trip samples of a TCP flow, at most 0.2 % above the exact value. The quantity is measured only if requested (--tails, simulate(tails=True))";
     ONE_WAY_DELAY: "one_way_delay_s", "s", ["flows", "classes"],
-        "mean time from source to sink per datagram of a UDP flow, or of a class";
+        "mean time from source to sink of the datagrams of a UDP flow, or of the UDP flows of a class";
     ONE_WAY_DELAY_P99: "one_way_delay_p99_s", "s", ["flows", "classes"],
         "99th percentile of the time from source to sink of a UDP flow's datagrams, at most 0.2 % above the exact value. For a class the value is taken over the datagrams of all its UDP flows";
     CWND: "cwnd_packets", "packets", ["flows", "classes"],
@@ -86,7 +86,7 @@ registry! {
     CWND_MAX: "cwnd_max_packets", "packets", ["flows"],
         "largest congestion window (cwnd) of a TCP flow. The value is given only in cells with channel errors";
     LOSS_PROBABILITY: "loss_probability", "-", ["flows", "classes"],
-        "segments or datagrams lost (in queues, on the wire, or at the attempt limit), divided by the segments or datagrams that were lost or have arrived. Each packet counts at the time when it is lost or arrives. Packets in flight at the end do not count";
+        "segments or datagrams that were lost (in queues, on the wire, or at the attempt limit), divided by those that were lost or have arrived. Each packet counts at the time when it is lost or arrives. Packets in flight at the end do not count";
     RETRANSMISSIONS: "retransmissions", "packets", ["flows"],
         "number of retransmitted segments";
     REPORTS: "reports", "reports", ["flows"],
@@ -104,11 +104,11 @@ registry! {
     CONNECTIONS_CLOSED: "connections_closed", "connections", ["flows"],
         "number of TCP connections that a flow over CSMA links closed";
     AIRTIME_FRACTION: "airtime_fraction", "-", ["links", "stations"],
-        "fraction of time during which a CSMA link sends, including failed transmissions. In a cell that aggregates, the value is the fraction of time during which PPDUs with data to or from a station are on the air. Failed PPDUs are included; RTS, responses and gaps are not. PPDUs that collide count for each of their stations, so that the sum over stations may exceed 1";
+        "fraction of time during which a CSMA link sends, including failed transmissions. In a cell with aggregation, the value is the fraction of time during which PPDUs with data to or from a station are on the air. Failed PPDUs are included; RTS, responses and gaps are not. If PPDUs of several stations collide, their time counts for each of these stations, so that the sum over stations may exceed 1";
     DUMMY_FRACTION: "dummy_fraction", "-", ["links"],
         "fraction of time during which a CSMA link sends dummy packets. This time is included in airtime_fraction";
     AGGRESSIVENESS: "aggressiveness", "-", ["links"],
-        "time average of the aggressiveness r of a CSMA link. The mean backoff of the link is exp(-beta r) of a transmission, and with AQM it drops arriving packets with probability r";
+        "time average of the aggressiveness r of a CSMA link. The mean backoff of the link is the duration of a transmission multiplied by exp(-beta r). With AQM the link drops arriving packets with probability r";
     CONNECTIONS_FINISHED: "connections_finished", "connections", ["classes"],
         "number of web connections whose response has arrived completely";
     CONNECTIONS_REFUSED: "connections_refused", "connections", ["classes"],
@@ -134,17 +134,17 @@ registry! {
     DOWNLINK_DISCARD_PROBABILITY: "downlink_discard_probability", "-", ["stations"],
         "frames to the station that were given up at the attempt limit, divided by the frames to the station that were delivered or given up. The value is given only in cells with channel errors";
     MPDUS_PER_PPDU: "mpdus_per_ppdu", "MPDUs", ["stations", "aps"],
-        "mean number of MPDUs in the PPDUs with data that the node sent, received or not. The value is given only in cells that aggregate";
+        "mean number of MPDUs in the PPDUs with data that the node sent. PPDUs that were not received also count. The value is given only in cells with aggregation";
     REORDERING: "reordering_s", "s", ["stations", "aps"],
-        "mean time from the end of the PPDU that carried a packet of the node until the receiver delivered the packet in order. The value is given only in cells that aggregate";
+        "mean time from the end of the PPDU that carried a packet of the node until the receiver delivered the packet in order. The value is given only in cells with aggregation";
     DOWNLINK_MPDUS_PER_PPDU: "downlink_mpdus_per_ppdu", "MPDUs", ["stations"],
-        "mean number of MPDUs in the access point's PPDUs to the station. The value is given only in cells that aggregate";
+        "mean number of MPDUs in the access point's PPDUs to the station. The value is given only in cells with aggregation";
     DOWNLINK_REORDERING: "downlink_reordering_s", "s", ["stations"],
-        "mean time from the end of the PPDU that carried a packet to the station until the packet was delivered in order. The value is given only in cells that aggregate";
+        "mean time from the end of the PPDU that carried a packet to the station until the packet was delivered in order. The value is given only in cells with aggregation";
     QUEUE: "queue_packets", "packets", ["stations", "aps"],
         "time average of the number of packets in the node's queue, including the packet in service";
     OCCUPANCY: "occupancy_packets", "packets", ["queues", "classes"],
-        "time average of the number of packets in the queue, including the packet in service. For a class the value is taken over the packets of the class in the shared queue";
+        "time average of the number of packets in the queue, including the packet in service. For a class only the packets of the class in the shared queue count";
     TARGET_SHARE: "target_share", "-", ["classes"],
         "target share h* of a class in the access point's queue. The target is the share in the file, divided by the sum of the shares of all classes";
     QUEUE_SHARE: "queue_share", "-", ["classes"],
@@ -160,21 +160,21 @@ registry! {
     OCCUPANCY_SD: "occupancy_sd_packets", "packets", ["queues"],
         "standard deviation of the number of packets in a wired link's queue, sampled once per bin (record.utilisation_bin)";
     DROP_PROBABILITY: "drop_probability", "-", ["queues", "classes"],
-        "packets that the queue refused or dropped, divided by the packets that its discipline has judged. A packet is judged on arrival, or on departure if the queue drops at the head. For a class the value is taken over the packets of the class at the shared queue";
+        "packets that the queue refused or dropped, divided by the packets about which its discipline has decided. The discipline decides when a packet arrives, or when it departs if the queue drops at the head. For a class the value is taken over the packets of the class at the shared queue";
     MARK_PROBABILITY: "mark_probability", "-", ["queues"],
-        "packets that the queue marked, divided by the packets that its discipline has judged. A packet is judged on arrival, or on departure if the queue drops at the head. The value is given only for queues that may mark";
+        "packets that the queue marked, divided by the packets about which its discipline has decided. The discipline decides when a packet arrives, or when it departs if the queue drops at the head. The value is given only for queues that may mark";
     SOJOURN: "sojourn_s", "s", ["queues"],
-        "mean time in the queue, including service, per packet that left it";
+        "mean time in the queue, including service, of the packets that left the queue";
     SOJOURN_P99: "sojourn_p99_s", "s", ["queues"],
         "99th percentile of the time in a cell's queue, including service, at most 0.2 % above the exact value. The quantity is measured only if requested (--tails, simulate(tails=True))";
     UTILISATION: "utilisation", "-", ["links"],
-        "fraction of time during which the wired link sends. If the rate follows a trace, the value is the fraction of the bytes of its opportunities that the link uses";
+        "fraction of time during which the wired link sends. If the rate follows a trace, the value is the number of bytes that the link sent, divided by the number of bytes that the trace allowed";
     UTILISATION_MIN: "utilisation_min", "-", ["links"],
-        "smallest fraction of a time bin (record.utilisation_bin) during which the wired link sends";
+        "smallest utilisation of the wired link in any time bin (record.utilisation_bin). The utilisation in a bin is the fraction of the bin during which the link sends";
     CAPACITY: "capacity_bps", "bit/s", ["links"],
         "time average of the rate C of a virtual shared bottleneck, from its start on";
     PING_RTT: "ping_rtt_s", "s", ["links"],
-        "mean round-trip time of the pings of a virtual shared bottleneck, which bypass it";
+        "mean round-trip time of the pings of a virtual shared bottleneck. The pings bypass the bottleneck";
     PING_RTT_P95: "ping_rtt_p95_s", "s", ["links"],
         "95th percentile of the round-trip times of the pings of a virtual shared bottleneck, at most 0.2 % above the exact value";
     PING_LOSS_PROBABILITY: "ping_loss_probability", "-", ["links"],
@@ -182,15 +182,15 @@ registry! {
     ACTIVE_STATIONS: "active_stations", "stations", ["cells"],
         "time average of the number of stations (not the access point) with a frame to send";
     JAIN: "jain", "-", ["cells", "classes"],
-        "Jain's fairness index of the goodputs of the stations whose demand is not met (see fairness_level). For a class the value is taken over the flows that have begun, are not finished, and demand more. The goodput of a flow is over the time in which it existed. The index is absent with fewer than two stations or flows";
+        "Jain's fairness index of the goodputs of the stations whose demand is not met (see fairness_level). For a class the value is taken over the flows that have begun, are not finished, and demand more. The goodput of a flow is averaged over the time in which the flow existed. The index is absent with fewer than two stations or flows";
     SYNCHRONISATION: "synchronisation", "-", ["classes"],
-        "correlation of the congestion windows of a class's TCP flows, sampled once per bin. It is the sum of the covariances of all pairs, divided by the sum of the products of their standard deviations. With 1 the windows oscillate together; with 0 they are uncorrelated";
+        "correlation of the congestion windows of a class's TCP flows, sampled once per bin. The correlation is the sum of the covariances of all pairs of flows, divided by the sum of the products of their standard deviations. With 1 the windows oscillate together; with 0 they are uncorrelated";
     STARVED_FLOWS: "starved_flows", "flows", ["classes"],
-        "number of flows of the class with less than a tenth of the mean goodput. The mean is over the flows that have begun, are not finished, and demand more. The goodput of a flow is over the time in which it existed";
+        "number of flows of the class with less than a tenth of the mean goodput. The mean is over the flows that have begun, are not finished, and demand more. The goodput of a flow is averaged over the time in which the flow existed";
     JAIN_P05: "jain_p05", "-", ["cells"],
-        "5th percentile of Jain's index over windows of 1 s. A window compares the stations with a flow that demands more and could send during the whole window. The quantity is measured only if requested (--tails, simulate(tails=True))";
+        "5th percentile of Jain's index over intervals of 1 s. In each interval, the index is over the stations that have a flow which demands more and could send during the whole interval. The quantity is measured only if requested (--tails, simulate(tails=True))";
     LONGEST_STARVED: "longest_starved_s", "s", ["stations"],
-        "longest time, in windows of 1 s, for which a station got less than a tenth of an equal share of the compared goodput. Stations with a flow that demands more are compared. The value is absent if the station's demand is met. The quantity is measured only if requested (--tails, simulate(tails=True))";
+        "longest time, in intervals of 1 s, for which a station got less than a tenth of an equal share. The equal share is the mean goodput of the stations that have a flow which demands more. The value is absent if the station's demand is met. The quantity is measured only if requested (--tails, simulate(tails=True))";
     UPDOWN_RATIO: "updown_ratio", "-", ["cells"],
         "goodput of all upstream flows, divided by the goodput of all downstream flows";
     BUSY_FRACTION: "busy_fraction", "-", ["cells"],
@@ -200,17 +200,17 @@ registry! {
     RIGHTMOST_ROOT: "rightmost_root", "1/s", ["stability"],
         "characteristic root with the largest real part, which decides whether the equilibrium is stable. Its real part is the growth rate; its imaginary part is the angular frequency";
     PERIOD: "period_s", "s", ["stability"],
-        "period of the oscillation that dies out last or grows. For a run the value is the period at which the trace of the queue is most similar to itself";
+        "period of the oscillation that dies out last or grows. For a run the value is the time shift at which the trace of the queue is most similar to the unshifted trace";
     PACKETS_DELIVERED: "packets_delivered", "packets", ["totals"],
         "number of segments and datagrams delivered to the application in order";
     LATENESS_P99: "lateness_p99_s", "s", ["totals"],
-        "99th percentile of the time by which packets of an emulation reached their node after they were due";
+        "99th percentile of the lateness of an emulation's packets. The lateness of a packet is the time between its due arrival at the node and its real arrival";
     PROCESSOR_WAIT: "processor_wait", "-", ["totals"],
         "fraction of time for which the process that drives the flows' sockets in an emulation waited for a processor";
     CARRIED: "carried_pps", "packets/s", ["totals"],
-        "packets per second that an emulation delivered to their nodes or lost on the path";
+        "packets per second that an emulation delivered to their nodes, or that were lost on the path";
     AT_WORK: "at_work_fraction", "-", ["totals"],
-        "fraction of time in which the loop that carries the packets of an emulation was not asleep";
+        "fraction of time for which the loop that transfers the packets of an emulation was not asleep";
     AT_ONCE: "packets_at_once", "packets", ["totals"],
         "largest number of packets of an emulation that were due at their nodes at the same instant, such as the packets of a PPDU";
     FOREIGN: "foreign_packets", "packets", ["totals"],

@@ -69,7 +69,7 @@ class Batch:
         BatchStopped
             If `progress` returns False.
         UserError
-            If a worker or the scheduler went away, or a run is refused.
+            If a worker or the scheduler was lost, or if a run is refused.
         OSError
             If a part cannot be written.
         """

@@ -102,7 +102,7 @@ def dask_cluster(address: str) -> Iterator[Workers]:
     Raises
     ------
     UserError
-        If Dask is not installed, or nobody answers there.
+        If Dask is not installed, or if no scheduler answers at the address.
     """
     try:
         from distributed import Client
@@ -146,7 +146,8 @@ def slurm(folder: Path, options: dict[str, Any], cluster: str = "slurm") -> Iter
     Raises
     ------
     UserError
-        If submitit is not installed, there is no Slurm, or an option is none of it.
+        If submitit is not installed, if there is no Slurm, or if an option is not an option of
+        Slurm.
     """
     try:
         import submitit

@@ -85,7 +85,11 @@ def compare(
     settings: Settings = None,
     out: Annotated[
         Path,
-        typer.Option(metavar="DIR", parser=file_name, help=f"{OUT_RULE} The file is the picture."),
+        typer.Option(
+            metavar="DIR",
+            parser=file_name,
+            help=f"{OUT_RULE} The file is a picture of the comparison.",
+        ),
     ] = Path("out"),
     plot: Plot = None,
     emulate: Annotated[
@@ -97,8 +101,8 @@ def compare(
         unset(
             "[NAME=]FILE",
             "Compare with a measurement: a file of flent or iperf3 --json, or a result.json. The "
-            "measurement is of the station, flow or queue NAME; by default it is of all flows in "
-            "order.",
+            "measurement is of the station, flow or queue NAME; by default it is of all flows, in "
+            "the order of the scenario.",
         ),
     ] = None,
     max_time: MaxTime = MAX_TIME_S,
@@ -109,8 +113,9 @@ def compare(
 
     With --measured, the table also has measurements of a real network. A file with a name has the
     streams of the station or flow of that name. The uploads and the downloads in the file are
-    matched to its flows in order. A file without a name has the streams of all flows. If the
-    numbers of streams and flows differ, only sums are compared. The matches are printed.
+    matched, in order, to the flows of that name. A file without a name has the streams of all
+    flows. If the numbers of streams and flows differ, only sums are compared. The command prints
+    which stream it matched to which flow.
     """
     need("lasthop compare", "numpy", "scipy", "matplotlib")
     scenario = read_scenario(file, settings, replications=replications, seed=seed)

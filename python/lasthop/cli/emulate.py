@@ -125,7 +125,7 @@ Follow = Annotated[
 ]
 Gro = Annotated[
     bool,
-    typer.Option("--gro", help="Deliver segments that arrive together to hosts as one packet."),
+    typer.Option("--gro", help="Combine segments that arrive together at a host into one packet."),
 ]
 Places = Annotated[bool, typer.Option("--places", help="List the places with their addresses.")]
 

@@ -29,8 +29,8 @@ Directory = Annotated[
     unset(
         "DIR",
         "Keep the lock and the undo log in this directory; by default in /run/lasthop/NAME, where "
-        "NAME is gateway.lan. In a network namespace other than the first, NAME ends in @ and the "
-        "number of the namespace.",
+        "NAME is the value of gateway.lan. In a network namespace other than the first, NAME ends "
+        "in @ and the number of the namespace.",
         "--state",
         parser=file_name,
     ),

@@ -68,7 +68,7 @@ def pcap(
     file: Annotated[Path, source("Capture, pcap or pcapng, optionally compressed by gzip")],
     ap: Annotated[
         str | None,
-        unset("MAC", "Read this access point; by default the access point with most data."),
+        unset("MAC", "Select this access point; by default the access point with most data."),
     ] = None,
     lan: Annotated[
         str | None,
@@ -119,7 +119,7 @@ def iw(
     out: Out = None,
     as_json: Json = False,
 ) -> None:
-    """Make a scenario from a station dump of iw, which has stations and their rates."""
+    """Make a scenario from a station dump of iw, which lists stations and their rates."""
     from lasthop.importing.iw import network
 
     write(lambda: network(file, interface), file, out, addresses=addresses, as_json=as_json)
@@ -131,7 +131,7 @@ def hostapd(
     out: Out = None,
     as_json: Json = False,
 ) -> None:
-    """Make a scenario from hostapd.conf, which has band, rates and access parameters."""
+    """Make a scenario from hostapd.conf, which sets band, rates and access parameters."""
     from lasthop.importing.hostapd import network
 
     write(lambda: network(file, stations), file, out, as_json=as_json)

@@ -116,7 +116,7 @@ MaxTime = Annotated[
     typer.Option(
         "--max-time",
         metavar="TIME",
-        help="Refuse a computation of a model or solver that would take longer.",
+        help="Refuse a computation of a model or solver that would take more than this time.",
         parser=cost_of_time,
         show_default="60s",
     ),
@@ -126,7 +126,7 @@ ReadingTime = Annotated[
     typer.Option(
         "--max-time",
         metavar="TIME",
-        help="Refuse a capture that would take longer to read.",
+        help="Refuse a capture if reading it would take more than this time.",
         parser=cost_of_time,
         show_default="60s",
     ),
@@ -136,7 +136,7 @@ MaxMemory = Annotated[
     typer.Option(
         "--max-memory",
         metavar="SIZE",
-        help="Refuse a computation of a model or solver that would need more memory.",
+        help="Refuse a computation of a model or solver that would need more than this memory.",
         parser=cost_of_memory,
         show_default="2GB",
     ),
@@ -145,8 +145,8 @@ RunTime = Annotated[
     float | None,
     unset(
         "TIME",
-        "Refuse a run that would take longer, estimated from its speed in the first half second; "
-        "by default no run is refused.",
+        "Refuse a run that would take more than this time, by an estimate after half a second; by "
+        "default no run is refused.",
         "--max-time",
         parser=cost_of_time,
     ),
@@ -156,7 +156,7 @@ SeriesMemory = Annotated[
     typer.Option(
         "--max-memory",
         metavar="SIZE",
-        help="Refuse time series whose table would need more memory.",
+        help="Refuse time series whose table would need more than this memory.",
         parser=cost_of_memory,
         show_default="2GB",
     ),

@@ -65,8 +65,8 @@ def simulate(
         bool,
         typer.Option(
             "--tails",
-            help="Also report quantities that averages hide: Jain's index per second, starved "
-            "stations, and the 99th percentile of the queueing delay.",
+            help="Also report quantities that averages do not show: Jain's index per second, "
+            "starved stations, and the 99th percentile of the queueing delay.",
         ),
     ] = False,
     out: Annotated[

@@ -164,7 +164,7 @@ def tune(
             metavar="X",
             parser=jain_index,
             help="Rule out settings with a lower 5th percentile of Jain's index over windows of 1 "
-            "s. If the present setting has less, its percentile is the limit.",
+            "s. If the percentile of the present setting is lower, it is the limit.",
         ),
     ] = MIN_JAIN,
     pifs: Annotated[
@@ -184,7 +184,7 @@ def tune(
         str | None,
         unset(
             "FORM",
-            "Also print the setting in the form of this configuration file; hostapd is accepted.",
+            "Also print the setting as lines of a configuration file. The only FORM is hostapd.",
             parser=configuration,
         ),
     ] = None,

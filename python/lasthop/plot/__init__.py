@@ -113,8 +113,8 @@ class ResultPlots(AnswerPlots):
         Raises
         ------
         UserError
-            If no frames were recorded (``simulate(..., frames=100000)``), none in the interval, or
-            too many for a picture.
+            If no frames were recorded (``simulate(..., frames=100000)``), if the interval has no
+            frame, or if it has too many frames for a picture.
         """
         from lasthop.plot.air import air_figure
 
@@ -158,7 +158,7 @@ class SweepPlots:
         Raises
         ------
         UserError
-            If no point has it, or there is more than can be told apart.
+            If no point has the quantity, or if a picture cannot distinguish so many lines.
         """
         from lasthop.plot.sweep import sweep_figure
 

@@ -78,7 +78,8 @@ def air_figure(result: "Result", from_s: float, to_s: float, ax: Axes | None = N
     Raises
     ------
     UserError
-        If the stretch is none, no frames were recorded in it, or it has too many.
+        If the interval is not valid, if no frames were recorded in the interval, or if it has too
+        many frames.
     """
     known = result.scenario.typed
     if not isinstance(known, CellScenario):

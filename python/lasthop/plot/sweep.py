@@ -76,7 +76,8 @@ def sweep_figure(sweep: "Sweep", quantity: str | None = None, place: Place | Non
     Raises
     ------
     UserError
-        If there is no such quantity, no point, or too much to be told apart.
+        If there is no such quantity, if there is no point, or if a picture cannot distinguish so
+        many lines.
     """
     if not len(sweep.points):
         raise UserError("no point is finished, so that nothing can be drawn")

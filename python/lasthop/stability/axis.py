@@ -102,7 +102,7 @@ def axis_of(
     Raises
     ------
     ParameterError
-        If there is no such number, the range is empty or outside the accepted range, or the
+        If there is no such number, if the range is empty or outside the accepted range, or if the
         parameter changes nothing.
     """
     number = case.number(name)

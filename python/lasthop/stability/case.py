@@ -81,7 +81,7 @@ class Case:
         Raises
         ------
         ParameterError
-            If there is no such model or parameter, or a value is not allowed.
+            If there is no such model or parameter, or if a value is not allowed.
         """
         if not isinstance(model, str | Model):
             raise ParameterError(f"{type(model).__name__} is no model; {SCENARIOS}")
@@ -105,7 +105,7 @@ class Case:
         Raises
         ------
         ParameterError
-            If the model has no such parameter, or the parameter is a word.
+            If the model has no such parameter, or if the parameter is a word.
         """
         numbers = [each for each in self.model.parameters if isinstance(each, Number)]
         for each in numbers:

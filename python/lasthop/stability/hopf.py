@@ -135,11 +135,11 @@ def edges(
     Raises
     ------
     ParameterError
-        If the range is invalid, or the parameter changes nothing.
+        If the range is invalid, or if the parameter changes nothing.
     NoEquilibriumError
         If there is no equilibrium anywhere in the range.
     ConvergenceError
-        If a crossing in the scan cannot be located, or a root of the scan is not certain.
+        If a crossing in the scan cannot be located, or if a root of the scan is not certain.
     TooCostlyError
         If the scan would need more time or memory than its limits.
     """
@@ -166,7 +166,7 @@ def scan(case: Case, axis: Axis) -> Scan:
     NoEquilibriumError
         If there is no equilibrium anywhere in the range.
     ConvergenceError
-        If a crossing that the scan shows cannot be pinned down, or a root of the scan is not sure.
+        If a crossing in the scan cannot be located, or if a root of the scan is not certain.
     TooCostlyError
         If the scan takes more time or memory than is allowed.
 

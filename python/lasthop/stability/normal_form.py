@@ -85,7 +85,7 @@ class NormalForm:
         Raises
         ------
         ParameterError
-            If the model has no such number, or the number does not move the roots.
+            If the model has no such number, or if the number does not move the roots.
         """
         self.point.case.number(parameter)
         speed = transversality(self.point.case, parameter, 1j * self.point.frequency)

@@ -72,7 +72,7 @@ def named(name: str, settings: Mapping[str, Any] | None = None) -> Case:
     Raises
     ------
     ParameterError
-        If there is no such preset, model or parameter, or a value is not allowed.
+        If there is no such preset, model or parameter, or if a value is not allowed.
     """
     if isinstance(name, str) and name in PRESETS:
         model, preset, _ = PRESETS[name]

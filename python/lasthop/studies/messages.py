@@ -200,8 +200,8 @@ def summary(messages: Sequence[Tree], claims: Sequence[Tree], causes: Mapping[st
     total = closeness(claims)
     holding = [each for each in messages if each["verdict"] == REPRODUCED]
     under = sum(bool(each["condition"]) for each in holding)
-    within = "; ".join(
-        f"within {100 * band:.0f} %: {count.count} ({count.percent})"
+    within = ", ".join(
+        f"{count.count} ({count.percent}) within {100 * band:.0f} %"
         for count, band in zip(total.numbers, BANDS, strict=True)
     )
     why = " ".join(
@@ -219,10 +219,11 @@ def summary(messages: Sequence[Tree], claims: Sequence[Tree], causes: Mapping[st
         )
     if total.orders.total:
         lines.append(
-            f"{total.orders} orders and shapes hold{'' if exact == total.orders.count else margin}."
+            f"{total.orders} checks of an order or a shape hold"
+            f"{'' if exact == total.orders.count else margin}."
         )
     if numbers := total.numbers[0].total:
-        lines.append(f"Numbers that lasthop reproduces, of {numbers} stated: {within}.")
+        lines.append(f"lasthop reproduces these of the {numbers} stated numbers: {within}.")
     if why:
         lines.append(f"{total.causes.total()} of {checks} checks are not reproduced. {why}")
     return " ".join(lines)

@@ -87,8 +87,8 @@ def grid(over: Over, combine: str = "grid", named: str = "over") -> Grid:
     Raises
     ------
     UserError
-        If a path has no values or one twice, lists that go together are not equally long, or there
-        are more than `MOST_POINTS`.
+        If a path has no values or a value twice, if lists that go together are not equally long,
+        or if there are more than `MOST_POINTS` points.
     """
     if isinstance(over, Grid):
         return over
@@ -172,7 +172,7 @@ def from_csv(path: Path, named: str) -> Grid:
     Raises
     ------
     UserError
-        If it cannot be read, or a line has not a value for each path.
+        If the file cannot be read, or if a line does not have a value for each path.
     """
     try:
         with io.TextIOWrapper(opened(path), encoding="utf-8-sig", newline="") as file:

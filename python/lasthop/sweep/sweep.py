@@ -274,8 +274,8 @@ def sweep(
     ScenarioError
         If the scenario is refused at one of the points.
     UserError
-        If a path has no values, has a value twice, or is also set to one value; if there are too
-        many points; if workers of the executor are lost.
+        If a path has no values, if it has a value twice, or if it is also set to one value. If
+        there are too many points, or if workers of the executor are lost.
     TooCostlyError
         If time series would need more memory than `max_memory_bytes`.
     Stopped

@@ -82,8 +82,8 @@ Out = Annotated[
     Path | None,
     unset(
         "DIR",
-        f"{OUT_RULE} The file is the picture. If DIR ends in .png, .pdf or .svg, DIR is the name "
-        f"of the picture, as with --plot.",
+        f"{OUT_RULE} The only file is a picture. If DIR ends in .png, .pdf or .svg, DIR is the "
+        "name of the picture, as with --plot.",
         "--out",
         parser=file_name,
     ),
