@@ -145,7 +145,7 @@ def test_a_refused_file_touches_nothing(running: Running) -> None:
         text = gateway_text(2)
         for bad, why in (
             (text.replace('"wan"', '"wam"', 1), "interface wam: no interface has this name"),
-            (text.replace('lan = "lan"', 'lan = "lo"'), 'gateway.lan: "lo" is not that of'),
+            (text.replace('lan = "lan"', 'lan = "lo"'), 'gateway.lan: "lo" differs from'),
             (
                 text + 'ap.a.interface = "lam"\nap.b.interface = "lan"\n',
                 "interface lam: no interface",
