@@ -101,7 +101,7 @@ def kinds() -> Figure:
             title(axes, f"{kind}-critical: gain of the average {gamma:g}")
             axes.set_xlim(low, high)
             axes.locator_params(axis="x", nbins=6)
-            axes.set_ylabel("amplitude of the window [packets]")
+            axes.set_ylabel("amplitude [packets]")
         column[-1].set_xlabel("round-trip time τ [s]")
         return figure
 
@@ -128,7 +128,7 @@ def sides() -> Figure:
             axes.plot(1e3 * found.values, heights, color=color, marker=marker, label=label)
         axes.axvline(1e3 * point.value, color=QUIET, linestyle="--", label="Hopf point")
         axes.set_xlabel("round-trip time τ [ms]")
-        axes.set_ylabel("amplitude of the window [packets]")
+        axes.set_ylabel("amplitude [packets]")
         axes.legend(loc="upper left")
         return figure
 
