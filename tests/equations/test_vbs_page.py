@@ -40,6 +40,6 @@ def test_every_checked_equation_has_a_row():
 
 
 def test_readings_named_on_the_page_are_the_options():
-    readings = PAGE[PAGE.index("### Readings of the model") : PAGE.index("### Limits")]
+    readings = PAGE[PAGE.index("### Interpretations in the model") : PAGE.index("### Limits")]
     named = re.findall(r"^\*\*`(\w+)`", readings, re.MULTILINE)
     assert set(named) == set(Options().to_dict())
