@@ -75,7 +75,7 @@ def compared(series: str, mine: Sequence[Case], done: Known) -> Iterator[str]:
 
 
 def without(case: Case) -> str:
-    """What is turned off, in words."""
+    """Return the properties that are turned off, in words."""
     lacks = [] if case.delayed_ack else ["delayed ACKs"]
     lacks += ["RACK and tail loss probes"] if case.sysctls else []
     return ", ".join(lacks) or "nothing"

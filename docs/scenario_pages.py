@@ -21,7 +21,7 @@ UNITS = {
     "mm|m|km": 'a length, such as "250 m"',
     "dB": 'a level, such as "25 dB"',
 }
-"""What a quantity's pattern contains, and what to call the quantity."""
+"""Units in the pattern of a quantity, and the name of the quantity."""
 
 
 class Table(NamedTuple):
@@ -234,7 +234,7 @@ def lower_first(text: str) -> str:
 
 
 def text_allowed(value: Schema) -> str:
-    """What a text may be: a quantity, a word, or anything."""
+    """Return the kind of a text: a quantity, a word, or any text."""
     pattern = value.get("pattern", "")
     kind = next((name for units, name in UNITS.items() if units in pattern), "text in quotes")
     word = re.match(r"\^\\s\*\((\w+)\|", pattern)

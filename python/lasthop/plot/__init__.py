@@ -158,7 +158,7 @@ class SweepPlots:
         Raises
         ------
         UserError
-            If no point has the quantity, or if a picture cannot distinguish so many lines.
+            If no point has the quantity, or if there are more lines than a picture can distinguish.
         """
         from lasthop.plot.sweep import sweep_figure
 

@@ -36,7 +36,7 @@ def write_manifest(directory: Path, base: Scenario, grid: Grid, keys: Sequence[s
     path = directory / MANIFEST
     before = path.read_text("utf-8") if path.is_file() else ""
     if before and (fault := fault_in_format(json.loads(before))) is not None:
-        raise UserError(f"{path}: {fault}", "expected another directory")
+        raise UserError(f"{path}: {fault}", "choose another directory")
     if before != text:
         write_atomically(path, text_writer(text))
 
