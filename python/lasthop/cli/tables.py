@@ -15,7 +15,7 @@ import typer
 from lasthop.cli.screen import screen_width
 from lasthop.display.columns import COLUMNS, TITLES, called, of_shares, printed, shown_columns
 from lasthop.display.delays import MOST_ROWS as FEW_ROWS
-from lasthop.display.delays import Delays
+from lasthop.display.delays import Delays, remaining
 
 if TYPE_CHECKING:
     from lasthop.answer import Answer
@@ -50,11 +50,7 @@ def print_answer(answer: "Answer", delays: Delays | None = None) -> None:
         print_table(part.heads, part.rows, part.names, FEW_ROWS)
     for list_name in COLUMNS:
         items = printed(summary, list_name)
-        shown = [
-            column
-            for column in shown_columns(items, list_name)
-            if not any(part.shows(list_name, column, items) for part in parts)
-        ]
+        shown = remaining(parts, list_name, items, shown_columns(items, list_name))
         if list_name == "classes":
             shown = [of_shares(column, answer.scenario.typed) for column in shown]
         if shown:

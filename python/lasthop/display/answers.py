@@ -14,6 +14,7 @@ from lasthop.display.columns import (
     printed,
     shown_columns,
 )
+from lasthop.display.delays import Delays, remaining
 from lasthop.display.page import Table, page
 from lasthop.display.text import counted
 from lasthop.estimates import Estimate
@@ -63,12 +64,12 @@ NAMES_OF_SETTINGS = "rows: CWmin of AP / stations, then their TXOP limits [packe
 
 def answer_html(answer: "Answer") -> str:
     """Return the page of a simulation, prediction or emulation."""
-    summary = answer.summary
+    summary, delays = answer.summary, Delays.of(answer)
     return page(
         str(summary["scenario"]),
         about(summary),
-        tables(summary, answer.scenario.typed if answer.has_scenario else None),
-        notes=[*stability(summary)],
+        tables(summary, answer.scenario.typed if answer.has_scenario else None, delays),
+        notes=[*delays.headlines(), *stability(summary)],
         picture=picture_of(answer),
         alt=f"{summary['kind']} of {summary['scenario']}",
     )
@@ -86,14 +87,15 @@ def about(summary: Mapping[str, Any]) -> str:
     )
 
 
-def tables(summary: Mapping[str, Any], known: Typed | None) -> list[Table]:
-    """Return a table for each list that has something to show."""
-    found = []
+def tables(summary: Mapping[str, Any], known: Typed | None, delays: Delays) -> list[Table]:
+    """Return the tables of delays, and a table for each list that has something to show."""
+    parts = list(delays.parts())
+    found = [Table(part.title, part.heads, part.rows, part.names) for part in parts]
     first = "flows" if isinstance(known, CsmaScenario) else None
     order = sorted(LISTS, key=lambda name: name != first)
     for name in order:
         items = printed(summary, name)
-        columns = shown_columns(items, name)
+        columns = remaining(parts, name, items, shown_columns(items, name))
         if not columns:
             continue
         if name == "classes" and known is not None:

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from lasthop.answer import Answer
     from lasthop.scenario import Scenario
 
-__all__ = ["Delays", "Part"]
+__all__ = ["MOST_ROWS", "Delays", "Part", "remaining"]
 
 Item = Mapping[str, Any]
 
@@ -58,6 +58,9 @@ OF_TRANSFERS = tuple(
 )
 """Quantities of web connections and of finite flows."""
 
+LATEST = ("one_way_delay_p99_s", "report_delay_p95_s", "completion_p95_s", "completion_s")
+"""Delays by which items are sorted."""
+
 WAITS = "waits in\n(share of delay)"
 """Head of the column of queues."""
 
@@ -68,6 +71,8 @@ class Part:
 
     Attributes
     ----------
+    title : str
+        Words above it.
     heads : sequence of str
         Heads of its columns, with line breaks.
     rows : sequence of sequences of str
@@ -79,22 +84,16 @@ class Part:
     items : sequence of mappings
         The items.
     columns : sequence of Column
-        Their quantities that are shown.
+        Their quantities that need not be shown again.
     """
 
+    title: str
     heads: Sequence[str]
     rows: Sequence[Sequence[str]]
     names: int
     list_name: str
     items: Sequence[Item]
     columns: Sequence[Column]
-
-    def shows(self, list_name: str, column: Column, items: Iterable[Item]) -> bool:
-        """Return whether it shows a quantity of all items of a list that have this quantity."""
-        if list_name != self.list_name or column.quantity not in (c.quantity for c in self.columns):
-            return False
-        own = {str(item["name"]) for item in self.items}
-        return all(str(i["name"]) in own for i in items if column.says_something(i))
 
 
 @dataclass(frozen=True)
@@ -180,14 +179,14 @@ class Delays:
         """Yield a table for each kind."""
         if self.calls:
             yield self._of_calls()
-        for head, list_name, items, columns in (
-            (TITLES[self.of_datagrams], self.of_datagrams, self.datagrams, OF_DATAGRAMS),
-            (TITLES["reports"], "flows", self.reports, OF_REPORTS),
-            (TITLES[self.of_transfers], self.of_transfers, self.transfers, OF_TRANSFERS),
+        for title, list_name, items, columns in (
+            ("delay and loss of datagrams", self.of_datagrams, self.datagrams, OF_DATAGRAMS),
+            ("sensors", "flows", self.reports, OF_REPORTS),
+            ("pages and transfers", self.of_transfers, self.transfers, OF_TRANSFERS),
         ):
             shown = [c for c in columns if any(c.says_something(item) for item in items)]
             if shown:
-                yield self._of_items(head, list_name, items, shown)
+                yield self._of_items(title, list_name, items, shown)
 
     def item(self, call: Call) -> Item:
         """Return the flow of a call that is latest, which has its mean delay."""
@@ -207,7 +206,9 @@ class Delays:
             max((c.verdict for c in self.calls if c.name == name), key=RANKS.__getitem__)
             for name in names
         ]
-        counts = [f"{verdicts.count(verdict)} {verdict}" for verdict in RANKS if verdict in verdicts]
+        counts = [
+            f"{verdicts.count(verdict)} {verdict}" for verdict in RANKS if verdict in verdicts
+        ]
         yield f"{len(names)} calls: {', '.join(counts)}; the worst direction of a call:"
         yield sentence(max(self.calls, key=lambda call: call.badness))
 
@@ -228,21 +229,46 @@ class Delays:
             for call in calls
         ]
         items = [self.flows[n] for call in calls for n in call.flows if n in self.flows]
-        return Part(heads, rows, 2 + waits, "flows", items, OF_DATAGRAMS)
+        return Part("delay and loss of calls", heads, rows, 2 + waits, "flows", items, OF_DATAGRAMS)
 
     def _of_items(
-        self, head: str, list_name: str, items: Sequence[Item], columns: Sequence[Column]
+        self, title: str, list_name: str, items: Sequence[Item], columns: Sequence[Column]
     ) -> Part:
+        of_reports = any(column in OF_REPORTS for column in columns)
         if len(items) > MOST_ROWS:
-            items = sorted(items, key=lambda item: _mean(item, columns[0]), reverse=True)
+            items = sorted(items, key=_lateness, reverse=True)
         waits = any(item["name"] in self.facts.waits for item in items)
         rows = []
         for item in items:
             wait = self.facts.waits.get(str(item["name"]), ("", None))
             names = [called(item), *([wait_text(*wait)] if waits else [])]
             rows.append([*names, *(column.cell(item) for column in columns)])
+        head = TITLES["reports" if of_reports else list_name]
         heads = [head, *([WAITS] if waits else []), *(column.header for column in columns)]
-        return Part(heads, rows, 1 + waits, list_name, items, columns)
+        again = (*columns, DELAY, DELAY_P99) if of_reports else columns
+        return Part(title, heads, rows, 1 + waits, list_name, items, again)
+
+
+def remaining(
+    parts: Iterable[Part], list_name: str, items: Iterable[Item], columns: Iterable[Column]
+) -> list[Column]:
+    """Return the columns of a list of which the tables of delays do not show every value."""
+    shown = {
+        (str(item["name"]), column.quantity)
+        for part in parts
+        if part.list_name == list_name
+        for item in part.items
+        for column in part.columns
+    }
+    known = list(items)
+    return [
+        column
+        for column in columns
+        if any(
+            column.says_something(item) and (str(item["name"]), column.quantity) not in shown
+            for item in known
+        )
+    ]
 
 
 def sentence(call: Call) -> str:
@@ -283,6 +309,7 @@ def _ending(items: Iterable[Item]) -> Iterator[Item]:
             yield item
 
 
-def _mean(item: Item, column: Column) -> float:
-    """The mean of a quantity; 0 if there is none."""
-    return float((item.get(column.quantity) or {}).get("mean") or 0.0)
+def _lateness(item: Item) -> float:
+    """The delay of an item, of which it has one kind; 0 if it is not known. [s]"""
+    known = (item.get(quantity) for quantity in LATEST)
+    return max((each["mean"] or 0.0 for each in known if each), default=0.0)
