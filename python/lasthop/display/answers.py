@@ -15,7 +15,8 @@ from lasthop.display.columns import (
     shown_columns,
 )
 from lasthop.display.delays import Delays, remaining
-from lasthop.display.page import Table, page
+from lasthop.display.page import MOST_ROWS, Table, page
+from lasthop.display.swept import delay_table
 from lasthop.display.text import counted
 from lasthop.estimates import Estimate
 from lasthop.models.reading import CsmaScenario
@@ -225,10 +226,12 @@ def sweep_html(sweep: "Sweep") -> str:
     ]
     heads = [*paths, *([TITLES[name]] if many else []), *(column.header for column in columns)]
     names = len(paths) + many
+    late, delays = delay_table(sweep.points[: MOST_ROWS + 1])
+    delayed = [Table("delays", [*paths, *late], delays, len(paths))] if late else []
     return page(
         str(sweep.scenario["name"]),
         f"sweep of {counted(len(sweep.points), 'point')}; ± is a 95 % interval",
-        [Table("", heads, rows, names)] if heads else [],
+        [*delayed, *([Table(LISTS[name], heads, rows, names)] if heads else [])],
         picture=sweep.plot if 1 < len(sweep.points) <= MOST_POINTS else None,
         alt=f"sweep of {sweep.scenario['name']}",
     )

@@ -25,7 +25,15 @@ if TYPE_CHECKING:
     from lasthop.answer import Answer
     from lasthop.scenario import Scenario
 
-__all__ = ["MOST_ROWS", "Delays", "Part", "remaining"]
+__all__ = [
+    "MOST_ROWS",
+    "OF_DATAGRAMS",
+    "OF_REPORTS",
+    "Delays",
+    "Part",
+    "quantities_of",
+    "remaining",
+]
 
 Item = Mapping[str, Any]
 
@@ -188,13 +196,19 @@ class Delays:
             if shown:
                 yield self._of_items(title, list_name, items, shown)
 
-    def item(self, call: Call) -> Item:
-        """Return the flow of a call that is latest, which has its mean delay."""
-        return max(
-            (self.flows[name] for name in call.flows if name in self.flows),
-            key=lambda item: float((item.get(DELAY_P99.quantity) or {}).get("mean") or 0.0),
-            default={},
-        )
+    def of_call(self, call: Call) -> Item:
+        """Return the quantities of a direction of a call, with the mean delay of its latest
+        flow.
+        """
+        flows = [self.flows[name] for name in call.flows if name in self.flows]
+        latest = max(flows, key=_lateness, default={})
+        late = call.delay_p99_s
+        return {
+            "name": call.label,
+            DELAY_P99.quantity: None if late is None else late.to_dict(),
+            DELAY.quantity: latest.get(DELAY.quantity),
+            LOST.quantity: call.loss.to_dict(),
+        }
 
     def headlines(self) -> Iterator[str]:
         """Yield the answer in words: a line for each direction of a call, or for all calls."""
@@ -224,7 +238,7 @@ class Delays:
                 call.label,
                 call.verdict,
                 *([wait_text(call.waits_at, call.wait_share)] if waits else []),
-                *(column.cell(_of_call(call, self.item(call))) for column in OF_DATAGRAMS),
+                *(column.cell(self.of_call(call)) for column in OF_DATAGRAMS),
             ]
             for call in calls
         ]
@@ -247,6 +261,18 @@ class Delays:
         heads = [head, *([WAITS] if waits else []), *(column.header for column in columns)]
         again = (*columns, DELAY, DELAY_P99) if of_reports else columns
         return Part(title, heads, rows, 1 + waits, list_name, items, again)
+
+
+def quantities_of(transfers: Iterable[Item]) -> tuple[Column, ...]:
+    """Return the completion time by which transfers are compared: the 95th percentile if it is
+    known.
+    """
+    known = list(transfers)
+    columns = {column.quantity: column for column in OF_TRANSFERS}
+    for column in (columns["completion_p95_s"], columns["completion_s"]):
+        if any(column.says_something(item) for item in known):
+            return (column,)
+    return ()
 
 
 def remaining(
@@ -293,13 +319,6 @@ def _told(found: Estimate, scale: float, unit: str, limit: float) -> str:
     text = estimate(found.mean * scale, None if half is None else half * scale)
     wanted = f" ({limit * scale:g} wanted)" if found.mean + (half or 0.0) > limit else ""
     return f"{text} {unit}{wanted}"
-
-
-def _of_call(call: Call, item: Item) -> Item:
-    """The quantities of a direction of a call, with the mean delay of its latest flow."""
-    found = {LOST.quantity: call.loss.to_dict(), DELAY.quantity: item.get(DELAY.quantity)}
-    late = call.delay_p99_s
-    return {**found, DELAY_P99.quantity: None if late is None else late.to_dict()}
 
 
 def _ending(items: Iterable[Item]) -> Iterator[Item]:
