@@ -200,8 +200,7 @@ class Delays:
         """Return the quantities of a direction of a call, with the mean delay of its latest
         flow.
         """
-        flows = [self.flows[name] for name in call.flows if name in self.flows]
-        latest = max(flows, key=_lateness, default={})
+        latest = self.flows.get(self.latest(call), {})
         late = call.delay_p99_s
         return {
             "name": call.label,
@@ -210,20 +209,32 @@ class Delays:
             LOST.quantity: call.loss.to_dict(),
         }
 
-    def headlines(self) -> Iterator[str]:
-        """Yield the answer in words: a line for each direction of a call, or for all calls."""
+    def latest(self, call: Call) -> str:
+        """Return the name of the flow of a direction of a call that is latest."""
+        return max(call.flows, key=lambda name: _lateness(self.flows.get(name, {})))
+
+    def verdicts(self) -> str:
+        """Return the verdicts on the calls in a line; empty if there are no calls."""
         names = list(dict.fromkeys(call.name for call in self.calls))
         if len(names) <= MOST_CALLS:
-            yield from (sentence(call) for call in self.calls)
-            return
-        verdicts = [
+            by_name = {
+                name: [f"{c.direction} {c.verdict}" for c in self.calls if c.name == name]
+                for name in names
+            }
+            return "; ".join(f"{name}'s call: {', '.join(by_name[name])}" for name in names)
+        worst = [
             max((c.verdict for c in self.calls if c.name == name), key=RANKS.__getitem__)
             for name in names
         ]
-        counts = [
-            f"{verdicts.count(verdict)} {verdict}" for verdict in RANKS if verdict in verdicts
-        ]
-        yield f"{len(names)} calls: {', '.join(counts)}; the worst direction of a call:"
+        counts = [f"{worst.count(verdict)} {verdict}" for verdict in RANKS if verdict in worst]
+        return f"{len(names)} calls: {', '.join(counts)}"
+
+    def headlines(self) -> Iterator[str]:
+        """Yield the answer in words: a line for each direction of a call, or for all calls."""
+        if len({call.name for call in self.calls}) <= MOST_CALLS:
+            yield from (sentence(call) for call in self.calls)
+            return
+        yield f"{self.verdicts()}; the worst direction of a call:"
         yield sentence(max(self.calls, key=lambda call: call.badness))
 
     def _of_calls(self) -> Part:

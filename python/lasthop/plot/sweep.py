@@ -11,6 +11,7 @@ from matplotlib.ticker import FixedLocator, NullLocator
 
 from lasthop.errors import UserError, listed
 from lasthop.plot.about import changes, told
+from lasthop.plot.beside import CALL_LIMIT
 from lasthop.plot.figure import (
     COLUMN_INCHES,
     QUIET,
@@ -82,7 +83,7 @@ def sweep_figure(sweep: "Sweep", quantity: str | None = None, place: Place | Non
     if not len(sweep.points):
         raise UserError("no point is finished, so that nothing can be drawn")
     how = layout(sweep)
-    found = swept(sweep, quantities_of(sweep, quantity))
+    found = [each for each in swept(sweep, quantities_of(sweep, quantity)) if not is_idle(each)]
     panels = panels_of(found, how)
     if len(panels) > MOST_PANELS:  # those that the sweep asks about come first
         panels.sort(key=lambda panel: not any(is_named(name, sweep.paths) for name in panel.names))
@@ -122,6 +123,12 @@ def sweep_figure(sweep: "Sweep", quantity: str | None = None, place: Place | Non
         headline(figure, name, said)
         legend(figure, keys, note)
     return figure
+
+
+def is_idle(each: Swept) -> bool:
+    """Whether a quantity that was not asked for is a loss of nothing at every point."""
+    quantity = each.quantity
+    return bool(quantity.having) and quantity.name == "loss_probability" and each.largest == 0
 
 
 @dataclass(frozen=True)
@@ -238,7 +245,11 @@ def furnish(axes: Axes, panel: Panel, *, sideways: bool = False) -> None:
     """
     from_zero = panel.swept.least >= 0.0
     known = (value for name in panel.names for value in panel.swept.items[name].values())
-    room = ROOM * largest_of(known)
+    limit = panel.swept.quantity.limit
+    room = ROOM * max(largest_of(known), limit or 0.0)
+    if limit is not None:
+        mark = axes.axvline if sideways else axes.axhline
+        mark(limit, color=QUIET, linestyle="-.", linewidth=1.0, zorder=1)
     if sideways:
         axes.set_xlabel(panel.swept.quantity.label)
         if from_zero:
@@ -293,6 +304,8 @@ def note_of(
         for value in panel.swept.items[name].values()
     ):
         said.append("a group: mean and range")
+    if not how.is_map and any(panel.swept.quantity.limit is not None for panel in shown):
+        said.append(f"dash-dotted: {CALL_LIMIT}")
     if len(panels) > len(shown):
         said.append(f"the first {len(shown)} of {len(panels)} panels")
     said += dict.fromkeys(fault for each in found for fault in missing(each))

@@ -2,13 +2,16 @@
 
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import pairwise
 from math import isnan, log, nan
 from statistics import fmean, pstdev
 from typing import TYPE_CHECKING, Any, cast
 
+from lasthop.calls import DELAY_P99_S, LOSS
 from lasthop.display.columns import COLUMNS
+from lasthop.display.delays import Delays
+from lasthop.display.delays import quantities_of as quantities_of_transfers
 from lasthop.errors import UserError, nearest
 from lasthop.plot.rows import Spread, spread
 from lasthop.plot.sharers import OF_WAYS, item_of, sharers, together
@@ -139,17 +142,27 @@ class Quantity:
         Title and unit.
     scale : float
         Factor from the result's unit.
+    having : str
+        Another quantity that an item must have to be drawn; empty for all items.
+    limit : float or None
+        Limit of a good call, in the unit of the label.
     """
 
     list_name: str
     name: str
     label: str
     scale: float
+    having: str = ""
+    limit: float | None = None
 
     @classmethod
     def of(cls, list_name: str, name: str) -> "Quantity":
         """Title and unit as tables have them, else as the registry has."""
-        for column in COLUMNS.get(list_name, ()):
+        columns = (
+            *COLUMNS.get(list_name, ()),
+            *(COLUMNS["reports"] if list_name == "flows" else ()),
+        )
+        for column in columns:
             if column.quantity == name:
                 unit = column.unit or "-"
                 return cls(list_name, name, f"{column.title} [{unit}]", column.scale)
@@ -166,7 +179,7 @@ def quantities_of(sweep: "Sweep", asked: str | None) -> list[Quantity]:
         With a point at least.
     asked : str or None
         A quantity, perhaps with its list before a point: ``"jain"``, ``"classes.jain"``; None for
-        shares in a cell, goodput and losses of a router.
+        delays and losses that matter, then shares in a cell, or goodput and losses of a router.
 
     Raises
     ------
@@ -186,7 +199,8 @@ def quantities_of(sweep: "Sweep", asked: str | None) -> list[Quantity]:
     ]
     if asked is None:
         chosen = next((line for line in DEFAULTS if line[0] in known), ())
-        found = [Quantity.of(*each) for each in chosen if each in known]
+        usual = [Quantity.of(*each) for each in chosen if each in known]
+        found = [*late(sweep), *usual]
         if not found:
             raise UserError("nothing was delivered at the first point; name a quantity to draw")
         return found
@@ -205,6 +219,32 @@ def quantities_of(sweep: "Sweep", asked: str | None) -> list[Quantity]:
         )
         raise UserError(f"no quantity {name}{where}", f"known: {', '.join(sorted(names))}")
     return [Quantity.of(*fitting[0])]
+
+
+def late(sweep: "Sweep") -> list[Quantity]:
+    """Delays and losses of a sweep, if they matter at its first point."""
+    point = sweep.points[0]
+    delays = Delays.of_summary(point.summary, point.scenario)
+    found = []
+    if delays.calls or delays.datagrams:
+        name = "flows" if delays.calls else delays.of_datagrams
+        limits = (1e3 * DELAY_P99_S, 100 * LOSS) if delays.calls else (None, None)
+        delay = Quantity.of(name, "one_way_delay_p99_s")
+        label = "99 % of packets\nwithin [ms]"
+        found += [replace(delay, label=label, limit=limits[0])]
+        lost = Quantity.of(name, "loss_probability")
+        label = "lost packets [%]"
+        found += [replace(lost, label=label, having=delay.name, limit=limits[1])]
+    if delays.reports:
+        label = "95 % of reports\nwithin [ms]"
+        found += [replace(Quantity.of("flows", "report_delay_p95_s"), label=label)]
+        label = "reports in time [%]"
+        found += [replace(Quantity.of("flows", "report_delivery"), label=label)]
+    for column in quantities_of_transfers(delays.transfers):
+        within = "95 % complete\nwithin [s]"
+        label = within if column.quantity.endswith("p95_s") else "mean completion [s]"
+        found += [replace(Quantity.of(delays.of_transfers, column.quantity), label=label)]
+    return [replace(each, having=each.having or each.name) for each in found]
 
 
 class Bare:
@@ -234,7 +274,10 @@ def reader(sweep: "Sweep") -> Read:
 
     def read(summary: Mapping[str, Any], quantity: Quantity) -> Iterator[tuple[str, Spread]]:
         if quantity.list_name != "stations":
-            for name, items in alike(summary, quantity.list_name, tables).items():
+            for name, every in alike(summary, quantity.list_name, tables).items():
+                items = [item for item in every if not quantity.having or quantity.having in item]
+                if not items:
+                    continue
                 found = together([[item] for item in items], {}, [quantity.name])
                 yield name, spread(found.get(quantity.name) or {}, quantity.scale)
             return
