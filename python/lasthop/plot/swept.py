@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from itertools import pairwise
 from math import isnan, log, nan
 from statistics import fmean, pstdev
@@ -14,7 +14,7 @@ from lasthop.display.delays import Delays
 from lasthop.display.delays import quantities_of as quantities_of_transfers
 from lasthop.errors import UserError, nearest
 from lasthop.plot.rows import Spread, spread
-from lasthop.plot.sharers import OF_WAYS, item_of, sharers, together
+from lasthop.plot.sharers import ARROWS, OF_WAYS, item_of, sharers, together
 from lasthop.quantities import LISTS, registry
 
 if TYPE_CHECKING:
@@ -28,6 +28,9 @@ DEFAULTS = (
     (("flows", "goodput_bps"),),
 )
 """Panels of a sweep that asks for none: the first line of which a point has the first quantity."""
+
+DELAY = "one_way_delay_p99_s"
+"""Delay of datagrams."""
 
 SMALL_PART = 0.01
 """Part of the largest value that an item must have somewhere to be drawn. [-]"""
@@ -222,29 +225,34 @@ def quantities_of(sweep: "Sweep", asked: str | None) -> list[Quantity]:
 
 
 def late(sweep: "Sweep") -> list[Quantity]:
-    """Delays and losses of a sweep, if they matter at its first point."""
+    """Delays and losses of a sweep that matter at its first point, of one kind: datagrams if there
+    are any, else reports of sensors, else transfers.
+    """
     point = sweep.points[0]
     delays = Delays.of_summary(point.summary, point.scenario)
-    found = []
     if delays.calls or delays.datagrams:
         name = "flows" if delays.calls else delays.of_datagrams
         limits = (1e3 * DELAY_P99_S, 100 * LOSS) if delays.calls else (None, None)
-        delay = Quantity.of(name, "one_way_delay_p99_s")
-        label = "99 % of packets\nwithin [ms]"
-        found += [replace(delay, label=label, limit=limits[0])]
-        lost = Quantity.of(name, "loss_probability")
-        label = "lost packets [%]"
-        found += [replace(lost, label=label, having=delay.name, limit=limits[1])]
-    if delays.reports:
-        label = "95 % of reports\nwithin [ms]"
-        found += [replace(Quantity.of("flows", "report_delay_p95_s"), label=label)]
-        label = "reports in time [%]"
-        found += [replace(Quantity.of("flows", "report_delivery"), label=label)]
-    for column in quantities_of_transfers(delays.transfers):
-        within = "95 % complete\nwithin [s]"
-        label = within if column.quantity.endswith("p95_s") else "mean completion [s]"
-        found += [replace(Quantity.of(delays.of_transfers, column.quantity), label=label)]
-    return [replace(each, having=each.having or each.name) for each in found]
+        found = [
+            Quantity(name, DELAY, "99 % of packets\nwithin [ms]", 1e3, DELAY, limits[0]),
+            Quantity(name, "loss_probability", "lost packets [%]", 100, DELAY, limits[1]),
+        ]
+    elif delays.reports:
+        late, delivery = "report_delay_p95_s", "report_delivery"
+        found = [
+            Quantity("flows", late, "95 % of reports\nwithin [ms]", 1e3, late),
+            Quantity("flows", delivery, "reports in time [%]", 100, delivery),
+        ]
+    else:
+        labels = {
+            "completion_p95_s": "95 % complete\nwithin [s]",
+            "completion_s": "mean completion [s]",
+        }
+        found = [
+            Quantity(delays.of_transfers, name, labels[name], 1.0, name)
+            for name in (column.quantity for column in quantities_of_transfers(delays.transfers))
+        ]
+    return found
 
 
 class Bare:
@@ -274,8 +282,9 @@ def reader(sweep: "Sweep") -> Read:
 
     def read(summary: Mapping[str, Any], quantity: Quantity) -> Iterator[tuple[str, Spread]]:
         if quantity.list_name != "stations":
-            for name, every in alike(summary, quantity.list_name, tables).items():
-                items = [item for item in every if not quantity.having or quantity.having in item]
+            ways = bool(quantity.having)
+            for name, every in alike(summary, quantity.list_name, tables, by_way=ways).items():
+                items = [item for item in every if is_drawn(item, quantity)]
                 if not items:
                     continue
                 found = together([[item] for item in items], {}, [quantity.name])
@@ -292,12 +301,20 @@ def reader(sweep: "Sweep") -> Read:
     return read
 
 
+def is_drawn(item: Mapping[str, Any], quantity: Quantity) -> bool:
+    """Whether an item has what a quantity asks for; sensors are no datagrams of a rate."""
+    if not quantity.having:
+        return True
+    return quantity.having in item and not (quantity.having == DELAY and "reports" in item)
+
+
 def alike(
-    summary: Mapping[str, Any], list_name: str, tables: Mapping[str, str]
+    summary: Mapping[str, Any], list_name: str, tables: Mapping[str, str], *, by_way: bool = False
 ) -> dict[str, list[Mapping[str, Any]]]:
     """Items of a list by what they are called: those of stations of one table are one.
 
-    Queues have the names of their stations, and flows begin with them.
+    Queues have the names of their stations, and flows begin with them. With `by_way`, flows of
+    stations are called by station and direction.
     """
     stations = {str(item["name"]) for item in summary.get("stations", ())}
     found: dict[str, list[Mapping[str, Any]]] = {}
@@ -305,7 +322,12 @@ def alike(
         name = str(item["name"])
         station = str(item.get("station") or name)
         if station in stations and name.startswith(station):
-            name = table_of(station, tables) + name[len(station) :]
+            rest = name[len(station) :]
+            if by_way and item.get("direction") in ARROWS:
+                kind = rest.strip("/").split("/")[0].rpartition("-")[0]
+                kind = "" if kind in ("", "udp") else f" {kind}"
+                rest = f"{kind} {ARROWS[item['direction']]}"
+            name = table_of(station, tables) + rest
         found.setdefault(name, []).append(item)
     return found
 
