@@ -58,8 +58,6 @@ class Call:
         ``"good"`` or ``"bad"``; ``"uncertain"`` if an interval includes a limit.
     waits_at : str
         Queue in which its packets wait longest; empty if it is not known.
-    wait_share : float or None
-        Fraction of the mean delay that its packets spend in this queue. [-]
     """
 
     name: str
@@ -69,7 +67,6 @@ class Call:
     loss: Estimate
     verdict: str
     waits_at: str = ""
-    wait_share: float | None = None
 
     @property
     def label(self) -> str:
@@ -137,7 +134,6 @@ def _read(explained: Mapping[str, Any]) -> Facts:
             loss=_estimate(item.get("loss")) or Estimate(0.0, None),
             verdict=item["verdict"],
             waits_at=item.get("waits_at") or "",
-            wait_share=item.get("wait_share"),
         )
         for item in explained.get("calls", ())
     ]

@@ -248,7 +248,7 @@ class Delays:
             [
                 call.label,
                 call.verdict,
-                *([wait_text(call.waits_at, call.wait_share)] if waits else []),
+                *([self._wait(call.waits_at, self.latest(call))] if waits else []),
                 *(column.cell(self.of_call(call)) for column in OF_DATAGRAMS),
             ]
             for call in calls
@@ -265,13 +265,18 @@ class Delays:
         waits = any(item["name"] in self.facts.waits for item in items)
         rows = []
         for item in items:
-            wait = self.facts.waits.get(str(item["name"]), ("", None))
-            names = [called(item), *([wait_text(*wait)] if waits else [])]
+            queue, _ = self.facts.waits.get(str(item["name"]), ("", 0.0))
+            names = [called(item), *([self._wait(queue, str(item["name"]))] if waits else [])]
             rows.append([*names, *(column.cell(item) for column in columns)])
         head = TITLES["reports" if of_reports else list_name]
         heads = [head, *([WAITS] if waits else []), *(column.header for column in columns)]
         again = (*columns, DELAY, DELAY_P99) if of_reports else columns
         return Part(title, heads, rows, 1 + waits, list_name, items, again)
+
+    def _wait(self, queue: str, flow: str) -> str:
+        """A queue, with its share of the mean delay of a flow if this is known."""
+        known, share = self.facts.waits.get(flow, ("", 0.0))
+        return f"{queue} ({100 * share:.0f} %)" if queue and known == queue else queue
 
 
 def quantities_of(transfers: Iterable[Item]) -> tuple[Column, ...]:
@@ -317,11 +322,6 @@ def sentence(call: Call) -> str:
     if call.waits_at:
         parts.append(f"waits in {call.waits_at}")
     return f"{call.name}'s call {call.direction}: {call.verdict}: {', '.join(parts)}"
-
-
-def wait_text(queue: str, share: float | None) -> str:
-    """Return a queue with its share of the mean delay."""
-    return queue if share is None or not queue else f"{queue} ({100 * share:.0f} %)"
 
 
 def _told(found: Estimate, scale: float, unit: str, limit: float) -> str:
