@@ -215,6 +215,8 @@ def print_comparison(comparison: Comparison, options: Mapping[str, object]) -> N
     if comparison.measured is not None:
         headers.append("measured")
     print_table(headers, rows, names=2, most=None)
+    if comparison.beyond_stated:
+        typer.echo("".join(f"{line}\n" for line in comparison.beyond_stated))
     if comparison.measured is not None:
         typer.echo("".join(f"measured: {line}\n" for line in comparison.measured.told))
     if comparison.prediction is not None:
