@@ -92,7 +92,7 @@ def test_a_sweep_shows_delays_first_without_being_asked(
 ) -> None:
     swept = lh.sweep(HOME, {"wire.queue": ["200", "{ fq_codel = {} }"]}, replications=1, jobs=1)
     heads, rows = delay_table(swept.points)
-    late, verdict = (heads.index(f"phone\ncall up\n{what}") for what in (LATE, "verdict"))
+    late, verdict = map(heads.index, (f"phone\ncall up\n{LATE}", "phone\ncall\nverdict"))
     assert float(rows[0][1 + late]) > 150 > 50 > float(rows[1][1 + late])
     assert [row[1 + verdict] for row in rows] == ["bad", "good"]
     print_sweep(swept)

@@ -213,6 +213,14 @@ class Delays:
         """Return the name of the flow of a direction of a call that is latest."""
         return max(call.flows, key=lambda name: _lateness(self.flows.get(name, {})))
 
+    def verdict_by_name(self) -> dict[str, str]:
+        """Return the verdict on each call: that on its worse direction."""
+        found: dict[str, str] = {}
+        for call in self.calls:
+            both = (found.get(call.name, call.verdict), call.verdict)
+            found[call.name] = max(both, key=RANKS.__getitem__)
+        return found
+
     def verdicts(self) -> str:
         """Return the verdicts on the calls in a line; empty if there are no calls."""
         names = list(dict.fromkeys(call.name for call in self.calls))
@@ -222,10 +230,7 @@ class Delays:
                 for name in names
             }
             return "; ".join(f"{name}'s call: {', '.join(by_name[name])}" for name in names)
-        worst = [
-            max((c.verdict for c in self.calls if c.name == name), key=RANKS.__getitem__)
-            for name in names
-        ]
+        worst = list(self.verdict_by_name().values())
         counts = [f"{worst.count(verdict)} {verdict}" for verdict in RANKS if verdict in worst]
         return f"{len(names)} calls: {', '.join(counts)}"
 

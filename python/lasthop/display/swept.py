@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from lasthop.calls import GOOD, Call
+from lasthop.calls import GOOD
 from lasthop.display.columns import Column
 from lasthop.display.delays import LOST, OF_DATAGRAMS, OF_REPORTS, Delays, quantities_of
 
@@ -43,15 +43,18 @@ def delay_table(points: Sequence["Point"]) -> tuple[list[str], list[list[str]]]:
 def _cells(delays: Delays, *, is_folded: bool) -> Iterator[tuple[str, str]]:
     calls = list(delays.calls)
     if is_folded and calls:
-        names = {call.name for call in calls}
-        bad = {call.name for call in calls if call.verdict != GOOD}
-        yield "good\ncalls\n[-]", f"{len(names) - len(bad)} of {len(names)}"
+        verdicts = list(delays.verdict_by_name().values())
+        yield "good\ncalls\n[-]", f"{verdicts.count(GOOD)} of {len(verdicts)}"
         worst = max(calls, key=lambda call: call.badness)
         for column in (LATE, LOST):
             yield f"worst\ncall\n{column.header}", column.cell(delays.of_call(worst))
     else:
         for call in calls:
-            yield from _of_call(delays, call)
+            for column in (LATE, LOST):
+                head = f"{call.name}\ncall {call.direction}\n{column.header}"
+                yield head, column.cell(delays.of_call(call))
+        for name, verdict in delays.verdict_by_name().items():
+            yield f"{name}\ncall\nverdict", verdict
     for items, columns in (
         (delays.datagrams, (LATE, LOST)),
         (delays.reports, (OF_REPORTS[0], OF_REPORTS[2])),
@@ -59,13 +62,6 @@ def _cells(delays: Delays, *, is_folded: bool) -> Iterator[tuple[str, str]]:
     ):
         for item in items[:MOST_ITEMS]:
             yield from _of_item(item, columns)
-
-
-def _of_call(delays: Delays, call: Call) -> Iterator[tuple[str, str]]:
-    who = f"{call.name}\ncall {call.direction}"
-    for column in (LATE, LOST):
-        yield f"{who}\n{column.header}", column.cell(delays.of_call(call))
-    yield f"{who}\nverdict", call.verdict
 
 
 def _of_item(item: Mapping[str, Any], columns: Sequence[Column]) -> Iterator[tuple[str, str]]:
