@@ -1,0 +1,246 @@
+"""Search for the first cause and for remedies, by pairs of runs with common random numbers.
+
+```text
+ all edits, all remedies --screening, short--> the best few --selection--> finalists
+                          finalists --confirmation, fresh seeds--> gains with intervals
+```
+
+Each stage has seeds of its own, so the interval of a finalist does not depend on the values that
+chose it. The first cause is the edit with the largest mean gain in selection and confirmation. If
+two edits are closer than their interval, both are simulated again with further seeds.
+
+The number of runs depends only on the scenario: on the events of a replication, which do not
+depend on the machine.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from math import sqrt
+from statistics import fmean, stdev
+from typing import TypeAlias
+
+from lasthop.explain.candidates import Candidate
+from lasthop.explain.objectives import Objective
+from lasthop.paired import Difference, judge, run
+from lasthop.result import Result
+from lasthop.scenario import Scenario
+from lasthop.tuning.runs import LARGEST_SEED, shortened
+from lasthop.underway import step
+
+__all__ = ["Gain", "Search"]
+
+SCREENING = 3
+"""Replications of each change in the screening."""
+
+SELECTED = 6
+"""Causes, and remedies, that pass the screening."""
+
+FINALISTS = 3
+"""Causes that are confirmed."""
+
+SUGGESTED = 4
+"""Remedies that are confirmed."""
+
+REPLICATIONS = 12
+"""Replications of the confirmation."""
+
+MORE_ROUNDS = 2
+"""Times that the first two causes are simulated again if they are too close."""
+
+LONG_RUN_EVENTS = 4_000_000
+"""Events of a replication from which fewer replications are simulated."""
+
+CONFIDENCE = 0.99
+"""Probability with which the intervals of all printed gains hold at the same time. [-]"""
+
+SURE = 0.9
+"""Least ratio of a remedy's mean gain to the standard deviation of its gain over replications. A
+smaller gain may vanish with 20 other seeds. [-]"""
+
+WORTH = 0.01
+"""Least gain of a remedy, as part of the present value. [-]"""
+
+Progress: TypeAlias = Callable[[str, int, int], bool | None]
+"""Is called with the name of the stage, the number of finished runs, and that of all runs; the
+search stops if it returns False."""
+
+
+@dataclass(frozen=True)
+class Gain:
+    """Gain of a change, over runs with fresh seeds."""
+
+    candidate: Candidate
+    difference: Difference
+    """Changed less present value of the objective."""
+    base: Result
+    result: Result
+
+    @property
+    def is_sure(self) -> bool:
+        """Whether the change improves the objective beyond its interval."""
+        return self.difference.verdict == "better"
+
+
+@dataclass
+class Samples:
+    """Values of a change and of the base over all seeds of selection and confirmation."""
+
+    base: list[float] = field(default_factory=list)
+    case: list[float] = field(default_factory=list)
+
+
+class Search:
+    """A search for the causes and remedies of an objective.
+
+    Parameters
+    ----------
+    base : Scenario
+        Scenario to explain.
+    objective : Objective
+        Number to improve.
+    replications : int, optional
+        Replications of the confirmation; by default `REPLICATIONS`, fewer for long runs.
+    events : float
+        Events of a replication.
+    jobs : int, optional
+        Threads; by default one for each available processor.
+    progress : callable, optional
+        See `Progress`.
+    """
+
+    def __init__(
+        self,
+        base: Scenario,
+        objective: Objective,
+        *,
+        events: float,
+        replications: int | None = None,
+        jobs: int | None = None,
+        progress: Progress | None = None,
+    ) -> None:
+        self.base = base
+        self.objective = objective
+        self.jobs = jobs
+        self.progress = progress
+        self.runs = 0
+        """Number of simulated replications."""
+        is_long = events > LONG_RUN_EVENTS
+        self.replications = replications or (REPLICATIONS // 2 if is_long else REPLICATIONS)
+        self._stages = 0
+        self._samples: dict[str, Samples] = {}
+
+    def search(
+        self, causes: Sequence[Candidate], remedies: Sequence[Candidate]
+    ) -> tuple[list[Gain], list[Gain]]:
+        """Return the gains of the best causes and of the best remedies, the best first.
+
+        Raises
+        ------
+        Stopped
+            `progress` returned False.
+        KeyboardInterrupt
+            At Ctrl-C.
+        """
+        if not causes and not remedies:
+            return [], []
+        short = [each for each in shortened(self.base) if each[0] in ("warmup", "duration")]
+        screened = self._stage("screening", [*causes, *remedies], SCREENING, short, kept=False)
+        best = self._best(causes, screened, SELECTED)
+        good = self._best(remedies, screened, SELECTED)
+        selected = self._stage("selecting", [*best, *good], max(self.replications // 2, 3))
+        best = self._best(best, selected, FINALISTS)
+        good = [each for each in self._best(good, selected, SUGGESTED) if self._gain(each, selected) > 0]
+        confirmed = self._stage("confirming", [*best, *good], self.replications)
+        for _ in range(MORE_ROUNDS):
+            close = self._too_close(best)
+            if not close:
+                break
+            self._stage("comparing", close, 2 * self.replications)
+        best = sorted(best, key=self._mean_gain, reverse=True)
+        gains = {name: self._judged(gain, len(confirmed)) for name, gain in confirmed.items()}
+        first = [gains[each.name] for each in best]
+        helping = [gains[each.name] for each in good if self._helps(gains[each.name])]
+        helping.sort(key=lambda gain: self.objective.direction * (gain.difference.mean or 0.0), reverse=True)
+        return first, helping
+
+    def _stage(
+        self,
+        name: str,
+        candidates: Sequence[Candidate],
+        replications: int,
+        settings: Sequence[tuple[str, object]] = (),
+        *,
+        kept: bool = True,
+    ) -> dict[str, Gain]:
+        """Simulate changes with seeds of this stage; return the gain of each by its name."""
+        self._stages += 1
+        seed = self.base.typed.seed + self._stages
+        seed = seed if seed <= LARGEST_SEED else self._stages
+        own = [*settings, ("replications", replications), ("seed", seed)]
+        base = Scenario(self.base, own)
+        cases = {each.name: Scenario(each.scenario, own) for each in candidates}
+        total = replications * (len(cases) + 1)
+        with step(f"{name} {len(cases)} changes", len(cases) + 1) as current:
+
+            def watched(seen: Mapping[str, object]) -> bool | None:
+                done = int(str(seen["runs_done"]))
+                current.done(done)
+                return None if self.progress is None else self.progress(name, done, len(cases) + 1)
+
+            paired = run(base, cases, jobs=self.jobs, progress=watched)
+        self.runs += total
+        ours = self.objective.values(paired.base)
+        found = {}
+        for each in candidates:
+            theirs = self.objective.values(paired.cases[each.name])
+            if kept:
+                samples = self._samples.setdefault(each.name, Samples())
+                samples.base += ours
+                samples.case += theirs
+            difference = judge(ours, theirs, self.objective.direction)
+            found[each.name] = Gain(each, difference, paired.base, paired.cases[each.name])
+        return found
+
+    def _judged(self, gain: Gain, comparisons: int) -> Gain:
+        difference = judge(
+            self.objective.values(gain.base),
+            self.objective.values(gain.result),
+            self.objective.direction,
+            comparisons=comparisons,
+            confidence=CONFIDENCE,
+        )
+        return Gain(gain.candidate, difference, gain.base, gain.result)
+
+    def _gain(self, candidate: Candidate, gains: Mapping[str, Gain]) -> float:
+        return self.objective.direction * (gains[candidate.name].difference.mean or 0.0)
+
+    def _best(
+        self, candidates: Sequence[Candidate], gains: Mapping[str, Gain], count: int
+    ) -> list[Candidate]:
+        ranked = sorted(candidates, key=lambda each: self._gain(each, gains), reverse=True)
+        return [each for each in ranked[:count] if self._gain(each, gains) >= 0.0]
+
+    def _mean_gain(self, candidate: Candidate) -> float:
+        samples = self._samples[candidate.name]
+        return self.objective.direction * (fmean(samples.case) - fmean(samples.base))
+
+    def _too_close(self, causes: Sequence[Candidate]) -> list[Candidate]:
+        """Return the first two causes if more runs may change their order."""
+        ranked = sorted(causes, key=self._mean_gain, reverse=True)[:2]
+        if len(ranked) < 2:
+            return []
+        first, second = (self._samples[each.name].case for each in ranked)
+        changes = [a - b for a, b in zip(first, second, strict=False)]
+        half = 3.0 * stdev(changes) / sqrt(len(changes))
+        return ranked if abs(fmean(changes)) < half else []
+
+    def _helps(self, gain: Gain) -> bool:
+        """Return whether a remedy is printed: a gain that 20 other seeds would confirm."""
+        if not gain.is_sure:
+            return False
+        ours = self.objective.values(gain.base)
+        theirs = self.objective.values(gain.result)
+        changes = [b - a for a, b in zip(ours, theirs, strict=True)]
+        mean = abs(fmean(changes))
+        is_steady = mean >= SURE * (stdev(changes) if len(changes) > 1 else 0.0)
+        return is_steady and mean >= WORTH * abs(fmean(ours))
