@@ -153,6 +153,7 @@ MAY_IMPORT: Mapping[str, Set[str]] = {
     },
     "tuning": {*ANSWERS, *KEPT, "plot"},
     "tune": {*ANSWERS, "batch", "tuning"},
+    "paired": {"allowance", "batch", "errors", "result", "scenario", "tuning"},
     "workbench": {"_core", "errors", "source"},
     "linux": {"errors"},
     "congestion": {"errors", "linux"},
