@@ -48,6 +48,7 @@ if TYPE_CHECKING:
     from lasthop.studies.reproduction import Reproduction, reproduce
     from lasthop.sweep.sweep import Sweep, sweep
     from lasthop.tune import Tuning, tune
+    from lasthop.whatif.what_if import WhatIf, what_if
 
 __all__ = [
     "Comparison",
@@ -67,6 +68,7 @@ __all__ = [
     "TooCostlyError",
     "Tuning",
     "UserError",
+    "WhatIf",
     "__version__",
     "check",
     "compare",
@@ -80,6 +82,7 @@ __all__ = [
     "simulate",
     "sweep",
     "tune",
+    "what_if",
 ]
 
 PACKAGES = ("models", "relay", "stability", "studies")
@@ -103,6 +106,7 @@ MODULES = {
     "TooCostlyError": "errors",
     "Tuning": "tune",
     "UserError": "errors",
+    "WhatIf": "whatif.what_if",
     "check": "scenario",
     "compare": "compare",
     "emulate": "emulation",
@@ -114,6 +118,7 @@ MODULES = {
     "simulate": "run",
     "sweep": "sweep",
     "tune": "tune",
+    "what_if": "whatif.what_if",
 }
 """Public names and the modules that define them. A module is imported when a name is first used."""
 
