@@ -11,6 +11,7 @@ COMMANDS = {
     "predict": "Predict a scenario by a model.",
     "simulate": "Simulate a scenario packet by packet.",
     "compare": "Predict and simulate, and compare the results.",
+    "explain": "Explain a term, a quantity or a claim.",
     "emulate": "Run a scenario in real time with real TCP.",
     "sweep": "Simulate a scenario at many settings.",
     "tune": "Find the best access parameters for an aim.",
