@@ -5,7 +5,7 @@ from typing import NamedTuple
 __all__ = ["COMMANDS", "GROUPS", "Group", "command_given"]
 
 COMMANDS = {
-    "init": "Write a first scenario from five answers.",
+    "init": "Write a first scenario from a few answers.",
     "schema": "Print the JSON Schema of scenario files.",
     "check": "Check a scenario and print a summary.",
     "predict": "Predict a scenario by a model.",
