@@ -39,6 +39,7 @@ if TYPE_CHECKING:
         TooCostlyError,
         UserError,
     )
+    from lasthop.explanation import Explanation, explain
     from lasthop.load import load
     from lasthop.predict import fluid, predict
     from lasthop.result import Prediction, Result
@@ -55,6 +56,7 @@ __all__ = [
     "ConvergenceError",
     "Emulation",
     "EngineError",
+    "Explanation",
     "ModelError",
     "Prediction",
     "Problem",
@@ -73,6 +75,7 @@ __all__ = [
     "check",
     "compare",
     "emulate",
+    "explain",
     "fluid",
     "load",
     "predict",
@@ -93,6 +96,7 @@ MODULES = {
     "ConvergenceError": "errors",
     "Emulation": "emulation",
     "EngineError": "errors",
+    "Explanation": "explanation",
     "ModelError": "errors",
     "Prediction": "result",
     "Problem": "errors",
@@ -110,6 +114,7 @@ MODULES = {
     "check": "scenario",
     "compare": "compare",
     "emulate": "emulation",
+    "explain": "explanation",
     "fluid": "predict",
     "load": "load",
     "predict": "predict",

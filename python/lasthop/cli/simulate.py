@@ -10,6 +10,7 @@ import typer
 
 from lasthop.allowance import MAX_MEMORY_BYTES
 from lasthop.cli.boundary import Interrupted, print_either, simulating, warn
+from lasthop.cli.footer import print_footer
 from lasthop.cli.options import (
     OUT_RULE,
     File,
@@ -204,9 +205,10 @@ def finish(result: Result) -> None:
 
 
 def print_result(result: Result) -> None:
-    """Print the result as tables."""
+    """Print the result as tables, with a short explanation."""
     print_runs(result)
     print_answer(result.summary, result.scenario.typed)
+    print_footer(result.scenario, result)
 
 
 def print_runs(result: Result) -> None:

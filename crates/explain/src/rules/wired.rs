@@ -64,7 +64,7 @@ fn slow_lines(facts: &Facts<'_>) -> Vec<Cause> {
             continue;
         }
         let label = format!(
-            "a line of {}; no setting adds capacity",
+            "faster line of {} (no setting adds capacity)",
             rate(2.0 * rate_bps)
         );
         found.push(Cause {

@@ -19,12 +19,13 @@ from math import sqrt
 from statistics import fmean, stdev
 from typing import TypeAlias
 
-from lasthop.explain.candidates import Candidate
-from lasthop.explain.objectives import Objective
+from lasthop.batch import BatchProgress
+from lasthop.explanation.candidates import Candidate
+from lasthop.explanation.objectives import Objective
 from lasthop.paired import Difference, judge, run
 from lasthop.result import Result
 from lasthop.scenario import Scenario
-from lasthop.tuning.runs import LARGEST_SEED, shortened
+from lasthop.tuning.runs import LARGEST_SEED, length_s, shortened
 from lasthop.underway import step
 
 __all__ = ["Gain", "Search"]
@@ -60,9 +61,9 @@ smaller gain may vanish with 20 other seeds. [-]"""
 WORTH = 0.01
 """Least gain of a remedy, as part of the present value. [-]"""
 
-Progress: TypeAlias = Callable[[str, int, int], bool | None]
-"""Is called with the name of the stage, the number of finished runs, and that of all runs; the
-search stops if it returns False."""
+Progress: TypeAlias = Callable[[float, float], bool | None]
+"""Function that is called with the simulated time so far and that of the whole search, at most
+[s]; the search stops if it returns False."""
 
 
 @dataclass(frozen=True)
@@ -127,6 +128,7 @@ class Search:
         is_long = events > LONG_RUN_EVENTS
         self.replications = replications or (REPLICATIONS // 2 if is_long else REPLICATIONS)
         self._stages = 0
+        self._done_s = self._total_s = 0.0
         self._samples: dict[str, Samples] = {}
 
     def search(
@@ -144,12 +146,15 @@ class Search:
         if not causes and not remedies:
             return [], []
         short = [each for each in shortened(self.base) if each[0] in ("warmup", "duration")]
+        self._plan(len(causes), len(remedies), Scenario(self.base, short))
         screened = self._stage("screening", [*causes, *remedies], SCREENING, short, kept=False)
         best = self._best(causes, screened, SELECTED)
         good = self._best(remedies, screened, SELECTED)
-        selected = self._stage("selecting", [*best, *good], max(self.replications // 2, 3))
+        selected = self._stage("selecting", [*best, *good], self._selecting)
         best = self._best(best, selected, FINALISTS)
-        good = [each for each in self._best(good, selected, SUGGESTED) if self._gain(each, selected) > 0]
+        good = [
+            each for each in self._best(good, selected, SUGGESTED) if self._gain(each, selected) > 0
+        ]
         confirmed = self._stage("confirming", [*best, *good], self.replications)
         for _ in range(MORE_ROUNDS):
             close = self._too_close(best)
@@ -157,10 +162,12 @@ class Search:
                 break
             self._stage("comparing", close, 2 * self.replications)
         best = sorted(best, key=self._mean_gain, reverse=True)
-        gains = {name: self._judged(gain, len(confirmed)) for name, gain in confirmed.items()}
-        first = [gains[each.name] for each in best]
-        helping = [gains[each.name] for each in good if self._helps(gains[each.name])]
-        helping.sort(key=lambda gain: self.objective.direction * (gain.difference.mean or 0.0), reverse=True)
+        first = [self._judged(each, confirmed) for each in best]
+        helping = [self._judged(each, confirmed) for each in good]
+        helping = [gain for gain in helping if self._helps(gain)]
+        helping.sort(
+            key=lambda gain: self.objective.direction * (gain.difference.mean or 0.0), reverse=True
+        )
         return first, helping
 
     def _stage(
@@ -179,16 +186,17 @@ class Search:
         own = [*settings, ("replications", replications), ("seed", seed)]
         base = Scenario(self.base, own)
         cases = {each.name: Scenario(each.scenario, own) for each in candidates}
-        total = replications * (len(cases) + 1)
-        with step(f"{name} {len(cases)} changes", len(cases) + 1) as current:
 
-            def watched(seen: Mapping[str, object]) -> bool | None:
-                done = int(str(seen["runs_done"]))
-                current.done(done)
-                return None if self.progress is None else self.progress(name, done, len(cases) + 1)
+        def watched(seen: BatchProgress) -> bool | None:
+            if self.progress is None:
+                return None
+            done_s = self._done_s + seen["simulated_s"]
+            return self.progress(done_s, max(self._total_s, done_s))
 
+        with step(f"{name} {len(cases)} changes"):
             paired = run(base, cases, jobs=self.jobs, progress=watched)
-        self.runs += total
+        self.runs += replications * (len(cases) + 1)
+        self._done_s += length_s(base) * (len(cases) + 1)
         ours = self.objective.values(paired.base)
         found = {}
         for each in candidates:
@@ -201,15 +209,31 @@ class Search:
             found[each.name] = Gain(each, difference, paired.base, paired.cases[each.name])
         return found
 
-    def _judged(self, gain: Gain, comparisons: int) -> Gain:
+    def _plan(self, causes: int, remedies: int, short: Scenario) -> None:
+        """Set the simulated time of the first three stages."""
+        length_s = self.base.typed.duration_s
+        screening = SCREENING * (1 + causes + remedies)
+        selection = self._selecting * (1 + min(causes, SELECTED) + min(remedies, SELECTED))
+        finalists = 1 + min(causes, FINALISTS) + min(remedies, SUGGESTED)
+        confirmation = self.replications * finalists
+        self._total_s = screening * short.typed.duration_s + length_s * (selection + confirmation)
+
+    @property
+    def _selecting(self) -> int:
+        """Replications of the selection."""
+        return max(self.replications // 2, 3)
+
+    def _judged(self, candidate: Candidate, confirmed: Mapping[str, Gain]) -> Gain:
+        """Return the gain of a finalist with an interval that holds for all finalists."""
+        gain = confirmed[candidate.name]
         difference = judge(
             self.objective.values(gain.base),
             self.objective.values(gain.result),
             self.objective.direction,
-            comparisons=comparisons,
+            comparisons=len(confirmed),
             confidence=CONFIDENCE,
         )
-        return Gain(gain.candidate, difference, gain.base, gain.result)
+        return Gain(candidate, difference, gain.base, gain.result)
 
     def _gain(self, candidate: Candidate, gains: Mapping[str, Gain]) -> float:
         return self.objective.direction * (gains[candidate.name].difference.mean or 0.0)

@@ -1,34 +1,27 @@
 """Explanations as lines of text, for the command line and Python's repr."""
 
 import shlex
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator
 from statistics import fmean
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from lasthop.digits import estimate, plain
-from lasthop.explain.objectives import Objective, Shown
+from lasthop.digits import decimals, estimate, signed
+from lasthop.explanation.lines import fact_lines
+from lasthop.explanation.objectives import Objective, Shown
 from lasthop.paired import judge
 from lasthop.result import Result
 from lasthop.scenario import Scenario
 
 if TYPE_CHECKING:
-    from lasthop.explain.explanation import Explanation
-    from lasthop.explain.search import Gain
+    from lasthop.explanation.explain import Explanation
+    from lasthop.explanation.search import Gain
 
-__all__ = ["command", "fact_lines", "text"]
-
-MOST_DELAYS = 4
-"""Flows whose waits are printed."""
-
-LIMITED_BY = {
-    "application": "the application",
-    "air": "the air",
-    "rwnd": "the receive window",
-    "cwnd": "the congestion window",
-}
+__all__ = ["candidate_lines", "command", "comparison", "opening", "text"]
 
 
-def command(scenario: Scenario, settings: Iterable[tuple[str, str]] = (), verb: str = "simulate") -> str:
+def command(
+    scenario: Scenario, settings: Iterable[tuple[str, str]] = (), verb: str = "simulate"
+) -> str:
     """Return a command of the shell that simulates the scenario with these settings."""
     source = scenario.source
     words = ["lasthop", verb, "FILE" if source.startswith("<") else source]
@@ -40,6 +33,12 @@ def command(scenario: Scenario, settings: Iterable[tuple[str, str]] = (), verb: 
 
 def text(explanation: "Explanation") -> Iterator[str]:
     """Yield the lines of an explanation."""
+    yield from opening(explanation)
+    yield from comparison(explanation)
+
+
+def opening(explanation: "Explanation") -> Iterator[str]:
+    """Yield the lines that need only the run as it is."""
     objective, result = explanation.objective, explanation.result
     target = f" of {objective.target}" if objective.target else ""
     values = ", ".join(measured(shown, result) for shown in objective.shown)
@@ -47,9 +46,12 @@ def text(explanation: "Explanation") -> Iterator[str]:
     yield f"Objective: {objective.name}{target}: {values}"
     yield ""
     yield from fact_lines(explanation.facts)
+
+
+def comparison(explanation: "Explanation") -> Iterator[str]:
+    """Yield the lines on causes and remedies, none before they were compared."""
     if explanation.is_met:
-        yield f"Nothing to improve: {objective.met}."
-        return
+        yield f"Nothing to improve: {explanation.objective.met}."
     if not explanation.replications:
         return
     yield ""
@@ -63,41 +65,17 @@ def measured(shown: Shown, result: Result) -> str:
     values = shown.values(result)
     difference = judge([0.0] * len(values), values, 0)
     half = difference.ci95 or 0.0
-    number = estimate(shown.scale * fmean(values), shown.scale * half)
+    mean = shown.scale * fmean(values)
+    number = estimate(mean, shown.scale * half) if half else f"{mean:.3g}"
     return f"{shown.title} {number} {shown.unit}".rstrip()
 
 
-def fact_lines(facts: Mapping[str, Any]) -> Iterator[str]:
-    """Yield where packets wait, what limits whom, and who costs the others air time."""
-    calls = [call["flows"] for call in facts["calls"]]
-    in_calls = {name for flows in calls for name in flows}
-    delays = sorted(facts["delays"], key=lambda item: (item["flow"] not in in_calls, -item["total_s"]))
-    for item in delays[:MOST_DELAYS]:
-        parts = [part for part in item["parts"] if part["share"] >= 0.05][:3]
-        shares = ", ".join(f"{100 * part['share']:.0f} % in {part['queue']}" for part in parts)
-        yield f"{item['flow']} takes {1e3 * item['total_s']:.3g} ms: {shares or 'no queue'}"
-    for item in facts["limits"]:
-        flows = listed(item["flows"])
-        if item["by"] == "line":
-            yield f"{item['where']} limits {flows}: the line is {100 * item['fraction']:.0f} % used"
-        elif item["by"] == "air":
-            yield f"the air limits {flows}: it is busy {100 * item['fraction']:.0f} % of the time"
-        else:
-            share = f"{100 * item['fraction']:.0f} % of the time"
-            yield f"{LIMITED_BY[item['by']]} limits {flows}: {share}"
-    air = facts["air"]
-    if air:
-        yield (
-            f"{air['station']} costs most air: {100 * air['airtime_fraction']:.0f} % of the time "
-            f"for {100 * air['goodput_share']:.0f} % of the goodput"
-        )
-
-
-def listed(names: Sequence[str], most: int = 3) -> str:
-    """Return names in a list, and the number of those that are left out."""
-    if len(names) <= most:
-        return ", ".join(names)
-    return f"{', '.join(names[:most])} and {len(names) - most} more"
+def candidate_lines(explanation: "Explanation") -> Iterator[str]:
+    """Yield the causes that may apply, each with the edit that removes it."""
+    yield "Causes that may apply, each with the edit that removes it:"
+    for each in explanation.candidates:
+        yield f"{each.id} at {each.subject}: {each.sentence}"
+        yield "  " + " ".join(shlex.join(["--set", f"{k}={v}"]) for k, v in each.settings)
 
 
 def cause_lines(explanation: "Explanation") -> Iterator[str]:
@@ -136,14 +114,18 @@ def change(objective: Objective, gain: "Gain") -> str:
     words = []
     for position, shown in enumerate(objective.shown):
         ours, theirs = shown.values(gain.base), shown.values(gain.result)
-        before, after = shown.scale * fmean(ours), shown.scale * fmean(theirs)
-        if position and abs(after - before) < 0.05:
+        difference = judge(ours, theirs, 0)
+        mean = shown.scale * (difference.mean or 0.0)
+        half = shown.scale * (difference.ci95 or 0.0)
+        places = decimals(mean, half) if half else 2
+        before, after = (
+            f"{shown.scale * fmean(values):.{places}f}".removesuffix(".00")
+            for values in (ours, theirs)
+        )
+        if position and before == after:
             continue
-        line = f"{shown.title} {plain(before)} -> {plain(after)} {shown.unit}".rstrip()
+        line = f"{shown.title} {before} -> {after} {shown.unit}".rstrip()
         if not position:
-            difference = judge(ours, theirs, 0)
-            half = shown.scale * (difference.ci95 or 0.0)
-            mean = shown.scale * (difference.mean or 0.0)
-            line += f" ({'+' if mean > 0 else ''}{estimate(mean, half)})"
+            line += f" ({signed(mean, half)} ± {half:.{places}f})" if half else ""
         words.append(line)
     return ", ".join(words)

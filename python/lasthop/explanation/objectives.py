@@ -107,8 +107,8 @@ def flows_of(scenario: Scenario, target: str | None) -> list[Row]:
     ]
     if not found:
         known = {str(flow[key]) for flow in flows for key in ("class", "station", "name")}
-        hint = nearest(target, sorted(known - {"None"}))
-        raise UserError(f"target={target}: no station or flow has this name", hint)
+        near = ", ".join(nearest(target, sorted(known - {"None"})))
+        raise UserError(f'target="{target}": no station or flow has this name', f"names: {near}")
     return found
 
 
@@ -178,7 +178,7 @@ def calls(scenario: Scenario, target: str | None) -> Objective:
     """
     if not call_directions(flows_of(scenario, target)):
         raise UserError(
-            "--for calls: there is no call: expected a station or host with datagrams at a rate "
+            'objective="calls": there is no call: expected a station or host with datagrams at a rate '
             "in both directions",
             "write `call = 1` in a station's table, or choose another objective",
         )
@@ -317,9 +317,7 @@ def throughput(scenario: Scenario, target: str | None) -> Objective:
         return [fsum(row) for row in zip(*found, strict=True)]
 
     def is_met(result: Result) -> bool:
-        return all(
-            is_satisfied(result, flow) for flow in flows_of(result.scenario, target)
-        )
+        return all(is_satisfied(result, flow) for flow in flows_of(result.scenario, target))
 
     return Objective(
         "throughput",
@@ -377,7 +375,7 @@ def fairness(scenario: Scenario, target: str | None) -> Objective:
     demanding = [flow for flow in scenario.to_dict()["flows"] if always_demands(flow)]
     if len({flow["station"] or flow["name"] for flow in demanding}) < 2:
         raise UserError(
-            "--for fairness: expected at least two stations, or two flows between wired nodes, "
+            'objective="fairness": expected at least two stations, or two flows between wired nodes, '
             "that always demand more"
         )
 
@@ -390,8 +388,7 @@ def fairness(scenario: Scenario, target: str | None) -> Objective:
         totals = [fsum(row) for row in zip(*own, strict=True)]
         rows = list(zip(*shares(result).values(), strict=True))
         return [
-            total / fmean(row) if any(row) else 0.0
-            for total, row in zip(totals, rows, strict=True)
+            total / fmean(row) if any(row) else 0.0 for total, row in zip(totals, rows, strict=True)
         ]
 
     if target is None:
@@ -432,7 +429,9 @@ OBJECTIVES: Mapping[str, Callable[[Scenario, str | None], Objective]] = {
 """Objectives by name."""
 
 
-def objective_for(scenario: Scenario, name: str | None = None, target: str | None = None) -> Objective:
+def objective_for(
+    scenario: Scenario, name: str | None = None, target: str | None = None
+) -> Objective:
     """Return an objective of a scenario, by default that of `default_objective`.
 
     Raises
@@ -444,6 +443,6 @@ def objective_for(scenario: Scenario, name: str | None = None, target: str | Non
         name = default_objective(scenario, target)
     if name not in OBJECTIVES:
         raise UserError(
-            f'for="{name}": there is no such objective: expected one of {", ".join(OBJECTIVES)}'
+            f'objective="{name}": there is no such objective; expected one of {", ".join(OBJECTIVES)}'
         )
     return OBJECTIVES[name](scenario, target)

@@ -6,15 +6,16 @@ from collections.abc import Mapping, Sequence
 from functools import cached_property
 from typing import Any
 
-from lasthop.explain.candidates import Candidate, causes_of, remedies_of
-from lasthop.explain.facts import facts
-from lasthop.explain.objectives import Objective, objective_for
-from lasthop.explain.search import Gain, Progress, Search
+from lasthop.allowance import Deadline
+from lasthop.explanation.candidates import Candidate, causes_of, remedies_of
+from lasthop.explanation.facts import facts
+from lasthop.explanation.objectives import Objective, objective_for
+from lasthop.explanation.search import Gain, Progress, Search
 from lasthop.result import Result
-from lasthop.run import replaced, simulate
+from lasthop.run import ProgressCallback, replaced, simulate
 from lasthop.scenario import Scenario, ScenarioLike
 
-__all__ = ["Explanation", "explain"]
+__all__ = ["Explanation", "examine", "explain"]
 
 FEWEST = 3
 """Least replications of the run that is explained: fewer have no intervals."""
@@ -60,7 +61,7 @@ class Explanation:
         """Number of replications that were simulated for the comparison."""
 
     def __repr__(self) -> str:
-        from lasthop.explain.text import text
+        from lasthop.explanation.text import text
 
         return "\n".join(text(self))
 
@@ -76,9 +77,46 @@ class Explanation:
             return "nothing to improve"
         return "causes" if self.causes or self.suggestions else "no cause found"
 
+    def compare(
+        self,
+        *,
+        replications: int | None = None,
+        jobs: int | None = None,
+        progress: Progress | None = None,
+        max_time_s: float | None = None,
+    ) -> None:
+        """Compare causes and remedies, unless the objective is met.
+
+        Parameters and exceptions are those of `explain`.
+        """
+        if self.is_met:
+            return
+        deadline = None
+        if max_time_s is not None:
+            deadline = Deadline(f"{self.scenario.source}: comparing remedies", max_time_s)
+
+        def watched(done_s: float, total_s: float) -> bool | None:
+            if deadline is not None:
+                deadline.look(done_s, total_s)
+            return None if progress is None else progress(done_s, total_s)
+
+        search = Search(
+            self.scenario,
+            self.objective,
+            events=self.result.summary["totals"][0]["events"]["mean"],
+            replications=replications,
+            jobs=jobs,
+            progress=watched,
+        )
+        remedies = remedies_of(self.scenario, self.facts["causes"])
+        causes, helping = search.search(self.candidates, remedies)
+        self.causes = [gain for gain in causes if gain.is_sure]
+        self.suggestions = helping
+        self.replications = search.runs
+
     def to_dict(self) -> dict[str, Any]:
         """Return the explanation as a tree of dictionaries and lists."""
-        from lasthop.explain.text import command
+        from lasthop.explanation.text import command
 
         def change(gain: Gain) -> dict[str, Any]:
             candidate, difference = gain.candidate, gain.difference
@@ -153,7 +191,7 @@ def explain(
         See `Scenario`.
     objective : str, optional
         ``"calls"``, ``"delay"``, ``"throughput"`` or ``"fairness"``; by default derived from the
-        traffic, see `lasthop.explain.objectives`.
+        traffic, see `lasthop.explanation.objectives`.
     target : str, optional
         Station, table of stations, flow or class of flows that matters; by default all.
     replications : int, optional
@@ -168,10 +206,11 @@ def explain(
     jobs : int, optional
         Threads; by default one for each available processor.
     progress : callable, optional
-        Called with the name of a stage, the finished runs and all runs of this stage; the
-        comparison stops if it returns False.
+        Called with the simulated time so far, and the simulated time of the whole comparison [s];
+        the comparison stops if it returns False.
     max_time_s : float, optional
-        Longest time of the first run, see `simulate`. [s]
+        Longest time of the first run, and of the comparison, by an estimate after half a second;
+        by default there is no limit. [s]
 
     Raises
     ------
@@ -180,11 +219,11 @@ def explain(
     UserError
         If the objective or the target does not exist or does not apply.
     TooCostlyError
-        If the first run would take longer than `max_time_s`.
+        If the first run, or the comparison, would take longer than `max_time_s`.
     Stopped
         If `progress` returned False.
     KeyboardInterrupt
-        At Ctrl-C before the first run finished.
+        At Ctrl-C.
 
     Examples
     --------
@@ -201,28 +240,39 @@ def explain(
     >>> e.objective.name
     'throughput'
     """
-    checked = replaced(scenario, settings, seed=seed)
-    wanted = objective_for(checked, objective, target)
-    count = max(checked.typed.replications, FEWEST)
-    base = checked.with_("replications", count)
+    explanation = examine(
+        replaced(scenario, settings, seed=seed),
+        objective=objective,
+        target=target,
+        jobs=jobs,
+        max_time_s=max_time_s,
+    )
+    if remedies:
+        explanation.compare(
+            replications=replications, jobs=jobs, progress=progress, max_time_s=max_time_s
+        )
+    return explanation
+
+
+def examine(
+    scenario: Scenario,
+    *,
+    objective: str | None = None,
+    target: str | None = None,
+    jobs: int | None = None,
+    progress: ProgressCallback | None = None,
+    max_time_s: float | None = None,
+) -> Explanation:
+    """Simulate a scenario as it is; return its explanation without compared causes."""
+    wanted = objective_for(scenario, objective, target)
+    count = max(scenario.typed.replications, FEWEST)
+    base = (
+        scenario
+        if count == scenario.typed.replications
+        else Scenario(scenario, [("replications", count)])
+    )
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", RuntimeWarning)
-        result = simulate(base, tails=True, jobs=jobs, max_time_s=max_time_s)
+        result = simulate(base, tails=True, jobs=jobs, progress=progress, max_time_s=max_time_s)
     found = facts(base, result)
-    explanation = Explanation(result, wanted, found, causes_of(base, found["causes"]))
-    if explanation.is_met or not remedies:
-        return explanation
-    events = result.summary["totals"][0]["events"]["mean"]
-    search = Search(
-        base,
-        wanted,
-        events=events,
-        replications=replications,
-        jobs=jobs,
-        progress=progress,
-    )
-    causes, helping = search.search(explanation.candidates, remedies_of(base, found["causes"]))
-    explanation.causes = [gain for gain in causes if gain.is_sure]
-    explanation.suggestions = helping
-    explanation.replications = search.runs
-    return explanation
+    return Explanation(result, wanted, found, causes_of(base, found["causes"]))
