@@ -60,7 +60,7 @@ def explain(
         int | None,
         unset(
             "N",
-            "Confirm each change by N pairs of runs; by default 12, or 6 if a run is long.",
+            "Confirm each change by N pairs of runs; by default 12, and fewer if a run is long.",
             parser=replications_asked,
         ),
     ] = None,
@@ -83,10 +83,10 @@ def explain(
 ) -> None:
     """Explain a scenario, with the changes that help; or explain a term.
 
-    Of a scenario, print where packets wait, what limits each flow, and which station costs most air
-    time. Then simulate changes in pairs of runs, and print the first cause and each change that
-    helps. An argument that is a file is a scenario. Of a term, capitals, hyphens and the plural
-    make no difference, and all entries with the name are printed.
+    An argument that is a file is a scenario. The command prints where its packets wait, what limits
+    each flow, and which station costs most air time. Then it simulates changes in pairs of runs,
+    and prints the first cause and each change that helps. In a term, capitals, hyphens and the
+    plural make no difference. All entries with the name are printed.
     """
     words = given or []
     if rules:

@@ -195,8 +195,8 @@ def explain(
     target : str, optional
         Station, table of stations, flow or class of flows that matters; by default all.
     replications : int, optional
-        Replications of the last stage of the comparison; by default 12, or 6 if a replication has
-        more than 4 million events.
+        Replications of the last stage of the comparison; by default 12, and fewer if a replication
+        has more than 4 million events.
     seed : int, optional
         Seed that replaces that of the scenario.
     settings : mapping or pairs

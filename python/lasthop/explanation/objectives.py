@@ -178,8 +178,8 @@ def calls(scenario: Scenario, target: str | None) -> Objective:
     """
     if not call_directions(flows_of(scenario, target)):
         raise UserError(
-            'objective="calls": there is no call: expected a station or host with datagrams at a rate '
-            "in both directions",
+            'objective="calls": there is no call; expected a station or host with datagrams at a '
+            "rate in both directions",
             "write `call = 1` in a station's table, or choose another objective",
         )
 
@@ -375,8 +375,8 @@ def fairness(scenario: Scenario, target: str | None) -> Objective:
     demanding = [flow for flow in scenario.to_dict()["flows"] if always_demands(flow)]
     if len({flow["station"] or flow["name"] for flow in demanding}) < 2:
         raise UserError(
-            'objective="fairness": expected at least two stations, or two flows between wired nodes, '
-            "that always demand more"
+            'objective="fairness": expected at least two stations that always demand more, or two '
+            "such flows between wired nodes"
         )
 
     def jain(result: Result) -> Column:
@@ -442,7 +442,6 @@ def objective_for(
     if name is None:
         name = default_objective(scenario, target)
     if name not in OBJECTIVES:
-        raise UserError(
-            f'objective="{name}": there is no such objective; expected one of {", ".join(OBJECTIVES)}'
-        )
+        known = ", ".join(OBJECTIVES)
+        raise UserError(f'objective="{name}": there is no such objective; expected one of {known}')
     return OBJECTIVES[name](scenario, target)

@@ -14,8 +14,8 @@ depend on the machine.
 """
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
-from math import sqrt
+from dataclasses import dataclass, field, replace
+from math import inf, sqrt
 from statistics import fmean, stdev
 from typing import TypeAlias
 
@@ -30,29 +30,45 @@ from lasthop.underway import step
 
 __all__ = ["Gain", "Search"]
 
-SCREENING = 3
-"""Replications of each change in the screening."""
 
-SELECTED = 6
-"""Causes, and remedies, that pass the screening."""
+@dataclass(frozen=True)
+class Effort:
+    """Numbers of runs of a search."""
 
-FINALISTS = 3
-"""Causes that are confirmed."""
+    screening: int = 3
+    """Replications of each change in the screening."""
+    selected: int = 6
+    """Causes, and remedies, that pass the screening."""
+    finalists: int = 3
+    """Causes that are confirmed."""
+    suggested: int = 4
+    """Remedies that are confirmed."""
+    replications: int = 12
+    """Replications of the confirmation."""
+    is_short: bool = False
+    """Whether all stages have shortened runs."""
 
-SUGGESTED = 4
-"""Remedies that are confirmed."""
+    @property
+    def selecting(self) -> int:
+        """Replications of the selection."""
+        return max(self.replications // 2, 3)
 
-REPLICATIONS = 12
-"""Replications of the confirmation."""
+
+EFFORTS = (
+    (4e6, Effort()),
+    (2e7, Effort(screening=2, selected=4, finalists=2, suggested=3, replications=8)),
+    (inf, Effort(2, 4, 2, 3, 6, is_short=True)),
+)
+"""Largest number of events of a replication, and the effort of a search up to it."""
 
 MORE_ROUNDS = 2
 """Times that the first two causes are simulated again if they are too close."""
 
-LONG_RUN_EVENTS = 4_000_000
-"""Events of a replication from which fewer replications are simulated."""
-
 CONFIDENCE = 0.99
-"""Probability with which the intervals of all printed gains hold at the same time. [-]"""
+"""Probability with which the intervals of all remedies' gains hold at the same time. [-]"""
+
+CAUSE_CONFIDENCE = 0.95
+"""Probability with which the intervals of all causes' gains hold at the same time. [-]"""
 
 SURE = 0.9
 """Least ratio of a remedy's mean gain to the standard deviation of its gain over replications. A
@@ -99,10 +115,10 @@ class Search:
         Scenario to explain.
     objective : Objective
         Number to improve.
-    replications : int, optional
-        Replications of the confirmation; by default `REPLICATIONS`, fewer for long runs.
     events : float
-        Events of a replication.
+        Events of a replication, which choose one of `EFFORTS`.
+    replications : int, optional
+        Replications of the confirmation.
     jobs : int, optional
         Threads; by default one for each available processor.
     progress : callable, optional
@@ -125,8 +141,10 @@ class Search:
         self.progress = progress
         self.runs = 0
         """Number of simulated replications."""
-        is_long = events > LONG_RUN_EVENTS
-        self.replications = replications or (REPLICATIONS // 2 if is_long else REPLICATIONS)
+        effort = next(effort for most, effort in EFFORTS if events <= most)
+        if replications is not None:
+            effort = replace(effort, replications=replications)
+        self.effort = effort
         self._stages = 0
         self._done_s = self._total_s = 0.0
         self._samples: dict[str, Samples] = {}
@@ -145,25 +163,26 @@ class Search:
         """
         if not causes and not remedies:
             return [], []
-        short = [each for each in shortened(self.base) if each[0] in ("warmup", "duration")]
-        self._plan(len(causes), len(remedies), Scenario(self.base, short))
-        screened = self._stage("screening", [*causes, *remedies], SCREENING, short, kept=False)
-        best = self._best(causes, screened, SELECTED)
-        good = self._best(remedies, screened, SELECTED)
-        selected = self._stage("selecting", [*best, *good], self._selecting)
-        best = self._best(best, selected, FINALISTS)
-        good = [
-            each for each in self._best(good, selected, SUGGESTED) if self._gain(each, selected) > 0
-        ]
-        confirmed = self._stage("confirming", [*best, *good], self.replications)
+        effort = self.effort
+        shorter = [each for each in shortened(self.base) if each[0] in ("warmup", "duration")]
+        usual = shorter if effort.is_short else []
+        self._plan(len(causes), len(remedies), shorter, usual)
+        every = [*causes, *remedies]
+        screened = self._stage("screening", every, effort.screening, shorter, kept=False)
+        best = self._best(causes, screened, effort.selected)
+        good = self._best(remedies, screened, effort.selected)
+        selected = self._stage("selecting", [*best, *good], effort.selecting, usual)
+        best = self._best(best, selected, effort.finalists)
+        good = self._best(good, selected, effort.suggested)
+        confirmed = self._stage("confirming", [*best, *good], effort.replications, usual)
         for _ in range(MORE_ROUNDS):
             close = self._too_close(best)
             if not close:
                 break
-            self._stage("comparing", close, 2 * self.replications)
+            self._stage("comparing", close, 2 * effort.replications, usual)
         best = sorted(best, key=self._mean_gain, reverse=True)
-        first = [self._judged(each, confirmed) for each in best]
-        helping = [self._judged(each, confirmed) for each in good]
+        first = [self._judged(each, confirmed, CAUSE_CONFIDENCE) for each in best]
+        helping = [self._judged(each, confirmed, CONFIDENCE) for each in good]
         helping = [gain for gain in helping if self._helps(gain)]
         helping.sort(
             key=lambda gain: self.objective.direction * (gain.difference.mean or 0.0), reverse=True
@@ -175,7 +194,7 @@ class Search:
         name: str,
         candidates: Sequence[Candidate],
         replications: int,
-        settings: Sequence[tuple[str, object]] = (),
+        settings: Sequence[tuple[str, object]],
         *,
         kept: bool = True,
     ) -> dict[str, Gain]:
@@ -209,21 +228,25 @@ class Search:
             found[each.name] = Gain(each, difference, paired.base, paired.cases[each.name])
         return found
 
-    def _plan(self, causes: int, remedies: int, short: Scenario) -> None:
+    def _plan(
+        self,
+        causes: int,
+        remedies: int,
+        shorter: Sequence[tuple[str, object]],
+        usual: Sequence[tuple[str, object]],
+    ) -> None:
         """Set the simulated time of the first three stages."""
-        length_s = self.base.typed.duration_s
-        screening = SCREENING * (1 + causes + remedies)
-        selection = self._selecting * (1 + min(causes, SELECTED) + min(remedies, SELECTED))
-        finalists = 1 + min(causes, FINALISTS) + min(remedies, SUGGESTED)
-        confirmation = self.replications * finalists
-        self._total_s = screening * short.typed.duration_s + length_s * (selection + confirmation)
+        effort = self.effort
+        short_s, usual_s = (Scenario(self.base, each).typed.duration_s for each in (shorter, usual))
+        selected = 1 + min(causes, effort.selected) + min(remedies, effort.selected)
+        finalists = 1 + min(causes, effort.finalists) + min(remedies, effort.suggested)
+        screening = effort.screening * (1 + causes + remedies)
+        confirmation = effort.selecting * selected + effort.replications * finalists
+        self._total_s = short_s * screening + usual_s * confirmation
 
-    @property
-    def _selecting(self) -> int:
-        """Replications of the selection."""
-        return max(self.replications // 2, 3)
-
-    def _judged(self, candidate: Candidate, confirmed: Mapping[str, Gain]) -> Gain:
+    def _judged(
+        self, candidate: Candidate, confirmed: Mapping[str, Gain], confidence: float
+    ) -> Gain:
         """Return the gain of a finalist with an interval that holds for all finalists."""
         gain = confirmed[candidate.name]
         difference = judge(
@@ -231,7 +254,7 @@ class Search:
             self.objective.values(gain.result),
             self.objective.direction,
             comparisons=len(confirmed),
-            confidence=CONFIDENCE,
+            confidence=confidence,
         )
         return Gain(candidate, difference, gain.base, gain.result)
 

@@ -100,7 +100,7 @@ def suggestion_lines(explanation: "Explanation") -> Iterator[str]:
     if not explanation.suggestions:
         yield "No remedy improves the objective beyond its interval."
         return
-    yield "What helps, in pairs of runs with fresh seeds:"
+    yield "Changes that help, in pairs of runs with fresh seeds:"
     for number, gain in enumerate(explanation.suggestions, 1):
         where = gain.candidate.subject
         title = gain.candidate.title
