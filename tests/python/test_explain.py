@@ -7,12 +7,13 @@ from statistics import fmean
 import pytest
 
 import lasthop as lh
-from conftest import Lasthop
 from lasthop.errors import UserError
 from lasthop.explanation.candidates import causes_of
-from lasthop.explanation.facts import facts, rules
+from lasthop.explanation.facts import rules
 from lasthop.explanation.objectives import default_objective, jain_index, objective_for
 from lasthop.scenario import Scenario
+
+from .conftest import Lasthop
 
 ROOT = Path(__file__).parents[2]
 
@@ -134,13 +135,6 @@ def test_an_edit_without_effect_is_no_candidate() -> None:
 
 
 UPLOAD_TREE = {**IDLE_TREE, "flow": {"upload": {}}}
-
-
-def test_facts_of_a_result_are_those_of_its_saved_form(tmp_path: Path) -> None:
-    result = lh.simulate(Scenario(UPLOAD_TREE), jobs=1)
-    result.save(tmp_path)
-    loaded = lh.load(tmp_path / "result.json")
-    assert facts(result.scenario, result) == facts(loaded.scenario, loaded)
 
 
 def test_each_rule_is_on_the_page() -> None:

@@ -146,7 +146,7 @@ def explain_scenario(
     """Print the explanation of a scenario: first of its run, then of changes."""
     from lasthop.cli.boundary import simulating
     from lasthop.cli.progress import share_bar
-    from lasthop.explanation.explain import examine
+    from lasthop.explanation.run import examine
     from lasthop.explanation.text import candidate_lines, comparison, opening
     from lasthop.extras import need
 

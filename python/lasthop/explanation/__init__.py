@@ -15,7 +15,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-    from lasthop.explanation.explain import Explanation, explain
+    from lasthop.explanation.run import Explanation, explain
 
 __all__ = ["Explanation", "explain"]
 
@@ -23,7 +23,7 @@ __all__ = ["Explanation", "explain"]
 def __getattr__(name: str) -> "Any":
     """Import a public name when it is first used (PEP 562)."""
     if name in __all__:
-        from importlib import import_module
+        from lasthop.explanation import run
 
-        return getattr(import_module("lasthop.explanation.explain"), name)
+        return getattr(run, name)
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -14,7 +14,9 @@ objective      number per replication                                           
                end; without these the 99th percentile of the round-trip time
 ``throughput`` goodput of all flows, in bit/s                                          more
 ``fairness``   Jain's index of the goodputs of those who always demand more: stations  more
-               of a cell (each direction, if one has both), else flows
+               of a cell (each direction, if one has both), else flows; also of
+               datagrams at 500 kb/s or more that lose more than 1 %, or get more than
+               the mean of the others
 =============  ======================================================================  ======
 
 With a target, calls, delay and throughput are those of the target's flows. Fairness is then the
@@ -50,6 +52,9 @@ SHORT_RTT_S = 0.05
 
 EVEN = 0.97
 """Jain's index from which a distribution is even. [-]"""
+
+LARGE_BPS = 500_000
+"""Rate from which datagrams share with those who always demand more. [bit/s]"""
 
 LOST_S = 1.0
 """Delay that counts for a lost datagram in the objective ``delay``. [s]"""
@@ -339,28 +344,47 @@ def is_satisfied(result: Result, flow: Row) -> bool:
     return bool(share) and all(value is not None and value > 0.9 for value in share)
 
 
-def shares(result: Result) -> dict[str, Column]:
-    """Return the goodputs of those who always demand more, by name. [bit/s]
+def shares(result: Result) -> list[list[float]]:
+    """Return the goodputs of those who share, in each replication. [bit/s]
 
-    They are stations of a cell, each direction for itself if a station has both; else flows.
+    They are stations of a cell, each direction for itself if a station has both; else flows. Those
+    who always demand more share. So do datagrams at `LARGE_BPS` or more, unless they are satisfied
+    with less than the mean of the others.
     """
-    flows = [flow for flow in result.scenario.to_dict()["flows"] if always_demands(flow)]
-    in_cell = [flow for flow in flows if flow["station"]]
-    chosen = in_cell or flows
-    pairs = {(flow["station"], flow["direction"]) for flow in in_cell}
-    by_direction = len(pairs) > len({station for station, _ in pairs})
+    flows: list[Row] = result.scenario.to_dict()["flows"]
+    demanding = [flow for flow in flows if always_demands(flow)]
+    in_cell = any(flow["station"] for flow in demanding)
+    demanding = [flow for flow in demanding if bool(flow["station"]) == in_cell]
+    large = [flow for flow in flows if is_large(flow) and bool(flow["station"]) == in_cell]
+    pairs = {(flow["station"], flow["direction"]) for flow in demanding}
+    by_direction = in_cell and len(pairs) > len({station for station, _ in pairs})
 
-    def name(flow: Row) -> str:
-        if not flow["station"]:
-            return str(flow["name"])
-        return f"{flow['station']}/{flow['direction']}" if by_direction else flow["station"]
+    def by_owner(chosen: Sequence[Row], quantity: str) -> dict[str, Column]:
+        found: dict[str, Column] = {}
+        for flow in chosen:
+            owner = str(flow["station"] or flow["name"])
+            name = f"{owner}/{flow['direction']}" if by_direction else owner
+            [values] = columns(result, [flow["name"]], quantity, 0.0)
+            known = found.get(name, [0.0] * len(values))
+            found[name] = [a + b for a, b in zip(known, values, strict=True)]
+        return found
 
-    found: dict[str, Column] = {}
-    for flow in chosen:
-        [values] = columns(result, [flow["name"]], "goodput_bps", 0.0)
-        known = found.get(name(flow), [0.0] * len(values))
-        found[name(flow)] = [a + b for a, b in zip(known, values, strict=True)]
+    always = by_owner(demanding, "goodput_bps")
+    others, losses = by_owner(large, "goodput_bps"), by_owner(large, "loss_probability")
+    found = []
+    for k in range(result.replications):
+        row = [values[k] for values in always.values()]
+        mean = fmean(row) if row else 0.0
+        for name, values in others.items():
+            if name not in always and (losses[name][k] > 0.01 or values[k] > mean):
+                row.append(values[k])
+        found.append(row)
     return found
+
+
+def is_large(flow: Row) -> bool:
+    """Return whether a flow is datagrams at a large rate."""
+    return bool(flow.get("udp")) and flow["udp"]["rate_bps"] >= LARGE_BPS
 
 
 def fairness(scenario: Scenario, target: str | None) -> Objective:
@@ -372,7 +396,8 @@ def fairness(scenario: Scenario, target: str | None) -> Objective:
         Fewer than two stations or flows always demand more.
     """
     flows_of(scenario, target)
-    demanding = [flow for flow in scenario.to_dict()["flows"] if always_demands(flow)]
+    flows = scenario.to_dict()["flows"]
+    demanding = [flow for flow in flows if always_demands(flow) or is_large(flow)]
     if len({flow["station"] or flow["name"] for flow in demanding}) < 2:
         raise UserError(
             'objective="fairness": expected at least two stations that always demand more, or two '
@@ -380,8 +405,7 @@ def fairness(scenario: Scenario, target: str | None) -> Objective:
         )
 
     def jain(result: Result) -> Column:
-        rows = zip(*shares(result).values(), strict=True)
-        return [jain_index(row) for row in rows] or [1.0] * result.replications
+        return [jain_index(row) for row in shares(result)]
 
     def relative(result: Result) -> Column:
         own = goodputs(result, flows_of(result.scenario, target))

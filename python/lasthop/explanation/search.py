@@ -70,9 +70,12 @@ CONFIDENCE = 0.99
 CAUSE_CONFIDENCE = 0.95
 """Probability with which the intervals of all causes' gains hold at the same time. [-]"""
 
-SURE = 0.9
+SURE = 1.0
 """Least ratio of a remedy's mean gain to the standard deviation of its gain over replications. A
 smaller gain may vanish with 20 other seeds. [-]"""
+
+OFTEN = 0.8
+"""Least part of the replications in which a remedy helps: a mean may be that of a few runs. [-]"""
 
 WORTH = 0.01
 """Least gain of a remedy, as part of the present value. [-]"""
@@ -287,7 +290,8 @@ class Search:
             return False
         ours = self.objective.values(gain.base)
         theirs = self.objective.values(gain.result)
-        changes = [b - a for a, b in zip(ours, theirs, strict=True)]
-        mean = abs(fmean(changes))
+        changes = [self.objective.direction * (b - a) for a, b in zip(ours, theirs, strict=True)]
+        mean = fmean(changes)
         is_steady = mean >= SURE * (stdev(changes) if len(changes) > 1 else 0.0)
-        return is_steady and mean >= WORTH * abs(fmean(ours))
+        is_frequent = sum(change > 0.0 for change in changes) >= OFTEN * len(changes)
+        return is_steady and is_frequent and mean >= WORTH * abs(fmean(ours))

@@ -13,7 +13,7 @@ from lasthop.result import Result
 from lasthop.scenario import Scenario
 
 if TYPE_CHECKING:
-    from lasthop.explanation.explain import Explanation
+    from lasthop.explanation.run import Explanation
     from lasthop.explanation.search import Gain
 
 __all__ = ["candidate_lines", "command", "comparison", "opening", "text"]

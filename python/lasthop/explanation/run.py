@@ -212,6 +212,11 @@ def explain(
         Longest time of the first run, and of the comparison, by an estimate after half a second;
         by default there is no limit. [s]
 
+    Returns
+    -------
+    Explanation
+        Facts, causes and suggestions. Its text names the first cause and the commands.
+
     Raises
     ------
     ScenarioError
