@@ -48,10 +48,10 @@ def with_values(result: lh.Result, up: dict[str, Any], lost: dict[str, Any]) -> 
 @pytest.mark.parametrize(
     ("delay", "lost", "verdict"),
     [
-        ((DELAY_P99_S - 0.01, 0.01), (0.0, 0.0), "good"),
+        ((DELAY_P99_S - 0.02, 0.01), (0.0, 0.0), "good"),
         ((DELAY_P99_S - 0.01, 0.02), (0.0, 0.0), "uncertain"),
         ((DELAY_P99_S + 0.02, 0.01), (0.0, 0.0), "bad"),
-        ((0.02, 0.0), (LOSS, 0.0), "good"),
+        ((0.02, 0.0), (LOSS / 2, 0.001), "good"),
         ((0.02, 0.0), (LOSS, 0.001), "uncertain"),
         ((0.02, 0.0), (2 * LOSS, 0.001), "bad"),
         ((DELAY_P99_S, 0.01), (2 * LOSS, 0.001), "bad"),

@@ -184,7 +184,9 @@ def nodes_of(beside: Beside) -> list[Row]:
 def sojourns_of(beside: Beside) -> list[Row]:
     """Queues of access points, of stations (alike stations as one row), and of links."""
     hidden = hidden_of(beside.first)
-    groups = [(row.name, (row.name,)) for row in beside.rows("aps")]
+    groups: list[tuple[str, Sequence[str]]] = [
+        (row.name, (row.name,)) for row in beside.rows("aps")
+    ]
     groups += [(row.label, row.members) for row, _ in beside.station_rows(by_way=False)]
     names = [row.name for row in beside.rows("queues")]
     groups += [(name, (name,)) for name in names if ("queues", name) not in hidden]
