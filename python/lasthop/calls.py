@@ -17,7 +17,7 @@ from lasthop.models.reading import UdpFlow
 if TYPE_CHECKING:
     from lasthop.scenario import Scenario
 
-__all__ = ["DELAY_P99_S", "LOSS", "Call", "Facts", "facts_of", "is_paced"]
+__all__ = ["DELAY_P99_S", "LOSS", "OF_CALL", "Call", "Facts", "facts_of", "is_paced"]
 
 DELAY_P99_S = 0.15
 """Largest 99th percentile of a good call's one-way delay. ITU-T G.114 recommends at most this delay

@@ -213,6 +213,15 @@ class Delays:
         """Return the name of the flow of a direction of a call that is latest."""
         return max(call.flows, key=lambda name: _lateness(self.flows.get(name, {})))
 
+    def lossiest(self, call: Call) -> str:
+        """Return the name of the flow of a direction of a call that loses most."""
+
+        def loss(name: str) -> float:
+            found = self.flows.get(name, {}).get(LOST.quantity) or {}
+            return float(found.get("mean") or 0.0)
+
+        return max(call.flows, key=loss)
+
     def verdict_by_name(self) -> dict[str, str]:
         """Return the verdict on each call: that on its worse direction."""
         found: dict[str, str] = {}
@@ -321,20 +330,23 @@ def remaining(
 def sentence(call: Call) -> str:
     """Return a direction of a call in words: verdict, delay, loss, and where its packets wait."""
     parts = []
-    if call.delay_p99_s is not None:
-        parts.append(f"99 % of packets within {_told(call.delay_p99_s, 1e3, 'ms', DELAY_P99_S)}")
-    parts.append(f"{_told(call.loss, 100, '%', LOSS)} lost")
+    if (late := call.delay_p99_s) is not None:
+        within = f"99 % of packets within {_told(late, 1e3)} ms"
+        parts.append(within + _wanted(late, DELAY_P99_S, 1e3))
+    parts.append(f"{_told(call.loss, 100)} % lost{_wanted(call.loss, LOSS, 100)}")
     if call.waits_at:
         parts.append(f"waits in {call.waits_at}")
     return f"{call.name}'s call {call.direction}: {call.verdict}: {', '.join(parts)}"
 
 
-def _told(found: Estimate, scale: float, unit: str, limit: float) -> str:
-    """An estimate in words, with the limit if it may be above the limit."""
+def _told(found: Estimate, scale: float) -> str:
     half = found.ci95
-    text = estimate(found.mean * scale, None if half is None else half * scale)
-    wanted = f" ({limit * scale:g} wanted)" if found.mean + (half or 0.0) > limit else ""
-    return f"{text} {unit}{wanted}"
+    return estimate(found.mean * scale, None if half is None else half * scale)
+
+
+def _wanted(found: Estimate, limit: float, scale: float) -> str:
+    """The limit, if an estimate may be above it."""
+    return f" ({limit * scale:g} wanted)" if found.mean + (found.ci95 or 0.0) > limit else ""
 
 
 def _ending(items: Iterable[Item]) -> Iterator[Item]:

@@ -1,12 +1,12 @@
 """Panels of delays and losses, which come first in a picture: a row for each call or flow."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from matplotlib.axes import Axes
 
-from lasthop.calls import DELAY_P99_S, LOSS
+from lasthop.calls import DELAY_P99_S, LOSS, Call
 from lasthop.display.delays import Delays, quantities_of
 from lasthop.plot.beside import CALL_LIMIT, Beside, Row, says_something
 from lasthop.plot.figure import title
@@ -95,21 +95,23 @@ def rows_of(beside: Beside, list_name: str, members: Sequence[Members]) -> list[
 
 def _panels(beside: Beside, delays: Delays) -> Iterator[DelayPanel]:
     answer = beside.first
-    calls = [
-        (call.name, f"call {ARROWS[call.direction]}", delays.latest(call)) for call in delays.calls
-    ]
     datagrams = _places(delays.datagrams, delays.of_datagrams)
-    if delays.of_datagrams == "flows":
-        rows = rows_of(beside, "flows", _in_rows(answer, [*calls, *datagrams]))
-    else:
-        rows = rows_of(beside, "flows", _in_rows(answer, calls))
-        rows += rows_of(beside, delays.of_datagrams, _in_rows(answer, datagrams))
+
+    def rows(flow_of: Callable[[Call], str]) -> list[Row]:
+        calls = [
+            (call.name, f"call {ARROWS[call.direction]}", flow_of(call)) for call in delays.calls
+        ]
+        if delays.of_datagrams == "flows":
+            return rows_of(beside, "flows", _in_rows(answer, [*calls, *datagrams]))
+        of_classes = rows_of(beside, delays.of_datagrams, _in_rows(answer, datagrams))
+        return [*rows_of(beside, "flows", _in_rows(answer, calls)), *of_classes]
+
     wanted = (1e3 * DELAY_P99_S, 100 * LOSS) if delays.calls else (None, None)
     within = "99 % of packets arrive within [ms]"
-    verdicts = delays.verdicts()
+    verdicts = delays.verdicts().replace("; ", "\n")
     label = f"{within}\n{verdicts}" if verdicts else within
-    yield DelayPanel("Delay", rows, DELAY, 1e3, label, wanted[0])
-    yield DelayPanel("Loss", rows, LOST, 100, "lost packets [%]", wanted[1])
+    yield DelayPanel("Delay", rows(delays.latest), DELAY, 1e3, label, wanted[0])
+    yield DelayPanel("Loss", rows(delays.lossiest), LOST, 100, "lost packets [%]", wanted[1])
     sensors = rows_of(beside, "flows", _in_rows(answer, _places(delays.reports, "flows")))
     label = "95 % of the reports arrive within [ms]"
     yield DelayPanel("Delay of reports", sensors, "report_delay_p95_s", 1e3, label)

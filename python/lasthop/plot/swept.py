@@ -8,7 +8,7 @@ from math import isnan, log, nan
 from statistics import fmean, pstdev
 from typing import TYPE_CHECKING, Any, cast
 
-from lasthop.calls import DELAY_P99_S, LOSS
+from lasthop.calls import DELAY_P99_S, LOSS, OF_CALL
 from lasthop.display.columns import COLUMNS
 from lasthop.display.delays import Delays
 from lasthop.display.delays import quantities_of as quantities_of_transfers
@@ -285,6 +285,8 @@ def reader(sweep: "Sweep") -> Read:
             ways = bool(quantity.having)
             for name, every in alike(summary, quantity.list_name, tables, by_way=ways).items():
                 items = [item for item in every if is_drawn(item, quantity)]
+                if quantity.having == DELAY:
+                    items = worst_of_hosts(items, quantity.name)
                 if not items:
                     continue
                 found = together([[item] for item in items], {}, [quantity.name])
@@ -308,6 +310,18 @@ def is_drawn(item: Mapping[str, Any], quantity: Quantity) -> bool:
     return quantity.having in item and not (quantity.having == DELAY and "reports" in item)
 
 
+def worst_of_hosts(items: Sequence[Mapping[str, Any]], quantity: str) -> list[Mapping[str, Any]]:
+    """The item of each host with the largest value, such as the latest flow of its calls."""
+    found: dict[str, tuple[float, Mapping[str, Any]]] = {}
+    for item in items:
+        parts = OF_CALL.fullmatch(str(item["name"]))
+        host = str(item.get("station") or (parts["who"] if parts else item["name"]))
+        value = float((item.get(quantity) or {}).get("mean") or 0.0)
+        if host not in found or value > found[host][0]:
+            found[host] = value, item
+    return [item for _, item in found.values()]
+
+
 def alike(
     summary: Mapping[str, Any], list_name: str, tables: Mapping[str, str], *, by_way: bool = False
 ) -> dict[str, list[Mapping[str, Any]]]:
@@ -322,12 +336,11 @@ def alike(
         name = str(item["name"])
         station = str(item.get("station") or name)
         if station in stations and name.startswith(station):
-            rest = name[len(station) :]
-            if by_way and item.get("direction") in ARROWS:
-                kind = rest.strip("/").split("/")[0].rpartition("-")[0]
-                kind = "" if kind in ("", "udp") else f" {kind}"
-                rest = f"{kind} {ARROWS[item['direction']]}"
+            is_of_way = by_way and item.get("direction") in ARROWS
+            rest = f" {ARROWS[item['direction']]}" if is_of_way else name[len(station) :]
             name = table_of(station, tables) + rest
+        elif by_way and (parts := OF_CALL.fullmatch(name)) is not None:
+            name = f"{parts['who']} {ARROWS[parts['direction']]}"
         found.setdefault(name, []).append(item)
     return found
 
