@@ -14,6 +14,7 @@ COMMANDS = {
     "emulate": "Run a scenario in real time with real TCP.",
     "sweep": "Simulate a scenario at many settings.",
     "tune": "Find the best access parameters for an aim.",
+    "plot": "Draw a saved result again.",
     "reproduce": "Check the claims of the papers.",
     "workbench": "Run the workbench in a browser.",
     "completion": "Print a script for completion at Tab.",

@@ -51,7 +51,27 @@ METADATA: dict[str, dict[str, Any]] = {
     "pdf": {"Creator": NAME, "CreationDate": None},
     "svg": {"Creator": NAME, "Date": None},
 }
-"""What stands in a picture's file: who made it, and not when, so that the same is the same."""
+"""Metadata of a picture's file: the program, without the time, so that equal pictures have equal
+bytes."""
+
+COMMAND_KEY = {"png": "Description", "pdf": "Subject", "svg": "Description"}
+"""Key of the metadata that has the command, by format."""
+
+
+def metadata(kind: str, command: str = "") -> dict[str, Any]:
+    """Return the metadata of a picture: the version, and the command that drew it if known.
+
+    Parameters
+    ----------
+    kind : str
+        Format: png, pdf or svg. Other formats have no metadata.
+    command : str
+        The command line.
+    """
+    known = dict(METADATA.get(kind, {}))
+    if command and kind in COMMAND_KEY:
+        known[COMMAND_KEY[kind]] = command
+    return known
 
 
 class Figure(MatplotlibFigure):
