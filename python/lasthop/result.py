@@ -171,6 +171,11 @@ class Result(Answer):
         every = self._tracks.get("tracks", [])
         return [(each["list"], each["name"], each["quantity"]) for each in every]
 
+    @property
+    def series_tree(self) -> Mapping[str, Any]:
+        """Time series as a tree with interval_s, time_s and tracks; empty if none were sampled."""
+        return self._tracks
+
     @cached_property
     def _tracks(self) -> dict[str, Any]:
         return json.loads(self._output.series_json) or {}

@@ -30,6 +30,7 @@ from lasthop.cli.options import (
 from lasthop.cli.picture import Plot, changed, picture_path, save_picture, tell
 from lasthop.cli.predict import print_warnings
 from lasthop.cli.progress import speed
+from lasthop.cli.report import Anonymise, ReportFile, report_path, save_report
 from lasthop.cli.tables import print_answer
 from lasthop.digits import span
 from lasthop.errors import UserError
@@ -76,6 +77,8 @@ def simulate(
         ),
     ] = None,
     plot: Plot = None,
+    report: ReportFile = None,
+    anonymise: Anonymise = False,
     pcapng: Annotated[
         Path | None,
         unset(
@@ -114,6 +117,9 @@ def simulate(
         raise UserError(f"--air {air}: --series is drawn as well; expected only one of the two")
     parts = changed(scenario, ("series", series), ("air", air))
     picture = picture_path("" if shown and plot is None else plot, scenario, "simulate", parts, out)
+    reported = report_path(report, anonymise, file)
+    if reported is not None:
+        scenario = with_series(scenario)
     frames = None
     if pcapng is not None:
         refuse_without_cell(f"--pcapng {pcapng}", scenario)
@@ -126,7 +132,7 @@ def simulate(
         result = run(
             scenario,
             frames=frames,
-            tails=tails,
+            tails=tails or reported is not None,
             jobs=jobs,
             progress=progress,
             max_time_s=max_time,
@@ -148,9 +154,20 @@ def simulate(
         tell("capture", pcapng, as_json=as_json)
     print_warnings(result)
     save_picture(drawn(result, series, shown), picture, as_json=as_json)
+    save_report(result, reported, anonymise, as_json=as_json)
     if timing:
         print_timing(result, wall, cpu)
     finish(result)
+
+
+def with_series(scenario: Scenario) -> Scenario:
+    """Return the scenario with time series, which a report shows."""
+    from lasthop.report.report import series_interval_s
+
+    if scenario.typed.record.series_interval_s is not None:
+        return scenario
+    interval_s = series_interval_s(scenario.typed.duration_s)
+    return scenario.with_("record.series_interval", f"{interval_s:g} s")
 
 
 def drawn(

@@ -5,7 +5,7 @@ from contextlib import contextmanager, nullcontext
 from io import BytesIO
 from os import PathLike
 from pathlib import Path
-from textwrap import fill
+from textwrap import fill, shorten
 from typing import Any, TypeAlias, cast
 
 from matplotlib import rcParams, style
@@ -58,6 +58,11 @@ COMMAND_KEY = {"png": "Description", "pdf": "Subject", "svg": "Description"}
 """Key of the metadata that has the command, by format."""
 
 
+LONGEST_COMMAND = 1_000
+"""Characters of a command in the metadata. With a longer text, the name of the program would be so
+far from the beginning of an SVG that it is not found."""
+
+
 def metadata(kind: str, command: str = "") -> dict[str, Any]:
     """Return the metadata of a picture: the version, and the command that drew it if known.
 
@@ -70,7 +75,7 @@ def metadata(kind: str, command: str = "") -> dict[str, Any]:
     """
     known = dict(METADATA.get(kind, {}))
     if command and kind in COMMAND_KEY:
-        known[COMMAND_KEY[kind]] = command
+        known[COMMAND_KEY[kind]] = shorten(command, LONGEST_COMMAND)
     return known
 
 

@@ -31,6 +31,7 @@ from lasthop.underway import counting
 if TYPE_CHECKING:
     import pandas as pd
 
+    from lasthop.display.page import Page
     from lasthop.plot import SweepPlots
 
 __all__ = ["Sweep", "SweepInterrupted", "sweep"]
@@ -57,9 +58,33 @@ class Sweep:
         return sweep_text(self)
 
     def _repr_html_(self) -> str:
-        from lasthop.display import sweep_html
+        return self.page().html()
 
-        return sweep_html(self)
+    def page(self) -> "Page":
+        """Return title, tables, notes and picture, which notebooks and reports show."""
+        from lasthop.display import sweep_page
+
+        return sweep_page(self)
+
+    def report(self, path: str | PathLike[str], *, anonymise: bool = False) -> None:
+        """Write an HTML report: views, tables, scenario, version and seed in one file.
+
+        Parameters
+        ----------
+        path : str or path
+            The HTML file.
+        anonymise : bool
+            Whether names of stations, flows and links are replaced, and comments are left out.
+
+        Raises
+        ------
+        UserError
+            If the template of reports was not built, if the answer has no scenario, or if the file
+            exists and is not a report of lasthop.
+        """
+        from lasthop.report import write_report
+
+        write_report(self, path, anonymise=anonymise)
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Sweep):
