@@ -114,6 +114,7 @@ MODULES = {
     "simulate": "run",
     "sweep": "sweep",
     "tune": "tune",
+    "write_report": "report",
 }
 """Public names and the modules that define them. A module is imported when a name is first used."""
 

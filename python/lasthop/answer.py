@@ -5,7 +5,6 @@ from collections.abc import Mapping
 from copy import deepcopy
 from functools import cached_property
 from math import nan
-from os import PathLike
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from lasthop.extras import need
@@ -116,26 +115,6 @@ class Answer:
         from lasthop.display import answer_page
 
         return answer_page(self)
-
-    def report(self, path: str | PathLike[str], *, anonymise: bool = False) -> None:
-        """Write an HTML report: views, tables, scenario, version and seed in one file.
-
-        Parameters
-        ----------
-        path : str or path
-            The HTML file.
-        anonymise : bool
-            Whether names of stations, flows and links are replaced, and comments are left out.
-
-        Raises
-        ------
-        UserError
-            If the template of reports was not built, if the answer has no scenario, or if the file
-            exists and is not a report of lasthop.
-        """
-        from lasthop.report import write_report
-
-        write_report(self, path, anonymise=anonymise)
 
     def _like(self: A, state: Mapping[str, Any]) -> A:
         made = type(self).__new__(type(self))

@@ -4,7 +4,6 @@ import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from functools import cached_property
-from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -142,26 +141,6 @@ class Comparison:
         from lasthop.display import comparison_page
 
         return comparison_page(self)
-
-    def report(self, path: str | PathLike[str], *, anonymise: bool = False) -> None:
-        """Write an HTML report: views, tables, scenario, version and seed in one file.
-
-        Parameters
-        ----------
-        path : str or path
-            The HTML file.
-        anonymise : bool
-            Whether names of stations, flows and links are replaced, and comments are left out.
-
-        Raises
-        ------
-        UserError
-            If the template of reports was not built, if the answer has no scenario, or if the file
-            exists and is not a report of lasthop.
-        """
-        from lasthop.report import write_report
-
-        write_report(self, path, anonymise=anonymise)
 
     @cached_property
     def rows(self) -> list[Row]:

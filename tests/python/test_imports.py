@@ -154,6 +154,7 @@ MAY_IMPORT: Mapping[str, Set[str]] = {
     "tuning": {*ANSWERS, *KEPT, "plot"},
     "tune": {*ANSWERS, "batch", "tuning"},
     "workbench": {"_core", "errors", "source"},
+    "report": {*ANSWERS, *KEPT, "compare", "plot", "sweep", "tuning", "workbench"},
     "linux": {"errors"},
     "congestion": {"errors", "linux"},
     "emulation": {*ANSWERS, "congestion", "linux", "relay", "saving"},
@@ -174,6 +175,7 @@ MAY_IMPORT: Mapping[str, Set[str]] = {
         "stability",
         "studies",
         "sweep",
+        "report",
         "tune",
     },
 }

@@ -128,5 +128,8 @@ class Anonymiser:
     def _add(self, name: object, word: str) -> None:
         if not isinstance(name, str) or not name or name in self._names:
             return
+        group, _, index = name.rpartition("-")
+        if index.isdecimal() and group in self._names:
+            return  # A member of a group: the name of the group is replaced in it.
         number = sum(known.startswith(f"{word}-") for known in self._names.values()) + 1
         self._names[name] = f"{word}-{number}"

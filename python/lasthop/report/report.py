@@ -16,19 +16,23 @@ from lasthop.answer import Answer
 from lasthop.compare import Comparison
 from lasthop.display.page import Page, Table, inline
 from lasthop.ownership import refuse_if_foreign
+from lasthop.plot.about import changes
 from lasthop.report.anonymous import Anonymiser
 from lasthop.report.template import DATA, TITLE, template
 from lasthop.result import Result
 from lasthop.saving import text_writer, write_atomically
+from lasthop.sweep import Sweep
 
 if TYPE_CHECKING:
-    from lasthop.sweep import Sweep
     from lasthop.tuning.found import Tuning
 
 __all__ = ["Report", "Reported", "report_of", "write_report"]
 
 Reported: TypeAlias = "Answer | Comparison | Sweep | Tuning"
 """Answers of which a report can be written."""
+
+NEUTRAL_TITLE = "a network"
+"""Title of an anonymous report."""
 
 MOST_BYTES = 1_000_000
 """Size that a report does not exceed, unless the tables alone are larger."""
@@ -117,7 +121,7 @@ class Report:
         names = Anonymiser([run.scenario for run in self.runs])
         return replace(
             self,
-            title=names.text(self.title) if self.title not in names.scenario_names else "a network",
+            title=NEUTRAL_TITLE,
             about=names.text(self.about),
             command=names.command(self.command),
             text=names.toml(self.text),
@@ -144,15 +148,15 @@ class Report:
                 for table in self.tables
             ],
             picture="",
+            alt="",
         )
 
     def _smaller(self) -> Iterator["Report"]:
         """Yield the report with ever fewer details."""
         yield self
         for every in (4, 16):
-            yield replace(
-                self, runs=[replace(run, series=_thinned(run, every)) for run in self.runs]
-            )
+            runs = [replace(run, series=_thinned(run, every)) for run in self.runs]
+            yield replace(self, runs=runs)
         left_out = "The time series and distributions are too large for this report."
         few = [replace(run, series=None, distributions=()) for run in self.runs]
         yield replace(self, runs=few, notes=[*self.notes, left_out])
@@ -214,7 +218,7 @@ def report_of(answer: Reported, command: str = "") -> Report:
     UserError
         If the answer was loaded from a summary without its scenario.
     """
-    scenario = answer.scenario
+    scenario = answer.scenario if isinstance(answer, Answer | Comparison | Sweep) else answer.base
     page: Page = answer.page()
     is_one_run = isinstance(answer, Answer | Comparison)
     return Report(
@@ -223,7 +227,7 @@ def report_of(answer: Reported, command: str = "") -> Report:
         command,
         int(scenario["seed"]),
         scenario.content.decode(),
-        scenario.settings,
+        [*changes(scenario).items()],
         page.notes,
         list(warnings_of(answer)),
         list(runs_of(answer)),

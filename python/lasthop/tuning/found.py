@@ -94,26 +94,6 @@ class Tuning:
 
         return tuning_page(self)
 
-    def report(self, path: str | PathLike[str], *, anonymise: bool = False) -> None:
-        """Write an HTML report: views, tables, scenario, version and seed in one file.
-
-        Parameters
-        ----------
-        path : str or path
-            The HTML file.
-        anonymise : bool
-            Whether names of stations, flows and links are replaced, and comments are left out.
-
-        Raises
-        ------
-        UserError
-            If the template of reports was not built, if the answer has no scenario, or if the file
-            exists and is not a report of lasthop.
-        """
-        from lasthop.report import write_report
-
-        write_report(self, path, anonymise=anonymise)
-
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Tuning):
             return NotImplemented
