@@ -99,11 +99,16 @@ class Anonymiser:
         words = [PATH_WORD.sub("FILE", word) for word in command.split(" ")]
         return self.text(" ".join(words))
 
+    def _name(self, name: str) -> str:
+        """Return the neutral form of a name such as ``laptop/up/1``, whose first part is a name."""
+        first, slash, rest = name.partition("/")
+        return self.text(name) if " " in name else self.text(first) + slash + rest
+
     def _tree(self, tree: Any, *, is_name: bool) -> Any:
         if isinstance(tree, str):
             if tree in self.scenario_names:
                 return "a network"
-            return self.text(tree) if is_name else tree
+            return self._name(tree) if is_name else tree
         if isinstance(tree, Mapping):
             return {
                 key: self._tree(value, is_name=is_name or key in NAME_KEYS)
