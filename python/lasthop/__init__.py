@@ -41,6 +41,7 @@ if TYPE_CHECKING:
     )
     from lasthop.load import load
     from lasthop.predict import fluid, predict
+    from lasthop.report import write_report
     from lasthop.result import Prediction, Result
     from lasthop.run import simulate
     from lasthop.scenario import Scenario, check, schema
@@ -48,6 +49,7 @@ if TYPE_CHECKING:
     from lasthop.studies.reproduction import Reproduction, reproduce
     from lasthop.sweep.sweep import Sweep, sweep
     from lasthop.tune import Tuning, tune
+    from lasthop.whatif.what_if import WhatIf, what_if
 
 __all__ = [
     "Comparison",
@@ -67,6 +69,7 @@ __all__ = [
     "TooCostlyError",
     "Tuning",
     "UserError",
+    "WhatIf",
     "__version__",
     "check",
     "compare",
@@ -80,6 +83,8 @@ __all__ = [
     "simulate",
     "sweep",
     "tune",
+    "what_if",
+    "write_report",
 ]
 
 PACKAGES = ("models", "relay", "stability", "studies")
@@ -103,6 +108,7 @@ MODULES = {
     "TooCostlyError": "errors",
     "Tuning": "tune",
     "UserError": "errors",
+    "WhatIf": "whatif.what_if",
     "check": "scenario",
     "compare": "compare",
     "emulate": "emulation",
@@ -114,6 +120,7 @@ MODULES = {
     "simulate": "run",
     "sweep": "sweep",
     "tune": "tune",
+    "what_if": "whatif.what_if",
     "write_report": "report",
 }
 """Public names and the modules that define them. A module is imported when a name is first used."""

@@ -13,6 +13,7 @@ COMMANDS = {
     "compare": "Predict and simulate, and compare the results.",
     "emulate": "Run a scenario in real time with real TCP.",
     "sweep": "Simulate a scenario at many settings.",
+    "what-if": "Compare named cases with a scenario as it is.",
     "tune": "Find the best access parameters for an aim.",
     "plot": "Draw a saved result again.",
     "reproduce": "Check the claims of the papers.",

@@ -25,10 +25,11 @@ from lasthop.sweep import Sweep
 
 if TYPE_CHECKING:
     from lasthop.tuning.found import Tuning
+    from lasthop.whatif.what_if import WhatIf
 
 __all__ = ["Report", "Reported", "report_of", "write_report"]
 
-Reported: TypeAlias = "Answer | Comparison | Sweep | Tuning"
+Reported: TypeAlias = "Answer | Comparison | Sweep | Tuning | WhatIf"
 """Answers of which a report can be written."""
 
 NEUTRAL_TITLE = "a network"
@@ -209,7 +210,7 @@ def report_of(answer: Reported, command: str = "") -> Report:
 
     Parameters
     ----------
-    answer : Result, Prediction, Emulation, Comparison, Sweep or Tuning
+    answer : Result, Prediction, Emulation, Comparison, Sweep, Tuning or WhatIf
     command : str
         Command line that made the answer.
 
@@ -218,7 +219,7 @@ def report_of(answer: Reported, command: str = "") -> Report:
     UserError
         If the answer was loaded from a summary without its scenario.
     """
-    scenario = answer.scenario if isinstance(answer, Answer | Comparison | Sweep) else answer.base
+    scenario = getattr(answer, "base", None) or answer.scenario
     page: Page = answer.page()
     is_one_run = isinstance(answer, Answer | Comparison)
     return Report(
@@ -244,7 +245,7 @@ def write_report(
 
     Parameters
     ----------
-    answer : Result, Prediction, Emulation, Comparison, Sweep or Tuning
+    answer : Result, Prediction, Emulation, Comparison, Sweep, Tuning or WhatIf
     path : str or path
         The file.
     command : str
