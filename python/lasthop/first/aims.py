@@ -1,4 +1,4 @@
-"""What a person wants to know: usual answers of the other questions, and commands that answer."""
+"""Aims of a person: the usual answers of the other questions, and commands that answer."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field

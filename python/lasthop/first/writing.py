@@ -4,7 +4,7 @@ from collections import Counter
 from collections.abc import Iterator
 
 from lasthop.access_points import FACTS, KINDS
-from lasthop.first.answers import Answers, Group, Traffic
+from lasthop.first.answers import FAR_DB, NEAR_DB, Answers, Group, Traffic
 
 __all__ = ["next_command", "scenario"]
 
@@ -50,7 +50,8 @@ def _run(answers: Answers) -> Iterator[str]:
 def _asked(answers: Answers) -> Iterator[str]:
     """The question that the file answers; the commands are at its end."""
     yield "#"
-    yield f"# {answers.question.question} The end of this file has the commands."
+    yield f"# {answers.question.question}"
+    yield "# The commands that answer this question are at the end of this file."
 
 
 def _answer(answers: Answers, name: str) -> Iterator[str]:
@@ -175,7 +176,7 @@ def _cell(answers: Answers) -> Iterator[str]:
         if group.snr_db is None:
             yield said(f'rate = "{group.rate_mbps:g} Mbps"', "of its frames, both ways")
         else:
-            yield said(f'snr = "{group.snr_db:g} dB"', "of its frames, both ways: chooses the MCS")
+            yield said(f'snr = "{group.snr_db:g} dB"', _of_signal(answers))
         if traffic.up:
             yield said(f"upload = {traffic.up}", "connections from it")
         if traffic.down:
@@ -184,6 +185,13 @@ def _cell(answers: Answers) -> Iterator[str]:
             yield said(f"call = {traffic.calls}", "calls with audio and video, both ways")
         if traffic.nothing:
             yield "# it sends and receives nothing: upload = 1 or download = 1 changes that"
+
+
+def _of_signal(answers: Answers) -> str:
+    """Return the meaning of the signal-to-noise ratio."""
+    if answers.compares:
+        return "of its frames, both ways: chooses the MCS"
+    return f"strength of its signal: {NEAR_DB:g} in the same room, {FAR_DB:g} two walls away"
 
 
 def _tables(answers: Answers) -> Iterator[tuple[str, Group, Traffic]]:
