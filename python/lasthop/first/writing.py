@@ -1,5 +1,6 @@
 """Answers as a scenario, with what each line means."""
 
+import re
 from collections import Counter
 from collections.abc import Iterator
 
@@ -11,6 +12,9 @@ __all__ = ["next_command", "scenario"]
 
 BELOW = 0.9
 """Rate of a shaper over the rate of its line, so that packets wait in the shaper. [-]"""
+
+WITHOUT_LINE_MBPS = 100.0
+"""Rate of a shaper if there is no line. [Mb/s]"""
 
 WIDTH_MHZ = {"802.11n": 20, "802.11ac": 80, "802.11ax": 80}
 """Usual widths of a channel. [MHz]"""
@@ -70,8 +74,21 @@ def _answer(answers: Answers, name: str) -> Iterator[str]:
 
 def _written(words: str, answers: Answers, name: str) -> str:
     """Return the words of a command for this file and its line."""
-    rate_mbps = answers.wire.rate_mbps or 100.0
-    return words.replace("FILE", name).replace("{rate}", f"{BELOW * rate_mbps:.6g} Mbps")
+    rate_mbps = answers.wire.rate_mbps or WITHOUT_LINE_MBPS
+    without = _without_slowest(answers)
+    if not without:
+        words = re.sub(r'--case "[^"]*\{without\}" ', "", words)
+    values = {"FILE": name, "{rate}": f"{BELOW * rate_mbps:.6g} Mbps", "{without}": without}
+    for word, value in values.items():
+        words = words.replace(word, value)
+    return words
+
+
+def _without_slowest(answers: Answers) -> str:
+    """Return the settings that stop the slowest stations; empty if they only have calls."""
+    name, _, own = min(_tables(answers), key=lambda table: table[1].rate_mbps or table[1].snr_db)
+    keys = {"upload": own.up, "download": own.down}
+    return "; ".join(f"station.{name}.{key}=0" for key, number in keys.items() if number)
 
 
 def _commands(answers: Answers, name: str) -> Iterator[str]:

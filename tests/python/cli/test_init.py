@@ -374,8 +374,8 @@ def test_the_settings_of_every_case_are_accepted(aim: str, lasthop: Lasthop) -> 
     ]
     assert cases
     for case in cases:
-        path, _, value = case.partition("=")
-        lh.Scenario("home.toml", [(path, value)])
+        settings = [setting.partition("=")[::2] for setting in case.split("; ")]
+        lh.Scenario("home.toml", settings)
 
 
 def test_a_home_has_a_call_and_a_line_with_two_rates(lasthop: Lasthop) -> None:
