@@ -361,9 +361,10 @@ def test_the_file_ends_with_the_commands_that_answer_the_question(
     assert "[tcp]" not in text
 
 
+@pytest.mark.parametrize("hop", ["802.11ax", "802.11g"])
 @pytest.mark.parametrize("aim", HOME)
-def test_the_settings_of_every_case_are_accepted(aim: str, lasthop: Lasthop) -> None:
-    lasthop("init", "home.toml", "--yes", "--aim", aim)
+def test_the_settings_of_every_case_are_accepted(aim: str, hop: str, lasthop: Lasthop) -> None:
+    lasthop("init", "home.toml", "--yes", "--aim", aim, "--hop", hop)
     text = Path("home.toml").read_text("utf-8")
     cases = [
         word.partition(": ")[2]
@@ -374,8 +375,8 @@ def test_the_settings_of_every_case_are_accepted(aim: str, lasthop: Lasthop) -> 
     ]
     assert cases
     for case in cases:
-        path, _, value = case.partition("=")
-        lh.Scenario("home.toml", [(path, value)])
+        settings = [setting.partition("=")[::2] for setting in case.split("; ")]
+        lh.Scenario("home.toml", settings)
 
 
 def test_a_home_has_a_call_and_a_line_with_two_rates(lasthop: Lasthop) -> None:
