@@ -19,6 +19,7 @@ from lasthop.errors import (
 )
 from lasthop.measured import Files, Measured, measurements
 from lasthop.models.reading import CsmaScenario
+from lasthop.models.stated import stated_errors
 from lasthop.plot.suffixes import PICTURES
 from lasthop.predict import predict
 from lasthop.quantities import LISTS
@@ -66,6 +67,14 @@ OF_QDISCS = (*OF_LINKS[:1], *OF_LINKS[2:], "drop_probability")
 
 OF_USERS = ("goodput_bps", "rtt_s")
 """Quantities of flows in a network by conflict graph, in which no class sums them up."""
+
+NAMES = {
+    "goodput_bps": "goodput",
+    "goodput_share": "share",
+    "fairness_level": "fairness level",
+    "loss_probability": "loss",
+}
+"""Words for the quantities whose error is stated."""
 
 UNKNOWN = {"mean": None, "ci95": None}
 """Placeholder of a missing estimate."""
@@ -147,6 +156,34 @@ class Comparison:
         """Rows of the comparison: every quantity that the model predicts, and goodputs and
         queues."""
         return list(self._rows() if self.loaded is None else self.loaded)
+
+    @property
+    def beyond_stated(self) -> list[str]:
+        """Lines on quantities that the model misses by more than the error that its documentation
+        states, one line for each quantity: its item with the largest error.
+
+        An error counts if it is larger than the stated error at every value in the simulation's
+        interval. Without intervals there are no lines.
+        """
+        if self.prediction is None or not self.simulation.has_scenario:
+            return []
+        worst: dict[str, tuple[float, Row]] = {}
+        stated = stated_errors(self.prediction.model, self.scenario.typed)
+        for row in self.rows:
+            error = stated.get(row.quantity)
+            if error is None or row.list not in error.lists:
+                continue
+            if row.difference is None or not row.simulated or row.ci95 is None:
+                continue
+            off = error.of(-row.difference, row.simulated)
+            least = abs(off) - abs(error.of(row.ci95, row.simulated))
+            if least > error.error and abs(off) > abs(worst.get(row.quantity, (0.0, row))[0]):
+                worst[row.quantity] = off, row
+        return [
+            f"prediction of {NAMES[name]} off by {stated[name].words(off)} at {row.name} "
+            f"(stated: {stated[name].words(stated[name].error)})"
+            for name, (off, row) in worst.items()
+        ]
 
     @cached_property
     def swings(self) -> "list[Swing]":

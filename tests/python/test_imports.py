@@ -76,6 +76,7 @@ FOUNDATIONS = {
 ANSWERS = {
     *FOUNDATIONS,
     "answer",
+    "calls",
     "caution",
     "display",
     "full_queue",
@@ -121,7 +122,8 @@ MAY_IMPORT: Mapping[str, Set[str]] = {
     "answer": {"display", "extras", "plot", "record", "scenario"},
     "result": {*ANSWERS - {"result", "run"}, "extras", "ownership", "plot", "saving"},
     # What shows an object is handed it, and knows its class by name alone.
-    "display": {"digits", "errors", "estimates", "models", "plot", "quantities"},
+    "calls": {"_core", "estimates", "models"},
+    "display": {"calls", "digits", "errors", "estimates", "models", "plot", "quantities"},
     # The engine is called, and calls no model.
     "sampling": {"allowance", "scenario"},
     "run": {"_core", "allowance", "errors", "result", "sampling", "scenario"},

@@ -178,8 +178,11 @@ def test_each_answer_has_a_main_picture_in_its_colour() -> None:
     assert titles(comparison.simulation.plot()) == ["Goodput", "Queues"]
     assert titles(comparison.plot()) == titles(comparison.figure())
     assert titles(lh.simulate(DUMBBELL).plot()) == [
+        "Delay",
+        "Completion",
         "Goodput",
         "Utilisation",
+        "Time in queues",
         "Queues",
     ]
     graph = lh.simulate(EXAMPLES / "csma.toml", settings={"duration": "4 s", "warmup": "1 s"})

@@ -33,6 +33,7 @@ from lasthop.cli.tables import print_table
 from lasthop.compare import OF_MEASURED, Comparison, Row
 from lasthop.compare import compare as lay_side_by_side
 from lasthop.digits import estimate, plain, signed
+from lasthop.display.delays import MOST_ROWS, Delays
 from lasthop.extras import need
 from lasthop.measured import measurements
 from lasthop.models.reading import CsmaScenario
@@ -68,6 +69,9 @@ SHOWN = {
 }
 """Quantities of the table, in its order: title with unit, and factor from the result's unit."""
 
+
+OF_DELAYS = ("one_way_delay_s", "loss_probability")
+"""Quantities that come first if delays come first."""
 
 LAST = ("stations", "flows")
 """Lists whose rows come after those of other lists."""
@@ -165,7 +169,11 @@ def measurement(text: str) -> tuple[str, str]:
 
 def print_comparison(comparison: Comparison, options: Mapping[str, object]) -> None:
     """Print every quantity: predicted, simulated with interval, difference."""
-    print_runs(comparison.simulation)
+    delays = Delays.of(comparison.simulation)
+    print_runs(comparison.simulation, delays)
+    for part in delays.parts():
+        typer.echo(f"simulated {part.title}:")
+        print_table(part.heads, part.rows, part.names, MOST_ROWS)
     if options and comparison.prediction is not None:
         given = ", ".join(f"{name} {value}" for name, value in options.items())
         model = comparison.prediction.summary["model"]
@@ -177,7 +185,10 @@ def print_comparison(comparison: Comparison, options: Mapping[str, object]) -> N
     # Users of a network by conflict graph are flows, and no class sums them up.
     summed = not isinstance(comparison.scenario.typed, CsmaScenario)
     rows = []
-    for quantity, (title, scale) in SHOWN.items():
+    first = OF_DELAYS if delays else ()
+    order = (*first, *(quantity for quantity in SHOWN if quantity not in first))
+    for quantity in order:
+        title, scale = SHOWN[quantity]
         chosen = [
             row
             for row in comparison.rows
@@ -209,6 +220,8 @@ def print_comparison(comparison: Comparison, options: Mapping[str, object]) -> N
     if comparison.measured is not None:
         headers.append("measured")
     print_table(headers, rows, names=2, most=None)
+    if comparison.beyond_stated:
+        typer.echo("".join(f"{line}\n" for line in comparison.beyond_stated))
     if comparison.measured is not None:
         typer.echo("".join(f"measured: {line}\n" for line in comparison.measured.told))
     if comparison.prediction is not None:

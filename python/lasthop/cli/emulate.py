@@ -26,6 +26,7 @@ from lasthop.cli.predict import print_warnings
 from lasthop.cli.progress import real_time_bar
 from lasthop.cli.report import Anonymise, ReportFile, report_path, save_report
 from lasthop.cli.tables import print_answer
+from lasthop.display.delays import Delays
 from lasthop.errors import UserError
 
 if TYPE_CHECKING:
@@ -329,8 +330,9 @@ def print_emulation(scenario: "Scenario", emulation: "Emulation", as_json: bool)
             length += f", first {scenario['warmup_s']:g} s cut"
         if runs > 1:
             length += "; ± is a 95 % interval"
-        typer.echo(f"{scenario['name']}\n{length}\n")
-        print_answer(emulation.summary, emulation.scenario.typed)
+        delays = Delays.of(emulation)
+        typer.echo("\n".join([str(scenario["name"]), *delays.headlines(), f"{length}\n"]))
+        print_answer(emulation, delays)
     print_warnings(emulation)
     print_lateness(emulation)
 

@@ -56,7 +56,7 @@ def _print_message(message: Mapping[str, Any], claims: Sequence[Mapping[str, Any
 
 
 def _width() -> int:
-    return min(WIDTH, screen_width() or WIDTH)
+    return min(WIDTH, screen_width())
 
 
 def _wrapped(text: str) -> list[str]:

@@ -15,6 +15,7 @@ from lasthop.extras import need
 from lasthop.load import load
 from lasthop.result import Result
 from lasthop.sweep import Sweep
+from lasthop.whatif.what_if import WhatIf
 
 if TYPE_CHECKING:
     from lasthop.plot.figure import Figure
@@ -59,7 +60,7 @@ def plot(
     draw = drawing(answer, quantity, series=series)
     given = [("quantity", quantity), ("series", "" if series else None)]
     parts = [(name, value) for name, value in given if value is not None]
-    if isinstance(answer, Sweep) or answer.has_scenario:
+    if isinstance(answer, Sweep | WhatIf) or answer.has_scenario:
         beginning, parts = stem(answer.scenario), [*changed(answer.scenario), *parts]
     else:
         beginning = Path(saved).stem
@@ -67,15 +68,17 @@ def plot(
     save_picture(draw, path)
 
 
-def command_of(answer: Sweep | Answer) -> str:
+def command_of(answer: Sweep | WhatIf | Answer) -> str:
     """Return the name of the command that printed or saved an answer."""
     if isinstance(answer, Sweep):
         return "sweep"
+    if isinstance(answer, WhatIf):
+        return "what-if"
     return COMMANDS[answer.summary["kind"]]
 
 
 def drawing(
-    answer: Sweep | Answer, quantity: str | None, *, series: bool
+    answer: Sweep | WhatIf | Answer, quantity: str | None, *, series: bool
 ) -> "Callable[[], Figure]":
     """Return the function that draws the requested picture of an answer.
 

@@ -24,6 +24,7 @@ from lasthop.cli.options import (
 from lasthop.cli.picture import Plot, changed, picture_path, save_picture
 from lasthop.cli.tables import print_answer
 from lasthop.digits import plain
+from lasthop.display.delays import Delays
 from lasthop.errors import ConvergenceError, ModelError, TooCostlyError, UserError
 from lasthop.predict import predict as ask
 from lasthop.result import Prediction, Result
@@ -75,10 +76,11 @@ def predict(
     else:
         chosen = "".join(f", {name} {value}" for name, value in model_options(options).items())
         typer.echo(f"{prediction.summary['scenario']}: predicted by model {model}{chosen}")
-        for line in solution(prediction):
+        delays = Delays.of(prediction)
+        for line in (*delays.headlines(), *solution(prediction)):
             typer.echo(line)
         typer.echo()
-        print_answer(prediction.summary, prediction.scenario.typed)
+        print_answer(prediction, delays)
         print_stability(prediction.summary)
     save_picture(lambda: prediction.plot(), picture, as_json=as_json)
     print_warnings(prediction)

@@ -33,6 +33,7 @@ from lasthop.cli.progress import speed
 from lasthop.cli.report import Anonymise, ReportFile, report_path, save_report
 from lasthop.cli.tables import print_answer
 from lasthop.digits import span
+from lasthop.display.delays import Delays
 from lasthop.errors import UserError
 from lasthop.extras import need
 from lasthop.models.reading import CellScenario
@@ -224,19 +225,23 @@ def finish(result: Result) -> None:
 
 
 def print_result(result: Result) -> None:
-    """Print the result as tables."""
-    print_runs(result)
-    print_answer(result.summary, result.scenario.typed)
+    """Print the result: what became of calls, the runs, and tables."""
+    delays = Delays.of(result)
+    print_runs(result, delays)
+    print_answer(result, delays)
 
 
-def print_runs(result: Result) -> None:
-    """Print the name of the scenario, and the number and duration of runs."""
+def print_runs(result: Result, delays: Delays) -> None:
+    """Print the name of the scenario, what became of its calls, and the number and duration of
+    runs.
+    """
     summary = result.summary
     interval = "± is a 95 % interval" if result.replications > 1 else "one run: no intervals"
-    typer.echo(
-        f"{summary['scenario']}\n{result.replications} x {span(summary['duration_s'])}, first "
-        f"{summary['warmup_s']:g} s cut, seed {result.seed}; {interval}\n"
+    runs = (
+        f"{result.replications} x {span(summary['duration_s'])}, first {summary['warmup_s']:g} s "
+        f"cut, seed {result.seed}; {interval}\n"
     )
+    typer.echo("\n".join([str(summary["scenario"]), *delays.headlines(), runs]))
 
 
 def print_timing(result: Result, wall: float, cpu: float) -> None:

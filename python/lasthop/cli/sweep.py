@@ -34,6 +34,7 @@ from lasthop.cli.report import Anonymise, ReportFile, report_path, save_report
 from lasthop.cli.tables import COLUMNS, MOST_ROWS, TITLES, print_table, printed
 from lasthop.digits import plain
 from lasthop.display.columns import column_of
+from lasthop.display.swept import delay_table
 from lasthop.errors import UserError
 from lasthop.extras import need
 from lasthop.ownership import refuse_foreign
@@ -115,8 +116,9 @@ def sweep(
         str | None,
         unset(
             "NAME",
-            "Draw this quantity, such as jain or queues.sojourn_s; by default the stations' "
-            "shares of a cell, or goodput and losses of a router.",
+            "Draw this quantity, such as jain or queues.sojourn_s. By default delays and losses of "
+            "datagrams, sensors and pages, and the stations' shares of a cell or goodput and "
+            "losses of a router.",
         ),
     ] = None,
     show: Annotated[
@@ -274,9 +276,12 @@ LONGEST = 60
 
 
 def print_sweep(result: Sweep) -> None:
-    """Print a row for each point: the shares, then what became of the cell."""
+    """Print a row for each point: delays, shares, then what became of the cell."""
     paths = list(result.paths)
     seen = result.points[:MOST_ROWS]
+    late, delays = delay_table(seen)
+    if late:
+        print_table([*paths, *late], delays, names=len(paths))
     groups = list(dict.fromkeys(group for point in seen for group in members(point)))
     shown = groups[:MOST_GROUPS]
     rows = [

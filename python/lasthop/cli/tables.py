@@ -1,20 +1,24 @@
 """Results as tables of plain text, readable at 80 columns and without colour.
 
-On a terminal that is narrower than a table, the table is printed in blocks. Each block repeats the
-columns of names and has the next columns of numbers. Names that leave no room for a number are
-wrapped. Nothing is cut, and in a file or a pipe every row is one line.
+A table that is wider than the terminal is printed in blocks. Each block repeats the columns of
+names and has the next columns of numbers. Names that leave no room for a number are wrapped.
+Nothing is cut. In a file or a pipe, tables have at most 100 columns, or as many as COLUMNS says.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from itertools import zip_longest
 from textwrap import wrap
-from typing import Any
+from typing import TYPE_CHECKING
 
 import typer
 
 from lasthop.cli.screen import screen_width
 from lasthop.display.columns import COLUMNS, TITLES, called, of_shares, printed, shown_columns
-from lasthop.models.reading import Scenario
+from lasthop.display.delays import MOST_ROWS as FEW_ROWS
+from lasthop.display.delays import Delays, remaining
+
+if TYPE_CHECKING:
+    from lasthop.answer import Answer
 
 __all__ = ["COLUMNS", "TITLES", "print_answer", "print_table", "printed"]
 
@@ -28,15 +32,27 @@ NARROWEST = 8
 """Names are not broken into pieces shorter than this. [characters]"""
 
 
-def print_answer(summary: Mapping[str, Any], scenario: Scenario) -> None:
-    """Print every list of a result that has something to show; columns of zeros are left out."""
-    flows = summary.get("flows", ())
-    lists = {**summary, "reports": [flow for flow in flows if "reports" in flow]}
+def print_answer(answer: "Answer", delays: Delays | None = None) -> None:
+    """Print every list of an answer that has something to show, delays first.
+
+    Columns of zeros are left out.
+
+    Parameters
+    ----------
+    answer : Answer
+        The answer, with its scenario.
+    delays : Delays, optional
+        Its delays, if they are known already.
+    """
+    summary = answer.summary
+    parts = list((Delays.of(answer) if delays is None else delays).parts())
+    for part in parts:
+        print_table(part.heads, part.rows, part.names, FEW_ROWS)
     for list_name in COLUMNS:
-        items = printed(lists, list_name)
-        shown = shown_columns(items, list_name)
+        items = printed(summary, list_name)
+        shown = remaining(parts, list_name, items, shown_columns(items, list_name))
         if list_name == "classes":
-            shown = [of_shares(column, scenario) for column in shown]
+            shown = [of_shares(column, answer.scenario.typed) for column in shown]
         if shown:
             headers = [TITLES[list_name], *(column.header for column in shown)]
             rows = [[called(item), *(column.cell(item) for column in shown)] for item in items]
@@ -59,7 +75,7 @@ def print_table(
     heads = list(reversed(list(columns)))
     widths = [max(map(len, column)) for column in zip(*heads, *shown, strict=True)]
     room = screen_width()
-    if room is not None and spread(widths) > room:
+    if spread(widths) > room:
         widths[:names] = squeezed(widths[:names], room - max((*widths[names:], 0)) - len(GAP))
     for number, numbers in enumerate(blocks(widths, names, room)):
         if number:
@@ -89,13 +105,13 @@ def squeezed(widths: Sequence[int], room: int) -> list[int]:
     return found
 
 
-def blocks(widths: Sequence[int], names: int, room: int | None) -> Iterator[list[int]]:
+def blocks(widths: Sequence[int], names: int, room: int) -> Iterator[list[int]]:
     """Yield groups of columns of numbers that fit after the names, at least one per group."""
     taken: list[int] = []
     used = start = spread(widths[:names])
     for column in range(names, len(widths)):
         more = len(GAP) + widths[column]
-        if taken and room is not None and used + more > room:
+        if taken and used + more > room:
             yield taken
             taken, used = [], start
         taken.append(column)

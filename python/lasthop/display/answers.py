@@ -14,7 +14,9 @@ from lasthop.display.columns import (
     printed,
     shown_columns,
 )
-from lasthop.display.page import Page, Table
+from lasthop.display.delays import Delays, remaining
+from lasthop.display.page import MOST_ROWS, Page, Table
+from lasthop.display.swept import delay_table
 from lasthop.display.text import counted
 from lasthop.estimates import Estimate
 from lasthop.models.reading import CsmaScenario
@@ -63,12 +65,12 @@ NAMES_OF_SETTINGS = "rows: CWmin of AP / stations, then their TXOP limits [packe
 
 def answer_page(answer: "Answer") -> Page:
     """Return the page of a simulation, prediction or emulation."""
-    summary = answer.summary
+    summary, delays = answer.summary, Delays.of(answer)
     return Page(
         str(summary["scenario"]),
         about(summary),
-        tables(summary, answer.scenario.typed if answer.has_scenario else None),
-        notes=[*stability(summary)],
+        tables(summary, answer.scenario.typed if answer.has_scenario else None, delays),
+        notes=[*delays.headlines(), *stability(summary)],
         picture=picture_of(answer),
         alt=f"{summary['kind']} of {summary['scenario']}",
     )
@@ -86,14 +88,15 @@ def about(summary: Mapping[str, Any]) -> str:
     )
 
 
-def tables(summary: Mapping[str, Any], known: Typed | None) -> list[Table]:
-    """Return a table for each list that has something to show."""
-    found = []
+def tables(summary: Mapping[str, Any], known: Typed | None, delays: Delays) -> list[Table]:
+    """Return the tables of delays, and a table for each list that has something to show."""
+    parts = list(delays.parts())
+    found = [Table(part.title, part.heads, part.rows, part.names) for part in parts]
     first = "flows" if isinstance(known, CsmaScenario) else None
     order = sorted(LISTS, key=lambda name: name != first)
     for name in order:
         items = printed(summary, name)
-        columns = shown_columns(items, name)
+        columns = remaining(parts, name, items, shown_columns(items, name))
         if not columns:
             continue
         if name == "classes" and known is not None:
@@ -223,10 +226,12 @@ def sweep_page(sweep: "Sweep") -> Page:
     ]
     heads = [*paths, *([TITLES[name]] if many else []), *(column.header for column in columns)]
     names = len(paths) + many
+    late, delays = delay_table(sweep.points[: MOST_ROWS + 1])
+    delayed = [Table("delays", [*paths, *late], delays, len(paths))] if late else []
     return Page(
         str(sweep.scenario["name"]),
         f"sweep of {counted(len(sweep.points), 'point')}; ± is a 95 % interval",
-        [Table("", heads, rows, names)] if heads else [],
+        [*delayed, *([Table(LISTS[name], heads, rows, names)] if heads else [])],
         picture=sweep.plot if 1 < len(sweep.points) <= MOST_POINTS else None,
         alt=f"sweep of {sweep.scenario['name']}",
     )

@@ -1,5 +1,6 @@
 """Which quantities of an answer are shown, with title, unit and scale."""
 
+import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
@@ -37,8 +38,8 @@ class Column:
 
     @property
     def header(self) -> str:
-        """Title over unit, a line break between words."""
-        return f"{self.title.replace(' ', chr(10))}\n[{self.unit or '-'}]"
+        """Title over unit, a line break between words; a number stays with its percent sign."""
+        return f"{re.sub(r' (?!%)', chr(10), self.title)}\n[{self.unit or '-'}]"
 
     def cell(self, item: Mapping[str, Any]) -> str:
         """Value and interval of one item."""
@@ -60,7 +61,10 @@ DISCARDS = Column("discard_probability", "discards", "%", 100)
 MPDUS = Column("mpdus_per_ppdu", "MPDUs per PPDU", "-")
 REORDERING = Column("reordering_s", "reordering", "ms", 1e3)
 
-DELAY_P99 = Column("one_way_delay_p99_s", "99th percentile", "ms", 1e3)
+DELAY = Column("one_way_delay_s", "mean delay", "ms", 1e3)
+DELAY_P99 = Column("one_way_delay_p99_s", "99 % within", "ms", 1e3)
+COMPLETION = Column("completion_s", "mean completion", "s")
+LOSS = Column("loss_probability", "loss", "%", 100)
 
 COLUMNS: dict[str, tuple[Column, ...]] = {
     "stations": (
@@ -83,17 +87,17 @@ COLUMNS: dict[str, tuple[Column, ...]] = {
         Column("rtt_s", "RTT", "ms", 1e3),
         Column("rtt_p95_s", "95th percentile", "ms", 1e3),
         Column("rtt_p99_s", "99th percentile", "ms", 1e3),
-        Column("one_way_delay_s", "delay", "ms", 1e3),
+        DELAY,
         DELAY_P99,
         Column("cwnd_packets", "cwnd", "packets"),
-        Column("loss_probability", "loss", "%", 100),
+        LOSS,
         Column("connections", "connections", "-"),
-        Column("completion_s", "completion", "s"),
+        COMPLETION,
     ),
     "reports": (
         Column("report_delivery", "in time", "%", 100),
         Column("report_delay_s", "mean delay", "ms", 1e3),
-        Column("report_delay_p95_s", "95th percentile", "ms", 1e3),
+        Column("report_delay_p95_s", "95 % within", "ms", 1e3),
         Column("reports", "reports", "-"),
     ),
     "links": (
@@ -128,13 +132,13 @@ COLUMNS: dict[str, tuple[Column, ...]] = {
         Column("synchronisation", "window correlation"),
         Column("starved_flows", "starved", "flows"),
         Column("rtt_s", "RTT", "ms", 1e3),
-        Column("one_way_delay_s", "delay", "ms", 1e3),
+        DELAY,
         DELAY_P99,
-        Column("loss_probability", "loss", "%", 100),
+        LOSS,
         Column("connections_finished", "finished", "connections"),
         Column("connections_refused", "refused", "connections"),
-        Column("completion_s", "completion", "s"),
-        Column("completion_p95_s", "95th percentile", "s"),
+        COMPLETION,
+        Column("completion_p95_s", "95 % within", "s"),
         Column("transfer_rate_bps", "transfer rate", "Mb/s", 1e-6),
         Column("unfinished", "unfinished", "flows"),
     ),

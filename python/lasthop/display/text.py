@@ -4,6 +4,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from lasthop.digits import estimate, plain, span
+from lasthop.display.delays import Delays
 from lasthop.models.reading import CellScenario, CsmaScenario
 
 if TYPE_CHECKING:
@@ -70,7 +71,7 @@ def comparison_text(comparison: "Comparison") -> str:
         head = f"Comparison({name!r}: simulated{emulated}, no prediction)"
         return cut([head, f"the scenario {comparison.refusal}"])
     head = f"Comparison({name!r}: predicted by {comparison.prediction.model}, simulated{emulated})"
-    simulated = list(_numbers(comparison.simulation.summary))[: MOST_LINES - 2]
+    simulated = list(_numbers(comparison.simulation))[: MOST_LINES - 2]
     return cut([head, *simulated, *_furthest(comparison)])
 
 
@@ -154,12 +155,14 @@ def _called(queue: Any) -> str:
 
 
 def _text(kind: str, answer: "Answer", about: str) -> str:
-    lines = [f"{kind}({answer.summary['scenario']!r}: {about})", *_numbers(answer.summary)]
+    lines = [f"{kind}({answer.summary['scenario']!r}: {about})", *_numbers(answer)]
     return cut(lines)
 
 
-def _numbers(summary: Mapping[str, Any]) -> Iterator[str]:
-    """Goodput and fairness, who gets most and least, queues that are at rest or not, links."""
+def _numbers(answer: "Answer") -> Iterator[str]:
+    """Calls, goodput and fairness, who gets most and least, stability of queues, links."""
+    summary = answer.summary
+    yield from Delays.of(answer).headlines()
     if whole := _whole(summary):
         yield whole
     if extremes := _extremes(summary):

@@ -35,7 +35,7 @@ class AnswerPlots:
         self._answer = answer
 
     def __call__(self, *, figure: "Place | None" = None) -> "Figure":
-        """The main picture: who gets how much, what is used, where packets wait.
+        """Draw the main picture: delays if they matter, goodputs, use of links, and queues.
 
         Alike stations are one row, with the mean and the least and most of them; a station that
         sends and receives has a row for each way. Of a conflict graph it is the graph.
@@ -159,7 +159,8 @@ class SweepPlots:
         ----------
         quantity : str, optional
             What is drawn, perhaps with its list before a point: ``"jain"``, ``"queues.sojourn_s"``.
-            By default shares of a cell's stations and groups, goodput and losses of a router.
+            By default delays and losses if they matter, then shares of a cell's stations and
+            groups, or goodput and losses of a router.
         figure : matplotlib Figure or SubFigure, optional
             Where to draw; by default a new one in house style.
 

@@ -34,6 +34,7 @@ from lasthop.plot.sharers import (
     flows_of,
     is_estimate,
     item_of,
+    samples_of,
     sharers,
     together,
 )
@@ -46,6 +47,7 @@ Item = Mapping[str, Any]
 
 EQUAL = "equal shares"
 TARGET = "target"
+CALL_LIMIT = "limit of a good call"
 
 
 @dataclass(frozen=True)
@@ -141,6 +143,22 @@ class Beside:
             for name in names
         ]
 
+    def grouped(self, list_name: str, groups: Sequence[tuple[str, Sequence[str]]]) -> list[Row]:
+        """Rows of groups of items: the label of each, and its members, of which it has the mean.
+
+        Several members have the interval of their mean, and their range.
+        """
+        said: list[dict[str, Item]] = [{} for _ in groups]
+        for kind, answer in self.answers.items():
+            items = {str(item["name"]): item for item in answer.summary.get(list_name, ())}
+            samples = samples_of(answer).get(list_name, {})
+            for (label, names), row in zip(groups, said, strict=True):
+                row[kind] = _mean_of(label, names, items, samples)
+        measured = self._measured(list_name)
+        for (label, names), row in zip(groups, said, strict=True):
+            row["measurement"] = _mean_of(label, names, measured, {})
+        return [Row(label, row) for (label, _), row in zip(groups, said, strict=True)]
+
     def station_rows(self, *, by_way: bool = True) -> list[tuple[Sharer, Row]]:
         """Rows of the stations, alike ones together; both ways of a station in two, unless not
         `by_way`.
@@ -214,11 +232,23 @@ class Beside:
         """What has a place in the legend, in its order."""
         kinds = [*self.answers, *(["measurement"] if self.measured is not None else [])]
         labels = [self.label(kind) for kind in kinds]
-        return [*labels[:1], OF_GROUP, *labels[1:], EQUAL, TARGET]
+        return [*labels[:1], OF_GROUP, *labels[1:], CALL_LIMIT, EQUAL, TARGET]
 
     def about(self) -> str:
         """What was changed of the scenario, and which model it is."""
         return about(*self.answers.values())
+
+
+def _mean_of(
+    label: str,
+    names: Sequence[str],
+    items: Mapping[str, Item],
+    samples: Mapping[str, Mapping[str, Sequence[float | None]]],
+) -> Item:
+    """The quantities of a group of items; those of one item as they are."""
+    parts = [[items[name]] for name in names if name in items]
+    known = [key for key, value in (parts[0][0] if parts else {}).items() if is_estimate(value)]
+    return {"name": label} | (together(parts, samples, known) if len(parts) == len(names) else {})
 
 
 def says_something(values: Estimates) -> bool:

@@ -16,6 +16,7 @@ from lasthop.plot.beside import (
     explain,
     says_something,
 )
+from lasthop.plot.delays import delay_panels
 from lasthop.plot.figure import Figure, Place, headline, headline_mm, house_style, title
 from lasthop.plot.panels import in_columns, in_two, stacked, tallest
 from lasthop.plot.rows import HEADS_MM, NumberColumns, estimates, rows_height
@@ -41,6 +42,7 @@ def cell_figure(
 ) -> Figure:
     """Panels with a row for each station or group: share of goodput, goodput, mean queue.
 
+    If delays matter, they come first, and queues also have the time that packets spend in them.
     Classes of wired flows and queues of links stand below the stations. Classes that share the
     access point's queue have a panel of their own on top, with their targets.
 
@@ -58,6 +60,7 @@ def cell_figure(
         What stands above the legend.
     """
     stations = beside.station_rows()
+    late = delay_panels(beside)
     nodes = nodes_of(beside)
     users = [*(row for _, row in stations), *wired_of(beside)]
     classes = sharing_classes(beside)
@@ -66,37 +69,50 @@ def cell_figure(
     if not shares and "goodput_bps" in knows:
         knows = ["goodput_bps"]
     rows_of = {"goodput_share": rows, "goodput_bps": users}
-    panels = [*([classes] if classes else []), *(rows_of[quantity] for quantity in knows)]
+    panels = [panel.rows for panel in late]
+    panels += [*([classes] if classes else []), *(rows_of[quantity] for quantity in knows)]
+    times = late and is_known(beside, sojourns_of(beside), "sojourn_s")
     waits = is_known(beside, nodes, "queue_packets")
+    hidden = {"sojourn_s": "", "queue_packets": ""}
+    if times:
+        kept, hidden["sojourn_s"] = worth_a_row(sojourns_of(beside), "sojourn_s", 1e3)
+        panels.append(kept)
     panels += [nodes] * waits
     columns = in_columns([rows_height(len(rows)) for rows in panels])
-    hidden_text = ""
     if waits and len(columns) > 1:
-        panels[-1], hidden_text = worth_a_row(nodes, "queue_packets")
+        panels[-1], hidden["queue_packets"] = worth_a_row(nodes, "queue_packets")
     heights = [rows_height(len(rows)) for rows in panels]
     columns = in_columns(heights) if len(columns) == 1 else in_two(heights)
     about = beside.about()
     note = "\n".join(filter(None, (note, meaning_of_groups([row for row, _ in stations])))) or None
     lines = 0 if note is None else 2 + note.count("\n")
-    lines += len(columns) == 1 and (bool(classes) or len(beside.answers) > 1)
+    lines += len(columns) == 1 and (bool(classes or late) or len(beside.answers) > 1)
     numbers = NumberColumns(COLORS)
     height = tallest(columns, heights) + 12 + 3.2 * lines
     height += headline_mm(name, about, len(columns))
     height += HEADS_MM * (len(beside.answers) > 1)
     with house_style(height, len(columns), place) as figure:
         every = stacked(figure, columns, heights)
-        for axes in every[: bool(classes)]:
+        for axes, panel in zip(every, late, strict=False):
+            panel.draw(axes, beside, numbers)
+        rest = every[len(late) :]
+        for axes in rest[: bool(classes)]:
             draw_classes(axes, beside, classes, numbers)
-        for quantity, axes in zip(knows, every[bool(classes) :], strict=False):
+        for quantity, axes in zip(knows, rest[bool(classes) :], strict=False):
             if quantity == "goodput_share":
                 draw_shares(axes, beside, stations, numbers)
             else:
                 first = stations if knows[0] == quantity else ()
                 draw_goodputs(axes, beside, users, numbers, first)
+        if times:
+            at = -1 - waits
+            title(every[at], "Time in queues")
+            beside.draw(every[at], panels[at], "sojourn_s", 1e3, numbers)
+            every[at].set_xlabel(f"mean time in the queue [ms]{hidden['sojourn_s']}")
         if waits:
             title(every[-1], "Queues")
             beside.draw(every[-1], panels[-1], "queue_packets", 1, numbers)
-            every[-1].set_xlabel(f"mean queue [packets]{hidden_text}")
+            every[-1].set_xlabel(f"mean queue [packets]{hidden['queue_packets']}")
         numbers.write(heads_of=[every[column[0]] for column in columns])
         headline(figure, name, about)
         explain(figure, every, beside.legend, note=note)
@@ -165,6 +181,18 @@ def nodes_of(beside: Beside) -> list[Row]:
     return [*beside.rows("aps"), *stations, *links]
 
 
+def sojourns_of(beside: Beside) -> list[Row]:
+    """Queues of access points, of stations (alike stations as one row), and of links."""
+    hidden = hidden_of(beside.first)
+    groups: list[tuple[str, tuple[str, ...]]] = [
+        (row.name, (row.name,)) for row in beside.rows("aps")
+    ]
+    groups += [(row.label, row.members) for row, _ in beside.station_rows(by_way=False)]
+    names = [row.name for row in beside.rows("queues")]
+    groups += [(name, (name,)) for name in names if ("queues", name) not in hidden]
+    return beside.grouped("queues", groups)
+
+
 def as_node(queue: object) -> dict[str, object]:
     """A queue as nodes have it."""
     known = dict(queue) if isinstance(queue, dict) else {}
@@ -226,12 +254,12 @@ def draw_classes(
     axes.set_xlabel("goodput of the class [Mb/s]")
 
 
-def worth_a_row(rows: list[Row], quantity: str) -> tuple[list[Row], str]:
+def worth_a_row(rows: list[Row], quantity: str, scale: float = 1.0) -> tuple[list[Row], str]:
     """Rows that are worth showing, and a note that tells of the others."""
 
     def largest(row: Row) -> float:
         said = (item.get(quantity) for item in row.said.values())
-        return max((item["mean"] or 0.0 for item in said if item), default=0.0)
+        return max((scale * (item["mean"] or 0.0) for item in said if item), default=0.0)
 
     least = SMALL_PART * max(map(largest, rows), default=0.0)
     kept = [row for row in rows if largest(row) >= least]

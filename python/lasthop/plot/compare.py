@@ -29,7 +29,7 @@ def comparison_figure(comparison: "Comparison", place: Place | None = None) -> F
         comparison.emulation,
         measured=comparison.measured,
     )
-    name, note = comparison.scenario.typed.name, why_no_model(comparison)
+    name, note = comparison.scenario.typed.name, what_to_know(comparison)
     if "stations" not in comparison.simulation.summary:
         return network_figure(beside, name, place, swing=comparison.swing, note=note)
     return cell_figure(beside, name, place, note=note)
@@ -43,13 +43,16 @@ def graph_figure(comparison: "Comparison", place: Place | None = None) -> Figure
     panels.append((f"simulation: {'the same' if panels else OF_LINKS}", comparison.simulation))
     figure = conflict_figure(panels, place)
     about = Beside.of(comparison.simulation).about()
-    headline(figure, comparison.scenario.typed.name, about)
+    lines = [about, *comparison.beyond_stated]
+    headline(figure, comparison.scenario.typed.name, "; ".join(filter(None, lines)))
     return figure
 
 
-def why_no_model(comparison: "Comparison") -> str | None:
-    """What the picture says where it has no diamonds."""
-    if comparison.refusal is None:
-        return None
-    said = shorten(f"No prediction: the scenario {comparison.refusal}", 300)
-    return fill(said, 66)
+def what_to_know(comparison: "Comparison") -> str | None:
+    """The reason why there are no diamonds, or how far they are beyond the stated errors."""
+    if comparison.refusal is not None:
+        said = shorten(f"No prediction: the scenario {comparison.refusal}", 300)
+        return fill(said, 66)
+    # a line is not broken before a percent sign
+    lines = (line.replace(" %", "\u00a0%") for line in comparison.beyond_stated)
+    return "\n".join(fill(line, 66) for line in lines) or None

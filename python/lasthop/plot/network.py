@@ -7,6 +7,7 @@ from matplotlib.axes import Axes
 
 from lasthop.digits import plain
 from lasthop.plot.beside import COLORS, Beside, Row, explain
+from lasthop.plot.delays import delay_panels
 from lasthop.plot.figure import (
     MODEL,
     SIMULATION,
@@ -33,11 +34,15 @@ TRACE = "simulated queue"
 REST = {True: "fluid model: stable equilibrium", False: "fluid model: unstable equilibrium"}
 CYCLE = "fluid model: cycle"
 
+TIME_IN_QUEUES = ("Time in queues", "queues", "sojourn_s", 1e3, "mean time in the queue [ms]")
+"""Panel that pictures with delays have."""
+
 PANELS = (
     ("Goodput", "classes", "goodput_bps", 1e-6, "goodput of the class [Mb/s]"),
     ("Goodput", "flows", "goodput_bps", 1e-6, "goodput of the flow [Mb/s]"),
     ("Utilisation", "links", "utilisation", 100, "utilisation of the link [%]"),
     ("Utilisation", "links", "airtime_fraction", 100, "air time of the link [%]"),
+    TIME_IN_QUEUES,
     ("Queues", "queues", "occupancy_packets", 1, "mean queue [packets]"),
 )
 """Title, list, quantity, factor from the result's unit, label; flows only where no class has
@@ -55,7 +60,8 @@ def network_figure(
 ) -> Figure:
     """Three panels: goodput of each class of flows, use of each link, its mean queue.
 
-    A fourth on top, the trace of the busiest queue: with rest and cycle of the fluid, if any.
+    If delays matter, they come first, and queues also have the time that packets spend in them.
+    Another panel is the trace of the busiest queue: with rest and cycle of the fluid, if any.
 
     Parameters
     ----------
@@ -70,8 +76,10 @@ def network_figure(
     note : str, optional
         What stands above the legend.
     """
+    late = delay_panels(beside)
     shown: list[tuple[str, str, float, str, list[Row]]] = []
-    for above, list_name, quantity, scale, label in PANELS:
+    panels = [panel for panel in PANELS if late or panel is not TIME_IN_QUEUES]
+    for above, list_name, quantity, scale, label in panels:
         rows = [
             row
             for row in beside.rows(list_name)
@@ -80,27 +88,32 @@ def network_figure(
         if rows and above not in [panel[0] for panel in shown]:
             shown.append((above, quantity, scale, label, rows))
     traced = [] if swing is None else [TRACE_MM]
-    heights = [*traced, *(rows_height(len(panel[-1])) for panel in shown)]
+    heights = [rows_height(len(panel.rows)) for panel in late]
+    heights += [*traced, *(rows_height(len(panel[-1])) for panel in shown)]
     columns = in_columns(heights)
     about = beside.about()
     lines = (0 if note is None else 2 + note.count("\n")) + (len(columns) == 1)
+    lines += bool(late)
     height = tallest(columns, heights) + 12 + 3.2 * lines
     height += headline_mm(name, about, len(columns))
     height += HEADS_MM * (len(beside.answers) > 1)
     numbers = NumberColumns(COLORS)
     with house_style(height, len(columns), place) as figure:
         every = stacked(figure, columns, heights)
+        for axes, panel in zip(every, late, strict=False):
+            panel.draw(axes, beside, numbers)
+        rest = every[len(late) :]
         if swing is not None:
-            draw_swing(every[0], swing)
+            draw_swing(rest[0], swing)
         for axes, (above, quantity, scale, label, rows) in zip(
-            every[len(traced) :], shown, strict=True
+            rest[len(traced) :], shown, strict=True
         ):
             title(axes, above)
             beside.draw(axes, rows, quantity, scale, numbers)
             axes.set_xlabel(label)
         firsts = [every[column[0]] for column in columns]
-        heads_of = [axes for axes in firsts if swing is None or axes is not every[0]]
-        numbers.write(heads_of=heads_of or every[1:2])
+        heads_of = [axes for axes in firsts if swing is None or axes is not rest[0]]
+        numbers.write(heads_of=heads_of or rest[1:2])
         headline(figure, name, about)
         first, *others = beside.legend
         order = [first, TRACE, *others, *REST.values(), CYCLE]

@@ -1,6 +1,6 @@
 """The picture of a sweep: a quantity over one path, or over two as lines or as a map."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from textwrap import fill
 from typing import TYPE_CHECKING, Any
@@ -11,6 +11,7 @@ from matplotlib.ticker import FixedLocator, NullLocator
 
 from lasthop.errors import UserError, listed
 from lasthop.plot.about import changes, told
+from lasthop.plot.beside import CALL_LIMIT
 from lasthop.plot.figure import (
     COLUMN_INCHES,
     QUIET,
@@ -25,7 +26,7 @@ from lasthop.plot.figure import (
 from lasthop.plot.heat import Scale, draw_map
 from lasthop.plot.layout import Layout, layout
 from lasthop.plot.legend import legend_columns
-from lasthop.plot.palette import looks
+from lasthop.plot.palette import Look, looks
 from lasthop.plot.rows import Spread, half_widths, label_rows, rows_height
 from lasthop.plot.swept import (
     MOST_LINES,
@@ -82,10 +83,10 @@ def sweep_figure(sweep: "Sweep", quantity: str | None = None, place: Place | Non
     if not len(sweep.points):
         raise UserError("no point is finished, so that nothing can be drawn")
     how = layout(sweep)
-    found = swept(sweep, quantities_of(sweep, quantity))
+    found = [each for each in swept(sweep, quantities_of(sweep, quantity)) if not is_idle(each)]
     panels = panels_of(found, how)
     if len(panels) > MOST_PANELS:  # those that the sweep asks about come first
-        panels.sort(key=lambda panel: not any(is_named(name, sweep.paths) for name in panel.names))
+        panels.sort(key=lambda panel: rank(panel, sweep.paths))
     shown = panels[:MOST_PANELS]
     note = note_of(found, panels, shown, how)
     keys = keys_of(shown, how)
@@ -102,6 +103,7 @@ def sweep_figure(sweep: "Sweep", quantity: str | None = None, place: Place | Non
     if how.ticks is not None:
         height += how.ticks.extra_mm
     scales = scales_of(shown) if how.is_map else {}
+    every_look = looks(list(line_names(shown, how)))
     with house_style(height, columns, place) as figure:
         along = not how.is_map and not by_rows
         grid = figure.subplots(rows, columns, sharex=along, squeeze=False)
@@ -112,9 +114,9 @@ def sweep_figure(sweep: "Sweep", quantity: str | None = None, place: Place | Non
             if how.is_map:
                 draw_map(axes, panel.only, how, scales[panel.swept.quantity])
             elif by_rows:
-                draw_rows(axes, panel, how)
+                draw_rows(axes, panel, how, every_look)
             else:
-                draw_lines(axes, panel, how)
+                draw_lines(axes, panel, how, every_look)
             if panel.title:
                 title(axes, panel.title)
         if along:
@@ -122,6 +124,18 @@ def sweep_figure(sweep: "Sweep", quantity: str | None = None, place: Place | Non
         headline(figure, name, said)
         legend(figure, keys, note)
     return figure
+
+
+def rank(panel: "Panel", paths: Sequence[str]) -> tuple[bool, bool]:
+    """Key that sorts delays that matter first, then items that swept paths name."""
+    is_asked = any(is_named(name, paths) for name in panel.names)
+    return not panel.swept.quantity.having, not is_asked
+
+
+def is_idle(each: Swept) -> bool:
+    """Whether a quantity that was not asked for is a loss of nothing at every point."""
+    quantity = each.quantity
+    return bool(quantity.having) and quantity.name == "loss_probability" and each.largest == 0
 
 
 @dataclass(frozen=True)
@@ -192,10 +206,9 @@ def keys_of(panels: Sequence[Panel], how: Layout) -> list[Line2D]:
     ]
 
 
-def draw_lines(axes: Axes, panel: Panel, how: Layout) -> None:
+def draw_lines(axes: Axes, panel: Panel, how: Layout, every: Mapping[str, Look]) -> None:
     """A line for each item, or for each value of a path, over numbers."""
     places = how.x.places()
-    every = looks(list(line_names([panel], how)))
     for line, values in lines_of(panel, how).items():
         texts = [text for text in how.x.texts if text in values]
         x, known = [places[text] for text in texts], [values[text] for text in texts]
@@ -238,9 +251,13 @@ def furnish(axes: Axes, panel: Panel, *, sideways: bool = False) -> None:
     """
     from_zero = panel.swept.least >= 0.0
     known = (value for name in panel.names for value in panel.swept.items[name].values())
-    room = ROOM * largest_of(known)
+    limit = panel.swept.quantity.limit
+    room = ROOM * max(largest_of(known), limit or 0.0)
+    if limit is not None:
+        mark = axes.axvline if sideways else axes.axhline
+        mark(limit, color=QUIET, linestyle="-.", linewidth=1.0, zorder=1)
     if sideways:
-        axes.set_xlabel(panel.swept.quantity.label)
+        axes.set_xlabel(panel.swept.quantity.label.replace("\n", " "))
         if from_zero:
             axes.set_xlim(0.0, max(axes.get_xlim()[1], room))
     else:
@@ -249,10 +266,9 @@ def furnish(axes: Axes, panel: Panel, *, sideways: bool = False) -> None:
             axes.set_ylim(0.0, max(axes.get_ylim()[1], room))
 
 
-def draw_rows(axes: Axes, panel: Panel, how: Layout) -> None:
+def draw_rows(axes: Axes, panel: Panel, how: Layout, every: Mapping[str, Look]) -> None:
     """A row for each value that is no number, with a point for each line."""
     lines = lines_of(panel, how)
-    every = looks(list(line_names([panel], how)))
     step = 0.7 / max(1, len(lines))
     for number, (line, values) in enumerate(lines.items()):
         offset = step * (number - (len(lines) - 1) / 2)
@@ -293,6 +309,8 @@ def note_of(
         for value in panel.swept.items[name].values()
     ):
         said.append("a group: mean and range")
+    if not how.is_map and any(panel.swept.quantity.limit is not None for panel in shown):
+        said.append(f"dash-dotted: {CALL_LIMIT}")
     if len(panels) > len(shown):
         said.append(f"the first {len(shown)} of {len(panels)} panels")
     said += dict.fromkeys(fault for each in found for fault in missing(each))

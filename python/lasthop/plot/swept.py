@@ -8,10 +8,13 @@ from math import isnan, log, nan
 from statistics import fmean, pstdev
 from typing import TYPE_CHECKING, Any, cast
 
+from lasthop.calls import DELAY_P99_S, LOSS
 from lasthop.display.columns import COLUMNS
+from lasthop.display.delays import Delays
+from lasthop.display.delays import quantities_of as quantities_of_transfers
 from lasthop.errors import UserError, nearest
 from lasthop.plot.rows import Spread, spread
-from lasthop.plot.sharers import OF_WAYS, item_of, sharers, together
+from lasthop.plot.sharers import ARROWS, OF_WAYS, item_of, sharers, together
 from lasthop.quantities import LISTS, registry
 
 if TYPE_CHECKING:
@@ -25,6 +28,9 @@ DEFAULTS = (
     (("flows", "goodput_bps"),),
 )
 """Panels of a sweep that asks for none: the first line of which a point has the first quantity."""
+
+DELAY = "one_way_delay_p99_s"
+"""Delay of datagrams."""
 
 SMALL_PART = 0.01
 """Part of the largest value that an item must have somewhere to be drawn. [-]"""
@@ -139,17 +145,27 @@ class Quantity:
         Title and unit.
     scale : float
         Factor from the result's unit.
+    having : str
+        Another quantity that an item must have to be drawn; empty for all items.
+    limit : float or None
+        Limit of a good call, in the unit of the label.
     """
 
     list_name: str
     name: str
     label: str
     scale: float
+    having: str = ""
+    limit: float | None = None
 
     @classmethod
     def of(cls, list_name: str, name: str) -> "Quantity":
         """Title and unit as tables have them, else as the registry has."""
-        for column in COLUMNS.get(list_name, ()):
+        columns = (
+            *COLUMNS.get(list_name, ()),
+            *(COLUMNS["reports"] if list_name == "flows" else ()),
+        )
+        for column in columns:
             if column.quantity == name:
                 unit = column.unit or "-"
                 return cls(list_name, name, f"{column.title} [{unit}]", column.scale)
@@ -166,7 +182,7 @@ def quantities_of(sweep: "Sweep", asked: str | None) -> list[Quantity]:
         With a point at least.
     asked : str or None
         A quantity, perhaps with its list before a point: ``"jain"``, ``"classes.jain"``; None for
-        shares in a cell, goodput and losses of a router.
+        delays and losses that matter, then shares in a cell, or goodput and losses of a router.
 
     Raises
     ------
@@ -186,7 +202,8 @@ def quantities_of(sweep: "Sweep", asked: str | None) -> list[Quantity]:
     ]
     if asked is None:
         chosen = next((line for line in DEFAULTS if line[0] in known), ())
-        found = [Quantity.of(*each) for each in chosen if each in known]
+        usual = [Quantity.of(*each) for each in chosen if each in known]
+        found = [*late(sweep), *usual]
         if not found:
             raise UserError("nothing was delivered at the first point; name a quantity to draw")
         return found
@@ -205,6 +222,37 @@ def quantities_of(sweep: "Sweep", asked: str | None) -> list[Quantity]:
         )
         raise UserError(f"no quantity {name}{where}", f"known: {', '.join(sorted(names))}")
     return [Quantity.of(*fitting[0])]
+
+
+def late(sweep: "Sweep") -> list[Quantity]:
+    """Delays and losses of a sweep that matter at its first point, of one kind: datagrams if there
+    are any, else reports of sensors, else transfers.
+    """
+    point = sweep.points[0]
+    delays = Delays.of_summary(point.summary, point.scenario)
+    if delays.calls or delays.datagrams:
+        name = "flows" if delays.calls else delays.of_datagrams
+        limits = (1e3 * DELAY_P99_S, 100 * LOSS) if delays.calls else (None, None)
+        found = [
+            Quantity(name, DELAY, "99 % of packets\nwithin [ms]", 1e3, DELAY, limits[0]),
+            Quantity(name, "loss_probability", "lost packets [%]", 100, DELAY, limits[1]),
+        ]
+    elif delays.reports:
+        late, delivery = "report_delay_p95_s", "report_delivery"
+        found = [
+            Quantity("flows", late, "95 % of reports\nwithin [ms]", 1e3, late),
+            Quantity("flows", delivery, "reports in time [%]", 100, delivery),
+        ]
+    else:
+        labels = {
+            "completion_p95_s": "95 % complete\nwithin [s]",
+            "completion_s": "mean completion [s]",
+        }
+        found = [
+            Quantity(delays.of_transfers, name, labels[name], 1.0, name)
+            for name in (column.quantity for column in quantities_of_transfers(delays.transfers))
+        ]
+    return found
 
 
 class Bare:
@@ -234,7 +282,11 @@ def reader(sweep: "Sweep") -> Read:
 
     def read(summary: Mapping[str, Any], quantity: Quantity) -> Iterator[tuple[str, Spread]]:
         if quantity.list_name != "stations":
-            for name, items in alike(summary, quantity.list_name, tables).items():
+            ways = bool(quantity.having)
+            for name, every in alike(summary, quantity.list_name, tables, by_way=ways).items():
+                items = [item for item in every if is_drawn(item, quantity)]
+                if not items:
+                    continue
                 found = together([[item] for item in items], {}, [quantity.name])
                 yield name, spread(found.get(quantity.name) or {}, quantity.scale)
             return
@@ -249,12 +301,20 @@ def reader(sweep: "Sweep") -> Read:
     return read
 
 
+def is_drawn(item: Mapping[str, Any], quantity: Quantity) -> bool:
+    """Whether an item has what a quantity asks for; sensors are no datagrams of a rate."""
+    if not quantity.having:
+        return True
+    return quantity.having in item and not (quantity.having == DELAY and "reports" in item)
+
+
 def alike(
-    summary: Mapping[str, Any], list_name: str, tables: Mapping[str, str]
+    summary: Mapping[str, Any], list_name: str, tables: Mapping[str, str], *, by_way: bool = False
 ) -> dict[str, list[Mapping[str, Any]]]:
     """Items of a list by what they are called: those of stations of one table are one.
 
-    Queues have the names of their stations, and flows begin with them.
+    Queues have the names of their stations, and flows begin with them. With `by_way`, flows of
+    stations are called by station and direction.
     """
     stations = {str(item["name"]) for item in summary.get("stations", ())}
     found: dict[str, list[Mapping[str, Any]]] = {}
@@ -262,7 +322,12 @@ def alike(
         name = str(item["name"])
         station = str(item.get("station") or name)
         if station in stations and name.startswith(station):
-            name = table_of(station, tables) + name[len(station) :]
+            rest = name[len(station) :]
+            if by_way and item.get("direction") in ARROWS:
+                kind = rest.strip("/").split("/")[0].rpartition("-")[0]
+                kind = "" if kind in ("", "udp") else f" {kind}"
+                rest = f"{kind} {ARROWS[item['direction']]}"
+            name = table_of(station, tables) + rest
         found.setdefault(name, []).append(item)
     return found
 

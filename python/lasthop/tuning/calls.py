@@ -5,17 +5,10 @@ from dataclasses import dataclass
 from itertools import groupby
 from math import nan
 
-from lasthop.models.reading import UdpFlow
+from lasthop.calls import DELAY_P99_S, LOSS, is_paced
 from lasthop.result import Result
 from lasthop.scenario import Scenario
 from lasthop.tuning.categories import cell_flows, cell_scenario
-
-DELAY_P99_S = 0.15
-"""99th percentile of a call's one-way delay that must not be reached: what ITU-T G.114 allows from
-mouth to ear. [s]"""
-
-LOSS = 0.01
-"""Part of a call's datagrams whose loss must not be reached. [-]"""
 
 CALL = {"calls": "audio", "category": "voice"}
 """The call of a station: G.711 in both directions, 20 ms of speech per datagram."""
@@ -69,7 +62,7 @@ def calls_of(scenario: Scenario) -> Calls:
     flows = sorted(cell_flows(scenario), key=lambda flow: station[flow.station].group)
     for group, members in groupby(flows, key=lambda flow: station[flow.station].group):
         own = list(members)
-        paced = all(isinstance(flow, UdpFlow) and flow.udp.rate_bps > 0 for flow in own)
+        paced = all(is_paced(flow) for flow in own)
         if paced and {flow.direction for flow in own} == {"up", "down"}:
             return Calls(group, own=True)
     groups = {each.group for each in cell_scenario(scenario).stations}

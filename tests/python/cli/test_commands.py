@@ -397,7 +397,10 @@ def test_sweep_tries_disciplines_and_shows_queues(lasthop: Lasthop) -> None:
 
 def test_finite_class_has_a_rate_and_no_goodput(lasthop: Lasthop) -> None:
     done = lasthop("simulate", "-", stdin=ROUTER.encode())
-    table = next(table for table in done.stdout.split("\n\n") if "transfer" in table)
+    transfers, *tables = done.stdout.split("\n\n")[1:]
+    assert "transfer" in transfers  # delays come first
+    assert [line.split()[0] for line in transfers.splitlines()[-1:]] == ["file"]
+    table = next(table for table in tables if "\nclass " in table)
     flow, file = (
         next(line for line in table.splitlines() if line.startswith(name))
         for name in ("flow", "file")

@@ -26,7 +26,9 @@ def printed(
 ) -> list[str]:
     """Lines of a table on a terminal of so many columns, or in a file."""
     out = io.StringIO() if columns is None else Terminal()
-    monkeypatch.setenv("COLUMNS", str(columns or 20))
+    monkeypatch.delenv("COLUMNS", raising=False)
+    if columns is not None:
+        monkeypatch.setenv("COLUMNS", str(columns))
     monkeypatch.setattr(sys, "stdout", out)
     print_table(HEADERS, rows, names=names)
     return out.getvalue().splitlines()
@@ -39,8 +41,18 @@ def test_a_terminal_that_is_wide_enough_changes_nothing(monkeypatch: pytest.Monk
     assert printed(monkeypatch, 42, ROWS) != in_file
 
 
-def test_a_file_is_never_folded(monkeypatch: pytest.MonkeyPatch) -> None:
-    assert len(printed(monkeypatch, None, [LONG])) == 5  # two lines of heads, dashes, row, gap
+def test_a_file_has_a_hundred_columns_or_as_many_as_asked(monkeypatch: pytest.MonkeyPatch) -> None:
+    fits = [["x" * (100 - 33), *ROWS[0][1:]]]
+    assert len(printed(monkeypatch, None, fits)) == 5  # two lines of heads, dashes, row, gap
+    longer = [["x" * (101 - 33), *ROWS[0][1:]]]
+    folded = printed(monkeypatch, None, longer)
+    assert max(map(len, folded)) <= 100
+    assert len(folded) > 5
+    monkeypatch.setenv("COLUMNS", "43")
+    out = io.StringIO()
+    monkeypatch.setattr(sys, "stdout", out)
+    print_table(HEADERS, longer)
+    assert max(map(len, out.getvalue().splitlines())) <= 43
 
 
 @pytest.mark.parametrize("columns", [41, 30, 24, 20])

@@ -115,7 +115,7 @@ def check_aggregates(scenario: CellScenario) -> Iterator[Doubt | str]:
         f"others: of simulated cells 95 % had shares within {usual:g} points of the prediction, "
         f"all within {most:g}"
     )
-    drain_s, min_rto_s = _drain_s(scenario), min(flow.tcp.min_rto_s for flow in scenario.tcp_flows)
+    drain_s, min_rto_s = _drain_s(scenario), _min_rto_s(scenario)
     if drain_s >= SHORT_OF_TIMERS * min_rto_s:
         usual, most = EXPIRED_OFF
         yield (
@@ -125,6 +125,17 @@ def check_aggregates(scenario: CellScenario) -> Iterator[Doubt | str]:
             "windows are not full again for minutes; of such simulated cells 95 % had shares "
             f"within {usual:g} points of the prediction, all within {most:g}",
         )
+
+
+def aggregates_off(scenario: CellScenario) -> float:
+    """Return the largest stated distance of shares in cells that aggregate. [percentage points]"""
+    expires = _drain_s(scenario) >= SHORT_OF_TIMERS * _min_rto_s(scenario)
+    return max(EXPIRED_OFF if expires else AGGREGATES_OFF)
+
+
+def _min_rto_s(scenario: CellScenario) -> float:
+    """Return the least retransmission timeout of the flows. [s]"""
+    return min(flow.tcp.min_rto_s for flow in scenario.tcp_flows)
 
 
 def _drain_s(scenario: CellScenario) -> float:

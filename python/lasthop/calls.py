@@ -1,0 +1,183 @@
+"""Calls of an answer: how late and how lossy each direction is, and whether this is good enough.
+
+A call is a station or wired host with paced datagrams in both directions. ``lasthop tune --for
+calls`` uses the same limits.
+"""
+
+import json
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from lasthop import _core
+from lasthop.estimates import Estimate
+from lasthop.models.reading import UdpFlow
+
+if TYPE_CHECKING:
+    from lasthop.scenario import Scenario
+
+__all__ = ["DELAY_P99_S", "LOSS", "Call", "Facts", "facts_of", "is_paced"]
+
+DELAY_P99_S = 0.15
+"""Largest 99th percentile of a good call's one-way delay. ITU-T G.114 recommends at most this delay
+from mouth to ear. [s]"""
+
+LOSS = 0.01
+"""Largest fraction of lost datagrams of a good call. [-]"""
+
+GOOD, UNCERTAIN, BAD = "good", "uncertain", "bad"
+"""Verdicts, the best first."""
+
+RANKS = {GOOD: 0, UNCERTAIN: 1, BAD: 2}
+
+DIRECTIONS = ("up", "down")
+
+OF_CALL = re.compile(r"(?P<who>.+)/(?:\w+-)?(?P<direction>up|down)/(?P<number>\d+)")
+"""Name of a flow of a station or host with its direction, such as ``phone/udp-up/1``."""
+
+
+@dataclass(frozen=True)
+class Call:
+    """One direction of a call.
+
+    Attributes
+    ----------
+    name : str
+        Name of the call: that of its station or host.
+    direction : str
+        ``"up"`` or ``"down"``.
+    flows : tuple of str
+        Names of its flows.
+    delay_p99_s : Estimate or None
+        99th percentile of the one-way delay, of the flow in which it is largest; None if no packet
+        arrived. [s]
+    loss : Estimate
+        Fraction of lost datagrams, of the flow in which it is largest. [-]
+    verdict : str
+        ``"good"`` or ``"bad"``; ``"uncertain"`` if an interval includes a limit.
+    waits_at : str
+        Queue in which its packets wait longest; empty if it is not known.
+    """
+
+    name: str
+    direction: str
+    flows: tuple[str, ...]
+    delay_p99_s: Estimate | None
+    loss: Estimate
+    verdict: str
+    waits_at: str = ""
+
+    @property
+    def label(self) -> str:
+        """Name and direction."""
+        return f"{self.name} {self.direction}"
+
+    @property
+    def badness(self) -> tuple[int, float, float]:
+        """Key that sorts the worst call last."""
+        late_s = 0.0 if self.delay_p99_s is None else self.delay_p99_s.mean
+        return RANKS[self.verdict], late_s, self.loss.mean
+
+
+@dataclass(frozen=True)
+class Facts:
+    """Calls of an answer, and the queues in which datagrams wait.
+
+    Attributes
+    ----------
+    calls : sequence of Call
+        Each direction of each call.
+    waits : mapping
+        By flow: the queue in which its packets wait longest, and its fraction of the mean delay.
+    """
+
+    calls: Sequence[Call] = ()
+    waits: Mapping[str, tuple[str, float]] = field(default_factory=dict)
+
+
+def facts_of(summary: Mapping[str, Any], scenario: "Scenario | None") -> Facts:
+    """Return the calls of an answer, and the queues in which datagrams wait.
+
+    Parameters
+    ----------
+    summary : mapping
+        The answer.
+    scenario : Scenario or None
+        Scenario of the answer. Without it there are no calls, because a summary does not contain
+        which flows are paced.
+    """
+    if scenario is None:
+        return Facts()
+    paced = {flow.name: flow for flow in scenario.typed.flows if is_paced(flow)}
+    if not paced:
+        return Facts()
+    explain = getattr(_core, "explain", None)
+    if explain is not None:
+        return _read(json.loads(explain(scenario.to_json(), json.dumps(summary))))
+    items = {str(item["name"]): item for item in summary.get("flows", ()) if item["name"] in paced}
+    return Facts(list(_calls(items)))
+
+
+def is_paced(flow: object) -> bool:
+    """Return whether a flow sends datagrams at a rate, and not as many as the path carries."""
+    return isinstance(flow, UdpFlow) and flow.udp.rate_bps > 0
+
+
+def _read(explained: Mapping[str, Any]) -> Facts:
+    calls = [
+        Call(
+            name=item["name"],
+            direction=item["direction"],
+            flows=tuple(item["flows"]),
+            delay_p99_s=_estimate(item.get("delay_p99_s")),
+            loss=_estimate(item.get("loss")) or Estimate(0.0, None),
+            verdict=item["verdict"],
+            waits_at=item.get("waits_at") or "",
+        )
+        for item in explained.get("calls", ())
+    ]
+    waits = {}
+    for item in explained.get("delays", ()):
+        if parts := item.get("parts", ()):
+            longest = max(parts, key=lambda part: float(part["wait_s"]))
+            waits[str(item["flow"])] = str(longest["queue"]), float(longest["share"])
+    return Facts(calls, waits)
+
+
+def _calls(items: Mapping[str, Mapping[str, Any]]) -> Iterator[Call]:
+    """Yield the calls among datagram flows by their names, which say host and direction."""
+    found: dict[tuple[str, str], dict[str, list[Mapping[str, Any]]]] = {}
+    for name, item in items.items():
+        if (parts := OF_CALL.fullmatch(name)) is not None and "one_way_delay_p99_s" in item:
+            key = parts["who"], parts["number"]
+            found.setdefault(key, {}).setdefault(parts["direction"], []).append(item)
+    calls = {key: flows for key, flows in found.items() if set(flows) == set(DIRECTIONS)}
+    hosts = [host for host, _ in calls]
+    for (host, number), flows in calls.items():
+        name = host if hosts.count(host) == 1 else f"{host} {number}"
+        for direction in DIRECTIONS:
+            yield _call(name, direction, flows[direction])
+
+
+def _call(name: str, direction: str, items: Sequence[Mapping[str, Any]]) -> Call:
+    delays = [each for item in items if (each := _estimate(item.get("one_way_delay_p99_s")))]
+    losses = [each for item in items if (each := _estimate(item.get("loss_probability")))]
+    late = max(delays, key=lambda each: each.mean, default=None)
+    loss = max(losses, key=lambda each: each.mean, default=Estimate(0.0, None))
+    judged = [_judged(late, DELAY_P99_S) if late else BAD, _judged(loss, LOSS)]
+    verdict = max(judged, key=RANKS.__getitem__)
+    return Call(name, direction, tuple(str(item["name"]) for item in items), late, loss, verdict)
+
+
+def _judged(found: Estimate, limit: float) -> str:
+    half = found.ci95 or 0.0
+    if found.mean + half <= limit:
+        return GOOD
+    return BAD if found.mean - half > limit else UNCERTAIN
+
+
+def _estimate(found: Mapping[str, Any] | None) -> Estimate | None:
+    if found is None or found.get("mean") is None:
+        return None
+    return Estimate(float(found["mean"]), found.get("ci95"))

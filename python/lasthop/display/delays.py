@@ -1,0 +1,350 @@
+"""Delays and losses of an answer, which are shown before everything else.
+
+They come first if the scenario has paced datagrams, sensors, web pages or transfers that end.
+"""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+from lasthop.calls import DELAY_P99_S, LOSS, RANKS, Call, Facts, facts_of, is_paced
+from lasthop.digits import estimate
+from lasthop.display.columns import (
+    COLUMNS,
+    DELAY,
+    DELAY_P99,
+    TITLES,
+    Column,
+    called,
+    printed,
+)
+from lasthop.display.columns import LOSS as LOSS_COLUMN
+from lasthop.estimates import Estimate
+
+if TYPE_CHECKING:
+    from lasthop.answer import Answer
+    from lasthop.scenario import Scenario
+
+__all__ = [
+    "MOST_ROWS",
+    "OF_DATAGRAMS",
+    "OF_REPORTS",
+    "Delays",
+    "Part",
+    "quantities_of",
+    "remaining",
+]
+
+Item = Mapping[str, Any]
+
+MOST_CALLS = 2
+"""Most calls that have a headline each; of more calls the worst has one."""
+
+MOST_ROWS = 12
+"""Most rows of a table; of more items the worst are shown."""
+
+LOST = replace(LOSS_COLUMN, title="lost", zero_says=True)
+
+OF_DATAGRAMS = (DELAY_P99, DELAY, LOST)
+"""Quantities of calls and of other paced datagrams."""
+
+OF_REPORTS = COLUMNS["reports"]
+"""Quantities of sensors."""
+
+OF_TRANSFERS = tuple(
+    column
+    for column in COLUMNS["classes"]
+    if column.quantity
+    in (
+        "completion_s",
+        "completion_p95_s",
+        "connections_finished",
+        "connections_refused",
+        "unfinished",
+        "transfer_rate_bps",
+    )
+)
+"""Quantities of web connections and of finite flows."""
+
+LATEST = ("one_way_delay_p99_s", "report_delay_p95_s", "completion_p95_s", "completion_s")
+"""Delays by which items are sorted."""
+
+WAITS = "waits in\n(share of delay)"
+"""Head of the column of queues."""
+
+
+@dataclass(frozen=True)
+class Part:
+    """A table of delays.
+
+    Attributes
+    ----------
+    title : str
+        Words above it.
+    heads : sequence of str
+        Heads of its columns, with line breaks.
+    rows : sequence of sequences of str
+        Its cells.
+    names : int
+        Number of its columns of words, which come first.
+    list_name : str
+        List of the answer that has its items.
+    items : sequence of mappings
+        The items.
+    columns : sequence of Column
+        Their quantities that need not be shown again.
+    """
+
+    title: str
+    heads: Sequence[str]
+    rows: Sequence[Sequence[str]]
+    names: int
+    list_name: str
+    items: Sequence[Item]
+    columns: Sequence[Column]
+
+
+@dataclass(frozen=True)
+class Delays:
+    """Items of an answer whose delay or loss matters.
+
+    Attributes
+    ----------
+    facts : Facts
+        Calls, and the queues in which datagrams wait.
+    flows : mapping
+        All flows of the answer, by name.
+    datagrams : sequence of mappings
+        Flows, or classes of flows, of paced datagrams that are no calls.
+    of_datagrams : str
+        Their list.
+    reports : sequence of mappings
+        Flows of sensors.
+    transfers : sequence of mappings
+        Classes of web connections or of finite flows; the flows if there are no classes.
+    of_transfers : str
+        Their list.
+    """
+
+    facts: Facts
+    flows: Mapping[str, Item]
+    datagrams: Sequence[Item] = ()
+    of_datagrams: str = "flows"
+    reports: Sequence[Item] = ()
+    transfers: Sequence[Item] = ()
+    of_transfers: str = "classes"
+
+    @classmethod
+    def of(cls, answer: "Answer") -> "Delays":
+        """Return the delays of an answer."""
+        return cls.of_summary(answer.summary, answer.scenario if answer.has_scenario else None)
+
+    @classmethod
+    def of_summary(cls, summary: Mapping[str, Any], scenario: "Scenario | None") -> "Delays":
+        """Return the delays of an answer's summary."""
+        facts = facts_of(summary, scenario)
+        flows = {str(item["name"]): item for item in summary.get("flows", ())}
+        in_calls = {name for call in facts.calls for name in call.flows}
+        greedy = set()
+        greedy_classes = set()
+        if scenario is not None:
+            for flow in scenario.typed.flows:
+                if not is_paced(flow):
+                    greedy.add(flow.name)
+                    greedy_classes.add(flow.class_name)
+        list_name = "flows" if printed(summary, "flows") else "classes"
+        datagrams = [
+            item
+            for item in summary.get(list_name, ())
+            if DELAY_P99.says_something(item)
+            and item["name"] not in (greedy if list_name == "flows" else greedy_classes)
+            and not (list_name == "flows" and item["name"] in in_calls)
+        ]
+        if list_name == "classes" and in_calls:
+            of_calls = {flows[name].get("class") for name in in_calls if name in flows}
+            datagrams = [item for item in datagrams if item["name"] not in of_calls]
+        ending = [list(_ending(summary.get(name, ()))) for name in ("classes", "flows")]
+        return cls(
+            facts,
+            flows,
+            datagrams,
+            list_name,
+            [item for item in flows.values() if "reports" in item],
+            ending[0] or ending[1],
+            "classes" if ending[0] else "flows",
+        )
+
+    @property
+    def calls(self) -> Sequence[Call]:
+        """Each direction of each call."""
+        return self.facts.calls
+
+    def __bool__(self) -> bool:
+        """Whether there is something whose delay matters."""
+        return bool(self.calls or self.datagrams or self.reports or self.transfers)
+
+    def parts(self) -> Iterator[Part]:
+        """Yield a table for each kind."""
+        if self.calls:
+            yield self._of_calls()
+        for title, list_name, items, columns in (
+            ("delay and loss of datagrams", self.of_datagrams, self.datagrams, OF_DATAGRAMS),
+            ("sensors", "flows", self.reports, OF_REPORTS),
+            ("pages and transfers", self.of_transfers, self.transfers, OF_TRANSFERS),
+        ):
+            shown = [c for c in columns if any(c.says_something(item) for item in items)]
+            if shown:
+                yield self._of_items(title, list_name, items, shown)
+
+    def of_call(self, call: Call) -> Item:
+        """Return the quantities of a direction of a call, with the mean delay of its latest
+        flow.
+        """
+        latest = self.flows.get(self.latest(call), {})
+        late = call.delay_p99_s
+        return {
+            "name": call.label,
+            DELAY_P99.quantity: None if late is None else late.to_dict(),
+            DELAY.quantity: latest.get(DELAY.quantity),
+            LOST.quantity: call.loss.to_dict(),
+        }
+
+    def latest(self, call: Call) -> str:
+        """Return the name of the flow of a direction of a call that is latest."""
+        return max(call.flows, key=lambda name: _lateness(self.flows.get(name, {})))
+
+    def verdict_by_name(self) -> dict[str, str]:
+        """Return the verdict on each call: that on its worse direction."""
+        found: dict[str, str] = {}
+        for call in self.calls:
+            both = (found.get(call.name, call.verdict), call.verdict)
+            found[call.name] = max(both, key=RANKS.__getitem__)
+        return found
+
+    def verdicts(self) -> str:
+        """Return the verdicts on the calls in a line; empty if there are no calls."""
+        names = list(dict.fromkeys(call.name for call in self.calls))
+        if len(names) <= MOST_CALLS:
+            by_name = {
+                name: [f"{c.direction} {c.verdict}" for c in self.calls if c.name == name]
+                for name in names
+            }
+            return "; ".join(f"{name}'s call: {', '.join(by_name[name])}" for name in names)
+        worst = list(self.verdict_by_name().values())
+        counts = [f"{worst.count(verdict)} {verdict}" for verdict in RANKS if verdict in worst]
+        return f"{len(names)} calls: {', '.join(counts)}"
+
+    def headlines(self) -> Iterator[str]:
+        """Yield the answer in words: a line for each direction of a call, or for all calls."""
+        if len({call.name for call in self.calls}) <= MOST_CALLS:
+            yield from (sentence(call) for call in self.calls)
+            return
+        yield f"{self.verdicts()}; the worst direction of a call:"
+        yield sentence(max(self.calls, key=lambda call: call.badness))
+
+    def _of_calls(self) -> Part:
+        calls: Sequence[Call] = self.calls
+        if len(calls) > MOST_ROWS:
+            calls = sorted(calls, key=lambda call: call.badness, reverse=True)
+        waits = any(call.waits_at for call in calls)
+        heads = ["call", "verdict", *([WAITS] if waits else [])]
+        heads += [column.header for column in OF_DATAGRAMS]
+        rows = [
+            [
+                call.label,
+                call.verdict,
+                *([self._wait(call.waits_at, self.latest(call))] if waits else []),
+                *(column.cell(self.of_call(call)) for column in OF_DATAGRAMS),
+            ]
+            for call in calls
+        ]
+        items = [self.flows[n] for call in calls for n in call.flows if n in self.flows]
+        return Part("delay and loss of calls", heads, rows, 2 + waits, "flows", items, OF_DATAGRAMS)
+
+    def _of_items(
+        self, title: str, list_name: str, items: Sequence[Item], columns: Sequence[Column]
+    ) -> Part:
+        of_reports = any(column in OF_REPORTS for column in columns)
+        if len(items) > MOST_ROWS:
+            items = sorted(items, key=_lateness, reverse=True)
+        waits = any(item["name"] in self.facts.waits for item in items)
+        rows = []
+        for item in items:
+            queue, _ = self.facts.waits.get(str(item["name"]), ("", 0.0))
+            names = [called(item), *([self._wait(queue, str(item["name"]))] if waits else [])]
+            rows.append([*names, *(column.cell(item) for column in columns)])
+        head = TITLES["reports" if of_reports else list_name]
+        heads = [head, *([WAITS] if waits else []), *(column.header for column in columns)]
+        again = (*columns, DELAY, DELAY_P99) if of_reports else columns
+        return Part(title, heads, rows, 1 + waits, list_name, items, again)
+
+    def _wait(self, queue: str, flow: str) -> str:
+        """A queue, with its share of the mean delay of a flow if this is known."""
+        known, share = self.facts.waits.get(flow, ("", 0.0))
+        return f"{queue} ({100 * share:.0f} %)" if queue and known == queue else queue
+
+
+def quantities_of(transfers: Iterable[Item]) -> tuple[Column, ...]:
+    """Return the completion time by which transfers are compared: the 95th percentile if it is
+    known.
+    """
+    known = list(transfers)
+    columns = {column.quantity: column for column in OF_TRANSFERS}
+    for column in (columns["completion_p95_s"], columns["completion_s"]):
+        if any(column.says_something(item) for item in known):
+            return (column,)
+    return ()
+
+
+def remaining(
+    parts: Iterable[Part], list_name: str, items: Iterable[Item], columns: Iterable[Column]
+) -> list[Column]:
+    """Return the columns of a list of which the tables of delays do not show every value."""
+    shown = {
+        (str(item["name"]), column.quantity)
+        for part in parts
+        if part.list_name == list_name
+        for item in part.items
+        for column in part.columns
+    }
+    known = list(items)
+    return [
+        column
+        for column in columns
+        if any(
+            column.says_something(item) and (str(item["name"]), column.quantity) not in shown
+            for item in known
+        )
+    ]
+
+
+def sentence(call: Call) -> str:
+    """Return a direction of a call in words: verdict, delay, loss, and where its packets wait."""
+    parts = []
+    if call.delay_p99_s is not None:
+        parts.append(f"99 % of packets within {_told(call.delay_p99_s, 1e3, 'ms', DELAY_P99_S)}")
+    parts.append(f"{_told(call.loss, 100, '%', LOSS)} lost")
+    if call.waits_at:
+        parts.append(f"waits in {call.waits_at}")
+    return f"{call.name}'s call {call.direction}: {call.verdict}: {', '.join(parts)}"
+
+
+def _told(found: Estimate, scale: float, unit: str, limit: float) -> str:
+    """An estimate in words, with the limit if it may be above the limit."""
+    half = found.ci95
+    text = estimate(found.mean * scale, None if half is None else half * scale)
+    wanted = f" ({limit * scale:g} wanted)" if found.mean + (half or 0.0) > limit else ""
+    return f"{text} {unit}{wanted}"
+
+
+def _ending(items: Iterable[Item]) -> Iterator[Item]:
+    """Items that end: web connections, and finite flows of which some have finished or have not."""
+    for item in items:
+        if any(column.says_something(item) for column in OF_TRANSFERS):
+            yield item
+
+
+def _lateness(item: Item) -> float:
+    """The delay of an item, of which it has one kind; 0 if it is not known. [s]"""
+    known = (item.get(quantity) for quantity in LATEST)
+    return max((each["mean"] or 0.0 for each in known if each), default=0.0)

@@ -1,0 +1,69 @@
+"""Delays at the points of a sweep: a row for each point, and columns for each call or flow."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+from lasthop.calls import GOOD
+from lasthop.display.columns import Column
+from lasthop.display.delays import LOST, OF_DATAGRAMS, OF_REPORTS, Delays, quantities_of
+
+if TYPE_CHECKING:
+    from lasthop.sweep import Point
+
+__all__ = ["delay_table"]
+
+MOST_ITEMS = 6
+"""Most directions of calls, and most other items of a kind, that have columns of their own."""
+
+LATE = OF_DATAGRAMS[0]
+"""Delay of datagrams."""
+
+Cells = Mapping[str, str]
+"""Cells of a row by the heads of their columns."""
+
+
+def delay_table(points: Sequence["Point"]) -> tuple[list[str], list[list[str]]]:
+    """Return heads and rows of the delays at points; no heads if there is nothing to show.
+
+    Columns in which no point says something are left out. If there are many calls, the columns have
+    the number of good calls and the worst call.
+    """
+    every = [Delays.of_summary(point.summary, point.scenario) for point in points]
+    is_folded = max((len(delays.calls) for delays in every), default=0) > MOST_ITEMS
+    rows = [dict(_cells(delays, is_folded=is_folded)) for delays in every]
+    heads = list(dict.fromkeys(head for row in rows for head in row))
+    heads = [head for head in heads if any(row.get(head, "-") not in ("-", "0") for row in rows)]
+    shown = [
+        [*map(str, point.settings.values()), *(row.get(head, "-") for head in heads)]
+        for point, row in zip(points, rows, strict=True)
+    ]
+    return heads, shown
+
+
+def _cells(delays: Delays, *, is_folded: bool) -> Iterator[tuple[str, str]]:
+    calls = list(delays.calls)
+    if is_folded and calls:
+        verdicts = list(delays.verdict_by_name().values())
+        yield "good\ncalls\n[-]", f"{verdicts.count(GOOD)} of {len(verdicts)}"
+        worst = max(calls, key=lambda call: call.badness)
+        for column in (LATE, LOST):
+            yield f"worst\ncall\n{column.header}", column.cell(delays.of_call(worst))
+    else:
+        for call in calls:
+            for column in (LATE, LOST):
+                head = f"{call.name}\ncall {call.direction}\n{column.header}"
+                yield head, column.cell(delays.of_call(call))
+        for name, verdict in delays.verdict_by_name().items():
+            yield f"{name}\ncall\nverdict", verdict
+    for items, columns in (
+        (delays.datagrams, (LATE, LOST)),
+        (delays.reports, (OF_REPORTS[0], OF_REPORTS[2])),
+        (delays.transfers, quantities_of(delays.transfers)),
+    ):
+        for item in items[:MOST_ITEMS]:
+            yield from _of_item(item, columns)
+
+
+def _of_item(item: Mapping[str, Any], columns: Sequence[Column]) -> Iterator[tuple[str, str]]:
+    for column in columns:
+        yield f"{item['name']}\n{column.header}", column.cell(item)

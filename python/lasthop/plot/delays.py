@@ -1,0 +1,157 @@
+"""Panels of delays and losses, which come first in a picture: a row for each call or flow."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+from matplotlib.axes import Axes
+
+from lasthop.calls import DELAY_P99_S, LOSS
+from lasthop.display.delays import Delays, quantities_of
+from lasthop.plot.beside import CALL_LIMIT, Beside, Row, says_something
+from lasthop.plot.figure import title
+from lasthop.plot.rows import NumberColumns, estimates
+from lasthop.plot.sharers import ARROWS, groups_of, title_of
+
+if TYPE_CHECKING:
+    from lasthop.answer import Answer
+
+__all__ = ["DelayPanel", "Members", "delay_panels", "rows_of"]
+
+DELAY, LOST = "one_way_delay_p99_s", "loss_probability"
+Place: TypeAlias = tuple[str, str, str]
+"""An item: its host, or nothing, what it is there, and its name."""
+
+COMPLETION = {
+    "completion_p95_s": "95 % are complete within [s]",
+    "completion_s": "mean completion time [s]",
+}
+"""Labels of completion times."""
+
+
+@dataclass(frozen=True)
+class Members:
+    """Items of a list that are one row.
+
+    Attributes
+    ----------
+    label : str
+        Name of the row.
+    names : tuple of str
+        Names of the items; the row has their mean and range.
+    """
+
+    label: str
+    names: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class DelayPanel:
+    """A panel with a row for each call, flow or class.
+
+    Attributes
+    ----------
+    title : str
+        Title above it.
+    rows : list of Row
+        Its rows.
+    quantity : str
+        The drawn quantity.
+    scale : float
+        Factor from the result's unit.
+    label : str
+        Label of the axis.
+    limit : float or None
+        Limit of a good call, in the unit of the axis.
+    """
+
+    title: str
+    rows: list[Row]
+    quantity: str
+    scale: float
+    label: str
+    limit: float | None = None
+
+    def draw(self, axes: Axes, beside: Beside, numbers: NumberColumns) -> None:
+        """Draw bars, numbers, and the limit of a good call."""
+        title(axes, self.title)
+        beside.draw(axes, self.rows, self.quantity, self.scale, numbers)
+        if self.limit is not None:
+            axes.axvline(self.limit, color="black", linestyle="-.", label=CALL_LIMIT, zorder=3)
+            axes.set_xlim(right=max(axes.get_xlim()[1], 1.04 * self.limit))
+        axes.set_xlabel(self.label)
+
+
+def delay_panels(beside: Beside) -> list[DelayPanel]:
+    """Return the panels of delays and losses; none if no delay of the first answer matters."""
+    delays = Delays.of(beside.first)
+    return [panel for panel in _panels(beside, delays) if _says_something(beside, panel)]
+
+
+def rows_of(beside: Beside, list_name: str, members: Sequence[Members]) -> list[Row]:
+    """Return a row for each group of items, as all answers and measurements have them."""
+    return beside.grouped(list_name, [(each.label, each.names) for each in members])
+
+
+def _panels(beside: Beside, delays: Delays) -> Iterator[DelayPanel]:
+    answer = beside.first
+    calls = [
+        (call.name, f"call {ARROWS[call.direction]}", delays.latest(call)) for call in delays.calls
+    ]
+    datagrams = _places(delays.datagrams, delays.of_datagrams)
+    if delays.of_datagrams == "flows":
+        rows = rows_of(beside, "flows", _in_rows(answer, [*calls, *datagrams]))
+    else:
+        rows = rows_of(beside, "flows", _in_rows(answer, calls))
+        rows += rows_of(beside, delays.of_datagrams, _in_rows(answer, datagrams))
+    wanted = (1e3 * DELAY_P99_S, 100 * LOSS) if delays.calls else (None, None)
+    within = "99 % of packets arrive within [ms]"
+    verdicts = delays.verdicts()
+    label = f"{within}\n{verdicts}" if verdicts else within
+    yield DelayPanel("Delay", rows, DELAY, 1e3, label, wanted[0])
+    yield DelayPanel("Loss", rows, LOST, 100, "lost packets [%]", wanted[1])
+    sensors = rows_of(beside, "flows", _in_rows(answer, _places(delays.reports, "flows")))
+    label = "95 % of the reports arrive within [ms]"
+    yield DelayPanel("Delay of reports", sensors, "report_delay_p95_s", 1e3, label)
+    label = "reports that arrive in time [%]"
+    yield DelayPanel("Delivery of reports", sensors, "report_delivery", 100, label)
+    ending = _in_rows(answer, _places(delays.transfers, delays.of_transfers))
+    for column in quantities_of(delays.transfers):
+        transfers = rows_of(beside, delays.of_transfers, ending)
+        label = COMPLETION[column.quantity]
+        yield DelayPanel("Completion", transfers, column.quantity, 1, label)
+
+
+def _says_something(beside: Beside, panel: DelayPanel) -> bool:
+    """Whether some answer has a value, and of losses one that is not zero."""
+    values = [
+        estimates([row.of(kind) for row in panel.rows], panel.quantity) for kind in beside.answers
+    ]
+    if panel.quantity == LOST:
+        return any(each.value > 0 for of_one in values for each in of_one)
+    return any(map(says_something, values))
+
+
+def _places(items: Sequence[Mapping[str, Any]], list_name: str) -> list[Place]:
+    """Items by station and direction; classes and flows between wired nodes by their names."""
+    found = []
+    for item in items:
+        name, host = str(item["name"]), str(item.get("station") or "")
+        is_of_station = list_name == "flows" and host and item.get("direction") in ARROWS
+        found.append((host, ARROWS[item["direction"]], name) if is_of_station else ("", name, name))
+    return found
+
+
+def _in_rows(answer: "Answer", places: Sequence[Place]) -> list[Members]:
+    """Rows of items: those of the stations of one table, and of one direction, are one row."""
+    stations = [str(item["name"]) for item in answer.summary.get("stations", ())]
+    groups = groups_of(answer, stations)
+    rows: dict[tuple[str, str], list[Place]] = {}
+    for host, rest, name in places:
+        rows.setdefault((groups.get(host, host), rest), []).append((host, rest, name))
+    found = []
+    for (group, rest), members in rows.items():
+        hosts = tuple(dict.fromkeys(host for host, _, _ in members))
+        title = title_of(group, hosts) if group else ""
+        found.append(Members(f"{title} {rest}".strip(), tuple(name for _, _, name in members)))
+    return found
