@@ -54,7 +54,7 @@ def test_verdicts_of_each_case(asked: lh.WhatIf) -> None:
     assert [run.is_unchanged for run in asked.runs] == [False, False, False, False, True, False]
     assert asked.notes == [
         "no change: no change: its settings make the scenario as it is",
-        "two: only this case has laptop/up/2: only what both have is compared",
+        "two: only this case has laptop/up/2: columns of single items leave them out",
     ]
 
 
