@@ -112,8 +112,8 @@ def what_if(
     asked = asked_cases(case or [], cases)
     for name in show or ():
         check_name(name)
-    scenario = read_scenario(file, settings, replications=replications, seed=seed)
-    scenario = base_of(scenario, replications)
+    given = read_scenario(file, settings, replications=replications, seed=seed)
+    scenario = base_of(given, replications)
     need("lasthop what-if", "scipy", *(("pandas", "pyarrow") if out is not None else ()))
     known = set(kept_disciplines(scenario))
     for each in scenarios_of(scenario, asked).values():
@@ -125,7 +125,7 @@ def what_if(
         refuse_foreign(out, FILES)
     reported = report_path(report, anonymise, file)
     told = [("case", each.name) for each in asked]
-    picture = picture_path(plot, scenario, "what-if", changed(scenario, *told), out)
+    picture = picture_path(plot, scenario, "what-if", changed(given, *told), out)
     if picture is not None:
         need("a picture", "matplotlib")
     with batch_bar(f"comparing {counted(len(asked), 'case')}") as progress:

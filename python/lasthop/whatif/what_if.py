@@ -69,7 +69,7 @@ class Change:
     measure: Measure
     difference: Difference
     is_best: bool
-    """Whether the case is the best of the column, alone or together with others."""
+    """Whether the case is the best of the column, or the same as the best within the noise."""
 
 
 class WhatIf:
@@ -217,7 +217,7 @@ class WhatIf:
                     (each.only_here, "only this case has"),
                 )
                 told = "; ".join(f"{what} {listed(names)}" for names, what in parts if names)
-                yield f"{name}: {told}: only what both have is compared"
+                yield f"{name}: {told}: columns of single items leave them out"
 
     @cached_property
     def frame(self) -> "pd.DataFrame":
