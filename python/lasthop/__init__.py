@@ -39,6 +39,7 @@ if TYPE_CHECKING:
         TooCostlyError,
         UserError,
     )
+    from lasthop.explanation import Explanation, explain
     from lasthop.load import load
     from lasthop.predict import fluid, predict
     from lasthop.report import write_report
@@ -56,6 +57,7 @@ __all__ = [
     "ConvergenceError",
     "Emulation",
     "EngineError",
+    "Explanation",
     "ModelError",
     "Prediction",
     "Problem",
@@ -74,6 +76,7 @@ __all__ = [
     "check",
     "compare",
     "emulate",
+    "explain",
     "fluid",
     "load",
     "predict",
@@ -95,6 +98,7 @@ MODULES = {
     "ConvergenceError": "errors",
     "Emulation": "emulation",
     "EngineError": "errors",
+    "Explanation": "explanation",
     "ModelError": "errors",
     "Prediction": "result",
     "Problem": "errors",
@@ -112,6 +116,7 @@ MODULES = {
     "check": "scenario",
     "compare": "compare",
     "emulate": "emulation",
+    "explain": "explanation",
     "fluid": "predict",
     "load": "load",
     "predict": "predict",

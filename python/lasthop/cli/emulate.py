@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from lasthop.cli.boundary import note, warn
+from lasthop.cli.footer import print_footer
 from lasthop.cli.options import (
     File,
     Json,
@@ -333,6 +334,7 @@ def print_emulation(scenario: "Scenario", emulation: "Emulation", as_json: bool)
         delays = Delays.of(emulation)
         typer.echo("\n".join([str(scenario["name"]), *delays.headlines(), f"{length}\n"]))
         print_answer(emulation, delays)
+        print_footer(emulation.scenario, emulation)
     print_warnings(emulation)
     print_lateness(emulation)
 

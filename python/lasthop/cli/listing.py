@@ -11,7 +11,7 @@ COMMANDS = {
     "predict": "Predict a scenario by a model.",
     "simulate": "Simulate a scenario packet by packet.",
     "compare": "Predict and simulate, and compare the results.",
-    "explain": "Explain a term, a quantity or a claim.",
+    "explain": "Explain a result and what helps, or a term.",
     "emulate": "Run a scenario in real time with real TCP.",
     "sweep": "Simulate a scenario at many settings.",
     "what-if": "Compare named cases with a scenario as it is.",

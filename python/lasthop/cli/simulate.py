@@ -10,6 +10,7 @@ import typer
 
 from lasthop.allowance import MAX_MEMORY_BYTES
 from lasthop.cli.boundary import Interrupted, print_either, simulating, warn
+from lasthop.cli.footer import print_footer
 from lasthop.cli.options import (
     OUT_RULE,
     File,
@@ -225,10 +226,11 @@ def finish(result: Result) -> None:
 
 
 def print_result(result: Result) -> None:
-    """Print the result: what became of calls, the runs, and tables."""
+    """Print the result: verdicts on calls, the runs, tables, and a short explanation."""
     delays = Delays.of(result)
     print_runs(result, delays)
     print_answer(result, delays)
+    print_footer(result.scenario, result)
 
 
 def print_runs(result: Result, delays: Delays) -> None:
