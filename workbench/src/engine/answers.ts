@@ -85,3 +85,16 @@ export interface Problem {
 
 /** A checked scenario with all defaults filled in: what `lasthop check --json` prints. */
 export type Scenario = Record<string, unknown>;
+
+/** A direction of a call, with the interval of its delay and loss. */
+export interface Call {
+  name: string;
+  direction: "up" | "down";
+  flows: string[];
+  delay_p99_s: Estimate;
+  loss: Estimate;
+  verdict: "good" | "bad" | "uncertain";
+  /** The queue in which its packets wait longest, and that queue's share of the delay. */
+  waits_at?: string;
+  wait_share?: number;
+}

@@ -21,6 +21,17 @@ export interface Shown {
   air: Air | null;
   /** What a model says of the same scenario, where somebody has asked for it. */
   prediction?: Answer | null;
+  /** An earlier run that this one is compared with. */
+  kept?: Kept | null;
+}
+
+/** A run that the user has kept, with the edits that lead from it to the run that is shown. */
+export interface Kept {
+  /** The edits in words, such as `wire.queue: 1000 → fq_codel`. */
+  changes: string[];
+  answer: Answer;
+  series: Series | null;
+  distributions: Distribution[] | null;
 }
 
 /** Recorded frames of the first replication; the same object as long as the record is the same. */
