@@ -23,7 +23,8 @@ pub enum Ends {
 #[derive(Clone, Debug, PartialEq)]
 pub struct Flow {
     /// Unique name: `STATION/up/K`, `STATION/down/K`, `STATION/udp-up/K` or `STATION/udp-down/K`; between
-    /// wired nodes the name of its table, with a number if the table makes several.
+    /// wired nodes the name of its table, with a number if the table makes several. A flow of a call:
+    /// `HOST/audio-up/K`, `HOST/audio-down/K`, `HOST/video-up/K` or `HOST/video-down/K`.
     pub name: String,
     /// The table it comes from, for statistics by class.
     pub class: String,
@@ -46,6 +47,8 @@ pub struct Flow {
     pub transport: Transport,
     /// A sensor's reports, if they are what the transport carries, each as one segment or datagram.
     pub reports: Option<ReportSettings>,
+    /// Number of the call of which the flow is a part, from 1 on.
+    pub call: Option<u32>,
 }
 
 impl Flow {
@@ -67,6 +70,7 @@ impl Flow {
             stop: None,
             transport,
             reports: None,
+            call: None,
             name,
         }
     }

@@ -1,5 +1,6 @@
 //! Traffic sources beside bulk TCP.
 
+pub mod call;
 mod flow;
 pub mod sensor;
 mod settings;

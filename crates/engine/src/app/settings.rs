@@ -2,7 +2,7 @@
 
 use crate::kernel::time::Span;
 use crate::notation::setting::{
-    Json, S, Setting, US, duration, number, rate, size, word, word_or_none,
+    Json, S, Setting, US, count, duration, number, rate, size, word, word_or_none,
 };
 use crate::notation::value::Value;
 use crate::tcp::TcpSettings;
@@ -97,6 +97,8 @@ table! {
         payload_bytes as "packet": u32 = size(1..=2_304).default("1472 B");
         /// UDP/IP header of a datagram.
         header_bytes as "header": u32 = size(0..=256).default("28 B");
+        /// Datagrams that leave back to back. The gaps are between bursts, and longer by this factor. [packets]
+        apart burst: u32 = 1;
     }
 }
 
@@ -108,6 +110,8 @@ table! {
         /// Gaps between datagrams: equal ("constant") or exponential ("poisson"). With "greedy" the source sends a datagram whenever the first queue with a rate on the path has space.
         arrivals: Option<Arrivals> =
             word_or_none().depends("\"constant\"; \"greedy\" with rate = \"greedy\"");
+        /// Number of datagrams that the source sends back to back, such as those of a video frame. The gaps are between bursts, and are longer by this factor.
+        burst: u32 = count(1..=1_000).default(1);
     }
 }
 
@@ -118,13 +122,20 @@ table! {
         rate: Option<SourceRate> = rate().or("greedy").checked();
         /// Gaps between datagrams: equal ("constant") or exponential ("poisson").
         arrivals: Gaps = word().default(Gaps::Constant);
+        /// Number of datagrams that the source sends back to back, such as those of a video frame. The gaps are between bursts, and are longer by this factor.
+        burst: u32 = count(1..=1_000).default(1);
     }
 }
 
 impl UdpSettings {
-    /// The same settings with datagrams that leave at `rate`, with gaps by `arrivals` unless the source is
-    /// greedy.
-    pub fn leaving(self, rate: Option<SourceRate>, arrivals: Option<Arrivals>) -> UdpSettings {
+    /// The same settings with datagrams that leave at `rate` in bursts of `burst`, with gaps by `arrivals`
+    /// unless the source is greedy.
+    pub fn leaving(
+        self,
+        rate: Option<SourceRate>,
+        arrivals: Option<Arrivals>,
+        burst: u32,
+    ) -> UdpSettings {
         let (arrivals, rate_bps) = match rate {
             Some(SourceRate::Greedy) => (Arrivals::Greedy, 0),
             Some(SourceRate::Bps(bps)) => (arrivals.unwrap_or(Arrivals::Constant), bps),
@@ -133,6 +144,7 @@ impl UdpSettings {
         UdpSettings {
             arrivals,
             rate_bps,
+            burst,
             ..self
         }
     }

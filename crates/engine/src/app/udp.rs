@@ -1,4 +1,4 @@
-//! Datagram sources: equal gaps, exponential gaps, or greedy.
+//! Datagram sources: equal gaps, exponential gaps, or greedy; one datagram or several after each gap.
 
 use super::{Arrivals, UdpSettings};
 use crate::kernel::streams::Stream;
@@ -11,6 +11,9 @@ pub struct UdpSource {
     arrivals: Arrivals,
     mean_gap_ns: f64,
     gap: Span,
+    burst: u32,
+    /// Datagrams of the present burst that are still to be sent, at least one.
+    left: u32,
     stream: Stream,
     due: Time,
     open: bool,
@@ -20,12 +23,14 @@ pub struct UdpSource {
 impl UdpSource {
     /// A source that has not started.
     pub fn new(settings: &UdpSettings, stream: Stream) -> UdpSource {
-        let bits = f64::from(settings.payload_bytes) * 8.0;
+        let bits = f64::from(settings.payload_bytes) * 8.0 * f64::from(settings.burst);
         let mean_gap_ns = bits * 1e9 / settings.rate_bps.max(1) as f64;
         UdpSource {
             arrivals: settings.arrivals,
             mean_gap_ns,
             gap: Span(mean_gap_ns.round() as u64),
+            burst: settings.burst,
+            left: settings.burst,
             stream,
             due: Time::NEVER,
             open: false,
@@ -60,8 +65,21 @@ impl UdpSource {
         self.due
     }
 
-    /// Sends a datagram and sets the next deadline; returns the datagram's number.
+    /// Sends a datagram and sets the next deadline, which is the present instant within a burst; returns
+    /// the datagram's number.
     pub fn send(&mut self) -> u32 {
+        self.left -= 1;
+        if self.left == 0 {
+            self.left = self.burst;
+            self.wait();
+        }
+        let number = self.next;
+        self.next = self.next.wrapping_add(1);
+        number
+    }
+
+    /// Sets the deadline one gap later.
+    fn wait(&mut self) {
         match self.arrivals {
             Arrivals::Constant => self.due += self.gap,
             Arrivals::Poisson => {
@@ -70,9 +88,6 @@ impl UdpSource {
             }
             Arrivals::Greedy => {}
         }
-        let number = self.next;
-        self.next = self.next.wrapping_add(1);
-        number
     }
 
     fn draw_phase(&mut self) -> Span {
@@ -89,19 +104,20 @@ mod tests {
     use super::*;
     use crate::kernel::streams::Streams;
 
-    fn source(arrivals: Arrivals) -> UdpSource {
+    fn source(arrivals: Arrivals, burst: u32) -> UdpSource {
         let settings = UdpSettings {
             arrivals,
             rate_bps: 8_000_000,
             payload_bytes: 1000,
             header_bytes: 28,
+            burst,
         };
         UdpSource::new(&settings, Streams::new(1, 0).stream("udp"))
     }
 
     #[test]
     fn a_constant_source_keeps_equal_gaps() {
-        let mut source = source(Arrivals::Constant);
+        let mut source = source(Arrivals::Constant, 1);
         source.open(Time(5));
         let first = source.deadline().0;
         assert!((5..1_000_005).contains(&first));
@@ -118,8 +134,24 @@ mod tests {
     }
 
     #[test]
+    fn a_burst_leaves_at_one_instant_and_the_gaps_are_longer() {
+        let mut source = source(Arrivals::Constant, 5);
+        source.open(Time::ZERO);
+        let first = source.deadline().0;
+        assert!(first < 5_000_000);
+        let times: Vec<u64> = (0..7)
+            .map(|_| {
+                let at = source.deadline().0;
+                source.send();
+                at - first
+            })
+            .collect();
+        assert_eq!(times, [0, 0, 0, 0, 0, 5_000_000, 5_000_000]);
+    }
+
+    #[test]
     fn a_poisson_source_keeps_its_mean_rate() {
-        let mut source = source(Arrivals::Poisson);
+        let mut source = source(Arrivals::Poisson, 1);
         source.open(Time::ZERO);
         for _ in 0..100_000 {
             source.send();

@@ -8,6 +8,7 @@ use super::root::{Root, RootKeys, StationTable};
 use super::sharing;
 use super::stations::{self, made_stations, shapes};
 use super::wired::{FlowTable, Hosts, ShapeLink};
+use crate::app::call::CallKeys;
 use crate::app::{Datagrams, SensorSettings, SourceRate, WiredDatagrams};
 use crate::kernel::time::Span;
 use crate::mac::{Own, Preset};
@@ -71,6 +72,11 @@ pub(super) fn check(root: &Section, problems: &mut Problems) {
         for (source, _) in made(station, DATAGRAMS) {
             check_lifetime(source, problems);
             check_source(root, cell, source, problems);
+            check_burst(source, source.said(Datagrams::burst), problems);
+        }
+        if let Some(call) = station.inside(StationTable::call) {
+            check_lifetime(call, problems);
+            check_call(call, problems);
         }
         for (reports, _) in made(station, REPORTS) {
             check_lifetime(reports, problems);
@@ -131,6 +137,10 @@ fn check_wired_flows(root: &Section, problems: &mut Problems) {
             TcpSettings::check(Layers(&[flow, tcp]), problems);
         }
         check_web(flow, problems);
+        if let Some(call) = flow.inside(FlowTable::call) {
+            check_wired_call(flow, call, problems);
+            continue;
+        }
         let Some(source) = flow.inside(FlowTable::udp) else {
             continue;
         };
@@ -140,14 +150,56 @@ fn check_wired_flows(root: &Section, problems: &mut Problems) {
         }
         let needed = "a rate such as \"2 Mbps\"";
         missing(source, WiredDatagrams::rate, needed, problems);
-        let of_tcp = TcpSettings::table().names();
-        let of_tcp = of_tcp.chain(keys!(FlowTable: segments));
-        for entry in of_tcp.filter_map(|key| flow.entry(key)) {
-            entry.refuse(
-                "this key is only for TCP; expected a flow without udp",
-                problems,
-            );
-        }
+        check_burst(source, source.said(WiredDatagrams::burst), problems);
+        refuse_tcp(flow, "udp", problems);
+    }
+}
+
+/// Keys of TCP are not for a flow without TCP, which has the key `other`.
+fn refuse_tcp(flow: &Section, other: &str, problems: &mut Problems) {
+    let of_tcp = TcpSettings::table().names();
+    let of_tcp = of_tcp.chain(keys!(FlowTable: segments));
+    for entry in of_tcp.filter_map(|key| flow.entry(key)) {
+        let message = format!("this key is only for TCP; expected a flow without {other}");
+        entry.refuse(message, problems);
+    }
+}
+
+/// Calls between wired nodes stand in the place of other traffic.
+fn check_wired_call(flow: &Section, call: &Section, problems: &mut Problems) {
+    check_call(call, problems);
+    let others = [flow.inside(FlowTable::udp), flow.inside(FlowTable::web)];
+    for other in others.into_iter().flatten() {
+        other.refuse("conflicts with `call`; expected one of the two", problems);
+    }
+    refuse_tcp(flow, "call", problems);
+}
+
+/// The word "audio" says that a call has no video.
+fn check_call(call: &Section, problems: &mut Problems) {
+    if let (Some(calls), Some(video)) = (call.value(CallKeys::calls), call.said(CallKeys::video))
+        && let keys = (CallKeys {
+            calls,
+            video: video.value,
+        })
+        && keys.contradicts()
+    {
+        let fault = "contradicts calls = \"audio\"; expected false, or a number of calls";
+        video.refuse_value(fault, problems);
+    }
+}
+
+/// A greedy source has no gaps.
+fn check_burst(source: &Section, burst: Option<Said<u32>>, problems: &mut Problems) {
+    let rate = source.value(Datagrams::rate).flatten();
+    let arrivals = source.value(Datagrams::arrivals).flatten();
+    let is_greedy = rate == Some(SourceRate::Greedy) || arrivals == Some(Arrivals::Greedy);
+    if let Some(burst) = burst
+        && burst.value > 1
+        && is_greedy
+    {
+        let fault = "contradicts a greedy source, which has no gaps; expected 1";
+        burst.refuse_value(fault, problems);
     }
 }
 

@@ -50,6 +50,7 @@ impl CsmaFlow {
             stop: self.stop,
             transport: self.transport.clone(),
             reports: None,
+            call: None,
         }
     }
 }

@@ -4,6 +4,7 @@ use super::model::*;
 use super::network;
 use super::root::{RootKeys, StationTable};
 use super::wired::FlowTable;
+use crate::app::call::CallKeys;
 use crate::app::{Datagrams, SensorSettings};
 use crate::kernel::time::Span;
 use crate::mac::ApTable;
@@ -56,6 +57,14 @@ table! {
     /// Small reports, each in one segment or datagram. A bare value is the mean time between reports.
     pub struct SensorFlow in "reports" {
         all_of SensorSettings;
+        all_of StationFlow;
+    }
+}
+
+table! {
+    /// Calls of a station. A bare number is the number of calls, and the word "audio" is one call without video. Each call has 50 audio packets of 160 B per second (64 kb/s) in both directions. With video it also has 30 frames per second in both directions, each of 5 packets of 1000 B (1.2 Mb/s).
+    pub struct StationCall in "call" {
+        all_of CallKeys;
         all_of StationFlow;
     }
 }
@@ -156,8 +165,13 @@ pub(super) fn of_station(
         }
     }
     for (table, direction) in made(station, DATAGRAMS) {
-        let Datagrams { rate, arrivals } = Datagrams::read(&Layers(&[table]))?;
-        let transport = Transport::Udp(udp_of(root, Some(table))?.leaving(rate, arrivals));
+        let Datagrams {
+            rate,
+            arrivals,
+            burst,
+        } = Datagrams::read(&Layers(&[table]))?;
+        let udp = udp_of(root, Some(table))?.leaving(rate, arrivals, burst);
+        let transport = Transport::Udp(udp);
         let name = format!("udp-{}/1", direction.name());
         flows.push(flow(name, table, direction, transport)?);
     }
@@ -186,6 +200,16 @@ pub(super) fn of_station(
             reports: Some(reports),
             ..flow(name, table, direction, transport)?
         });
+    }
+    if let Some(table) = station.inside(StationTable::call) {
+        let udp = udp_of(root, None)?;
+        for part in CallKeys::read(&Layers(&[table]))?.parts() {
+            let transport = Transport::Udp(part.medium.source(udp));
+            flows.push(Flow {
+                call: Some(part.call),
+                ..flow(part.name(), table, part.direction, transport)?
+            });
+        }
     }
     Ok(flows)
 }
@@ -225,6 +249,7 @@ fn start_of<'a>(root: &'a Section, stations: &[Station], flow: &Flow) -> Option<
     let station = root.one(RootKeys::station, group)?;
     let table = match flow.transport {
         _ if flow.reports.is_some() => under(station, REPORTS, direction),
+        _ if flow.call.is_some() => station.inside(StationTable::call),
         Transport::Tcp(_) => under(station, CONNECTIONS, direction),
         Transport::Udp(_) => under(station, DATAGRAMS, direction),
         Transport::Web(_) => None, // between wired nodes only

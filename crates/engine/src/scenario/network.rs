@@ -4,11 +4,12 @@ use std::collections::HashSet;
 
 use super::flows::{StationFlow, udp_of};
 use super::model::*;
-use super::root::RootKeys;
+use super::root::{RootKeys, StationTable};
 use super::routes::{Route, nodes, route};
-use super::stations::members;
+use super::stations::{member_names, members};
 use super::wired::{Dumbbell, FlowTable, Hosts, ParkingLot, ShapeLink};
 use crate::app::WiredDatagrams;
+use crate::app::call::{CallKeys, Part};
 use crate::kernel::time::Span;
 use crate::notation::decode::{Said, Section};
 use crate::notation::layers::Layers;
@@ -70,14 +71,29 @@ pub(super) fn assemble(
         scenario.links.extend([there, back]);
     }
     unique_links(root, scenario, problems)?;
+    let callers: HashSet<String> = callers(root).collect();
     let mut names = HashSet::new();
     for class in classes(root, shape.as_ref(), problems)? {
         flows(root, &class, scenario, problems)?;
         for member in class.names() {
             unique(&mut names, &member, class.table(), problems)?;
+            if class.calls() && callers.contains(&member) {
+                let message = format!(
+                    "station `{}` has calls of this name too; expected unique names",
+                    one_line(&member, 80)
+                );
+                return Err(class.table().refuse(message, problems));
+            }
         }
     }
     Ok(())
+}
+
+/// Names of the stations that have calls.
+fn callers(root: &Section) -> impl Iterator<Item = String> {
+    let stations = root.tables(RootKeys::station).iter();
+    let calling = stations.filter(|(_, station)| station.inside(StationTable::call).is_some());
+    calling.flat_map(|(table, station)| member_names(table, station))
 }
 
 /// The name of a flow that a table makes must not be one of those before.
@@ -251,6 +267,12 @@ impl Class<'_> {
         members(&self.name, self.count)
     }
 
+    /// Whether its flows are those of calls.
+    fn calls(&self) -> bool {
+        self.own
+            .is_some_and(|own| own.inside(FlowTable::call).is_some())
+    }
+
     /// The table that makes it.
     fn table(&self) -> &Section {
         self.tables[0]
@@ -274,9 +296,17 @@ pub(super) fn transport(root: &Section, own: Option<&Section>) -> Result<Transpo
         return TcpSettings::read(&Layers(&tables)).map(Transport::Tcp);
     };
     if let Some(source) = own.inside(FlowTable::udp) {
-        let WiredDatagrams { rate, arrivals } = WiredDatagrams::read(&Layers(&[source]))?;
+        let WiredDatagrams {
+            rate,
+            arrivals,
+            burst,
+        } = WiredDatagrams::read(&Layers(&[source]))?;
         let udp = udp_of(root, Some(source))?;
-        return Ok(Transport::Udp(udp.leaving(rate, Some(arrivals.into()))));
+        return Ok(Transport::Udp(udp.leaving(
+            rate,
+            Some(arrivals.into()),
+            burst,
+        )));
     }
     let tables: Vec<&Section> = [own].into_iter().chain(tcp).collect();
     let tcp = TcpSettings {
@@ -292,6 +322,29 @@ pub(super) fn transport(root: &Section, own: Option<&Section>) -> Result<Transpo
     }
 }
 
+/// A flow of each pair of hosts of a class.
+struct Carried {
+    transport: Transport,
+    /// The part of a call that it is.
+    part: Option<Part>,
+}
+
+/// The flows of each pair of hosts of a class.
+fn carried(root: &Section, own: Option<&Section>) -> Result<Vec<Carried>, Refused> {
+    let Some(call) = own.and_then(|own| own.inside(FlowTable::call)) else {
+        let transport = transport(root, own)?;
+        let part = None;
+        return Ok(vec![Carried { transport, part }]);
+    };
+    let udp = udp_of(root, None)?;
+    let parts = CallKeys::read(&Layers(&[call]))?.parts();
+    let carried = parts.map(|part| Carried {
+        transport: Transport::Udp(part.medium.source(udp)),
+        part: Some(part),
+    });
+    Ok(carried.collect())
+}
+
 /// The flows of a class, each with the links of its hosts.
 fn flows(
     root: &Section,
@@ -304,10 +357,11 @@ fn flows(
     let back = way(class, FlowTable::from, to, from, scenario, problems)?;
     let hosts = Hosts::read(&Layers(&class.tables))?;
     let quarter = quarter(class, forward.delay + back.delay, problems)?;
-    let transport = transport(root, class.own)?;
+    let carried = carried(root, class.own)?;
+    let transport = &carried[0].transport; // a call has several, all of datagrams
     // a web source stands for many hosts: the rate of a shape's hosts is not the rate of all of them
     // together
-    let access = match (&transport, class.own) {
+    let access = match (transport, class.own) {
         (Transport::Web(_), Some(own)) => Layers(&[own]).value(Hosts::access)?.flatten(),
         _ => hosts.access,
     };
@@ -327,36 +381,47 @@ fn flows(
         );
         return Err(problems.add(origin, path, message));
     }
-    let jitter = jitter(root, class, &forward, &transport, scenario, problems)?;
+    let jitter = jitter(root, class, &forward, transport, scenario, problems)?;
     let names = class.names();
     let members = names.len();
-    for (k, name) in names.into_iter().enumerate() {
+    for (k, member) in names.into_iter().enumerate() {
         let rate_bps = access.map(|rate| spread_rate(rate, hosts.access_spread, k, members));
         let longer = spread_delay(hosts.rtt_spread, k, members);
         let quarter = Span(quarter.0 + longer.0 / 4);
-        let first = scenario.links.len() as u32;
-        let has_hosts = rate_bps.is_some() || quarter > Span::ZERO || jitter > Span::ZERO;
-        if has_hosts {
-            let hosts = host_links(&name, class, rate_bps, quarter, jitter);
-            scenario.links.extend(hosts);
+        for Carried { transport, part } in &carried {
+            let name = match part {
+                Some(part) => format!("{member}/{}", part.name()),
+                None => member.clone(),
+            };
+            let (ends, out, home) = match part.map(|part| part.direction) {
+                Some(Direction::Down) => ([to, from], &back, &forward),
+                Some(Direction::Up) | None => ([from, to], &forward, &back),
+            };
+            let first = scenario.links.len() as u32;
+            let has_hosts = rate_bps.is_some() || quarter > Span::ZERO || jitter > Span::ZERO;
+            if has_hosts {
+                let hosts = host_links(&name, ends, rate_bps, quarter, jitter);
+                scenario.links.extend(hosts);
+            }
+            let with_hosts = |route: &Route, out: u32, into: u32| match has_hosts {
+                true => [&[first + out], &route.links[..], &[first + into]].concat(),
+                false => route.links.clone(),
+            };
+            scenario.flows.push(Flow {
+                reports: None,
+                call: part.map(|part| part.call),
+                class: class.name.clone(),
+                ends: Ends::Wired,
+                forward: with_hosts(out, 0, 1),
+                back: with_hosts(home, 2, 3),
+                category: Category::BestEffort,
+                start: class.start,
+                start_spread: hosts.start_spread,
+                stop: class.stop,
+                transport: transport.clone(),
+                name,
+            });
         }
-        let with_hosts = |route: &Route, out: u32, into: u32| match has_hosts {
-            true => [&[first + out], &route.links[..], &[first + into]].concat(),
-            false => route.links.clone(),
-        };
-        scenario.flows.push(Flow {
-            reports: None,
-            class: class.name.clone(),
-            ends: Ends::Wired,
-            forward: with_hosts(&forward, 0, 1),
-            back: with_hosts(&back, 2, 3),
-            category: Category::BestEffort,
-            start: class.start,
-            start_spread: hosts.start_spread,
-            stop: class.stop,
-            transport: transport.clone(),
-            name,
-        });
     }
     Ok(())
 }
@@ -516,7 +581,7 @@ fn spread_rate(rate_bps: u64, spread: f64, k: usize, members: usize) -> u64 {
 /// Links of a flow's hosts: source to network, network to sink, sink to network, network to source.
 fn host_links(
     flow: &str,
-    class: &Class,
+    [from, to]: [&String; 2],
     rate_bps: Option<u64>,
     delay: Span,
     jitter: Span,
@@ -531,9 +596,9 @@ fn host_links(
         ..LinkSettings::ideal(&format!("{flow}/{name}"), from, to)
     };
     [
-        link("access", &source, &class.from, rate_bps),
-        link("exit", &class.to, &sink, None),
-        link("exit/back", &sink, &class.to, None),
-        link("access/back", &class.from, &source, rate_bps),
+        link("access", &source, from, rate_bps),
+        link("exit", to, &sink, None),
+        link("exit/back", &sink, to, None),
+        link("access/back", from, &source, rate_bps),
     ]
 }

@@ -115,7 +115,7 @@ impl Scenario {
             let links = links.iter().map(|&link| &self.links[link as usize]);
             links.map(|link| link.name.as_str()).collect()
         };
-        json!({
+        let mut json = json!({
             "name": flow.name,
             "class": flow.class,
             "station": flow.station().map(|station| &self.stations[station].name),
@@ -126,7 +126,11 @@ impl Scenario {
             "start_s": flow.start.seconds(),
             "start_spread_s": flow.start_spread.seconds(),
             "stop_s": flow.stop.map(crate::kernel::time::Span::seconds),
-        })
+        });
+        if let Some(call) = flow.call {
+            json["call"] = call.into();
+        }
+        json
     }
 }
 
@@ -146,7 +150,12 @@ fn push_list(whole: &mut String, texts: impl Iterator<Item = String>) {
 pub(super) fn carry(json: &mut Json, transport: &Transport) {
     match transport {
         Transport::Tcp(tcp) => json["tcp"] = tcp.json(),
-        Transport::Udp(udp) => json["udp"] = udp.json(),
+        Transport::Udp(udp) => {
+            json["udp"] = udp.json();
+            if udp.burst > 1 {
+                json["udp"]["burst_packets"] = udp.burst.into();
+            }
+        }
         Transport::Web(web) => {
             json["tcp"] = web.tcp.json();
             json["web"] = web.json();

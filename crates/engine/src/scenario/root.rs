@@ -1,9 +1,10 @@
 //! The table that a scenario file is, and what it says of a run.
 
-use super::flows::{Connections, DatagramFlow, SensorFlow, StationTcp};
+use super::flows::{Connections, DatagramFlow, SensorFlow, StationCall, StationTcp};
 use super::programs::ProgramTable;
 use super::record::Record;
 use super::wired::{Dumbbell, FlowTable, ParkingLot};
+use crate::app::call::CallKeys;
 use crate::app::{Datagrams, SensorSettings, UdpSettings};
 use crate::bottleneck::BottleneckSettings;
 use crate::channel::ErrorKeys;
@@ -83,14 +84,12 @@ table! {
 
 /// Words for traffic that a station has no key for, each with a hint.
 const TRAFFIC: &[(&str, &str)] = &{
-    const CALL: &str = "write a call as a UDP flow in each direction, such as `udp_up = { rate = \
-                        \"1 Mbps\", packet = \"1200 B\" }` and `udp_down` with the same value";
+    const CALL: &str = "write a call as `call = 1`, or without video as `call = \"audio\"`";
     const GAME: &str = "write a game as a UDP flow in each direction, such as `udp_up = { rate = \
                         \"50 kbps\", packet = \"100 B\" }` and `udp_down` with the same value";
     const STREAM: &str = "write a stream as `download = 1`, or as `udp_down = { rate = \"5 \
                           Mbps\" }`";
     [
-        ("call", CALL),
         ("calls", CALL),
         ("audio_call", CALL),
         ("phone_call", CALL),
@@ -148,6 +147,8 @@ table! {
         key sensor_up: SensorFlow = shorthand(SensorSettings::every).depends("none");
         /// Small reports, such as commands, from the server to the station.
         key sensor_down: SensorFlow = shorthand(SensorSettings::every).depends("none");
+        /// Calls between the station and its server. A bare number is the number of calls with audio and video, and the word "audio" is one call without video.
+        key call: StationCall = shorthand(CallKeys::calls).depends("none");
         all_of NodeAccess, inherits "[cell]";
     }
 }

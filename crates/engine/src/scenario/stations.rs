@@ -5,6 +5,7 @@ use std::collections::HashMap;
 use super::flows::{CONNECTIONS, Connections, DATAGRAMS, REPORTS, made};
 use super::root::{RootKeys, StationTable};
 use super::wired::{Dumbbell, FlowTable, ParkingLot};
+use crate::app::call::CallKeys;
 use crate::notation::decode::Section;
 use crate::notation::problem::{Origin, Problems, one_line};
 use crate::notation::value::NAMES;
@@ -58,14 +59,29 @@ fn flows(station: &Section) -> Option<u64> {
         flows += u64::from(table.value(Connections::connections)?);
     }
     let others = made(station, DATAGRAMS).count() + made(station, REPORTS).count();
-    Some(flows + others as u64)
+    let of_calls = match station.inside(StationTable::call) {
+        Some(call) => call_flows(call)?,
+        None => 0,
+    };
+    Some(flows + others as u64 + of_calls)
+}
+
+/// Number of flows of a table of calls; `None` if a number was refused.
+fn call_flows(table: &Section) -> Option<u64> {
+    let calls = table.value(CallKeys::calls)?;
+    let video = table.value(CallKeys::video)?;
+    Some(CallKeys { calls, video }.parts().count() as u64)
 }
 
 /// Number of flows between wired nodes; `None` if a number of a shape was refused.
 fn wired_flows(root: &Section) -> Option<u64> {
     let mut all = 0;
     for flow in root.each(RootKeys::flow) {
-        all += flow.value(FlowTable::count).flatten().unwrap_or(1);
+        let of_calls = match flow.inside(FlowTable::call) {
+            Some(call) => call_flows(call)?,
+            None => 1,
+        };
+        all += of_calls * flow.value(FlowTable::count).flatten().unwrap_or(1);
     }
     if let Some(dumbbell) = root.inside(RootKeys::dumbbell) {
         all += dumbbell.value(Dumbbell::flows)?;
@@ -135,7 +151,7 @@ fn nothing_flows(root: &Section) -> (Origin, String, &'static str) {
             last_origin(root),
             RootKeys::station.name().to_owned(),
             "no station has a flow; expected at least one upload, download, udp_up, udp_down, \
-             sensor_up or sensor_down, or [programs] for an emulation",
+             sensor_up, sensor_down or call, or [programs] for an emulation",
         ),
         Some(shape) => match shape.given(Dumbbell::flows.name()) {
             Some(flows) => (

@@ -1,5 +1,6 @@
 //! Tables of the wired network: flows between wired nodes, and shapes that stand for several links.
 
+use crate::app::call::CallKeys;
 use crate::app::{UdpSettings, WebSettings, WiredDatagrams};
 use crate::conflict::MARGINAL_UTILITY;
 use crate::kernel::time::Span;
@@ -43,7 +44,14 @@ table! {
 }
 
 table! {
-    /// A class of equal flows between two wired nodes, each with a host of its own at both ends. The flows are TCP connections, UDP sources if udp is set, or web traffic if web is set.
+    /// Calls between two hosts. A bare number is the number of calls, and the word "audio" is one call without video. The packets of a call are those of a station's call.
+    pub struct WiredCall in "wired_call" {
+        all_of CallKeys;
+    }
+}
+
+table! {
+    /// A class of equal flows between two wired nodes, each with a host of its own at both ends. The flows are TCP connections, UDP sources if udp is set, web traffic if web is set, or calls if call is set.
     pub struct FlowTable in "flow" {
         /// Node to which the sources are attached.
         from: Option<String> = name().depends("the left or first node of a dumbbell or parking_lot");
@@ -62,6 +70,8 @@ table! {
         key udp: SourceTable = shorthand(WiredDatagrams::rate).depends("TCP");
         /// Web traffic in place of bulk TCP: TCP connections that start and end during the run. A bare number is the number of new connections per second.
         key web: WebSettings = shorthand(WebSettings::connections_per_s).depends("bulk TCP");
+        /// Calls in place of TCP connections. A call has audio and video in both directions. Direction up is from `from` to `to`. A bare number is the number of calls of each pair of hosts, and the word "audio" is one call without video.
+        key call: WiredCall = shorthand(CallKeys::calls).depends("no calls");
         /// Earliest time of the first packet, to which the random delay of start_spread is added.
         start: Span = duration(0..=1_000_000 * S).default("0 s");
         /// Time after which no new data is sent.

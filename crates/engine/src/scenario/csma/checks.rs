@@ -232,6 +232,12 @@ fn check_length(csma: &Section, link: &Section, problems: &mut Problems) {
 }
 
 fn check_flow(csma: &Section, flow: &Section, problems: &mut Problems) {
+    if let Some(table) = flow.inside(FlowTable::call) {
+        let message = "a call sends in both directions, and a route has one; expected bulk TCP, \
+                       or udp";
+        table.refuse(message, problems);
+        return;
+    }
     if flow.said(FlowTable::route).is_none() {
         if !flow.lacks(FlowTable::route) {
             let message = "missing key `route`; with `csma` a flow needs the list of its links, such as route = [\"a\"]";

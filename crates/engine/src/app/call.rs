@@ -1,0 +1,176 @@
+//! A call between two people: which datagrams it sends, and when it is good.
+//!
+//! Audio is G.711 with 20 ms of speech per datagram (ITU-T G.711; RFC 3551, 4.5.14), and video is a
+//! frame of several datagrams 30 times per second. Both are sent all the time, in both directions.
+//!
+//! Differs from calls of today: no silence suppression, no frames of different lengths, and no adaptation
+//! of the rate to the network.
+
+use super::{Arrivals, UdpSettings};
+use crate::notation::setting::{Json, Setting, count, flag};
+use crate::notation::value::Value;
+use crate::packet::Direction;
+use crate::table;
+
+/// Delay within which 99 % of the packets of a good call arrive, in each direction: the delay that ITU-T
+/// G.114 (05/2003) recommends not to exceed for most applications. [s]
+pub const GOOD_DELAY_P99_S: f64 = 0.15;
+
+/// Largest share of the packets of a good call that may be lost, in each direction. [-]
+pub const GOOD_LOSS: f64 = 0.01;
+
+/// Most calls of one host.
+const MOST_CALLS: u64 = 100;
+
+/// Number of calls, as a file says it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum CallCount {
+    /// One call without video.
+    Audio,
+    /// This many calls.
+    Calls(u32),
+}
+
+impl Setting for CallCount {
+    fn of(value: &Value) -> Option<CallCount> {
+        match value {
+            Value::Word("audio") => Some(CallCount::Audio),
+            other => u32::of(other).map(CallCount::Calls),
+        }
+    }
+
+    fn json(&self) -> Json {
+        match self {
+            CallCount::Audio => Json::from("audio"),
+            CallCount::Calls(calls) => Json::from(*calls),
+        }
+    }
+}
+
+table! {
+    /// Number of calls, and whether they have video.
+    pub struct CallKeys: Copy in "call" {
+        /// Number of calls. The word "audio" means one call with video = false.
+        calls: CallCount = count(1..=MOST_CALLS).or("audio").hinting(with_video).default(1);
+        /// Whether each call sends video in addition to audio.
+        video: Option<bool> = flag().depends("true; false with calls = \"audio\"");
+    }
+}
+
+/// The hint for the word "video".
+fn with_video(word: &str) -> Option<String> {
+    word.trim().starts_with("video").then(|| {
+        "a call has video unless it is \"audio\"; 1 is a call with audio and video".to_owned()
+    })
+}
+
+/// The datagrams of one medium of a call, in one direction.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Medium {
+    /// Name in the names of flows.
+    pub name: &'static str,
+    rate_bps: u64,
+    payload_bytes: u32,
+    burst: u32,
+}
+
+/// 50 datagrams per second, each with 160 samples of 8 bits.
+pub const AUDIO: Medium = Medium {
+    name: "audio",
+    rate_bps: 64_000,
+    payload_bytes: 160,
+    burst: 1,
+};
+
+/// 30 frames per second, each of 5 datagrams.
+pub const VIDEO: Medium = Medium {
+    name: "video",
+    rate_bps: 1_200_000,
+    payload_bytes: 1_000,
+    burst: 5,
+};
+
+impl Medium {
+    /// Its source, where `udp` has the settings of all sources.
+    pub fn source(self, udp: UdpSettings) -> UdpSettings {
+        UdpSettings {
+            arrivals: Arrivals::Constant,
+            rate_bps: self.rate_bps,
+            payload_bytes: self.payload_bytes,
+            burst: self.burst,
+            ..udp
+        }
+    }
+}
+
+/// One flow of a call.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Part {
+    /// Number of the call, from 1 on.
+    pub call: u32,
+    /// What it carries.
+    pub medium: Medium,
+    /// From the host that has the call, or to it.
+    pub direction: Direction,
+}
+
+impl Part {
+    /// Name of the flow, without the name of the host that has the call.
+    pub fn name(self) -> String {
+        let (medium, direction) = (self.medium.name, self.direction.name());
+        format!("{medium}-{direction}/{}", self.call)
+    }
+}
+
+impl CallKeys {
+    /// Whether one of both keys contradicts the other.
+    pub fn contradicts(self) -> bool {
+        self.calls == CallCount::Audio && self.video == Some(true)
+    }
+
+    /// The flows of the calls: for each call audio up and down, then video up and down.
+    pub fn parts(self) -> impl Iterator<Item = Part> {
+        let (calls, usual) = match self.calls {
+            CallCount::Audio => (1, false),
+            CallCount::Calls(calls) => (calls, true),
+        };
+        let media: &[Medium] = match self.video.unwrap_or(usual) {
+            true => &[AUDIO, VIDEO],
+            false => &[AUDIO],
+        };
+        (1..=calls).flat_map(move |call| {
+            media.iter().flat_map(move |&medium| {
+                [Direction::Up, Direction::Down].map(|direction| Part {
+                    call,
+                    medium,
+                    direction,
+                })
+            })
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_call_has_audio_and_video_both_ways_and_the_word_audio_no_video() {
+        let names = |calls, video| {
+            let keys = CallKeys { calls, video };
+            keys.parts().map(Part::name).collect::<Vec<_>>()
+        };
+        assert_eq!(
+            names(CallCount::Calls(1), None),
+            ["audio-up/1", "audio-down/1", "video-up/1", "video-down/1"]
+        );
+        assert_eq!(
+            names(CallCount::Audio, None),
+            ["audio-up/1", "audio-down/1"]
+        );
+        assert_eq!(
+            names(CallCount::Calls(2), Some(false)).last().unwrap(),
+            "audio-down/2"
+        );
+    }
+}
