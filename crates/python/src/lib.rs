@@ -4,6 +4,7 @@
 mod channel;
 mod control;
 mod emulate;
+mod explain;
 mod relay;
 mod scenario;
 mod session;
@@ -39,6 +40,8 @@ mod _core {
     use crate::control::{CapacityEstimator, Wce};
     #[pymodule_export]
     use crate::emulate::emulate;
+    #[pymodule_export]
+    use crate::explain::{explain, explain_rules};
     #[pymodule_export]
     use crate::relay::{Relay, new_relay_key};
     #[pymodule_export]

@@ -147,6 +147,20 @@ impl Bench {
         Ok(RunResult::assemble(scenario, replications.collect(), false).summary_json())
     }
 
+    /// Returns the explanation of a result: where packets wait, what limits each flow, and causes.
+    ///
+    /// # Errors
+    /// Those of [`Bench::combine`].
+    pub fn explain(&self, number: u32, values: &[f64]) -> Result<String, String> {
+        let answer = self.combine(number, values)?;
+        let (scenario, _) = self.over(number)?;
+        let read = |text: &str| {
+            serde_json::from_str::<Value>(text).map_err(|error| told(&error.to_string()))
+        };
+        let (scenario, answer) = (read(&scenario.to_json_text())?, read(&answer)?);
+        Ok(lasthop_explain::explain(&scenario, &answer).to_string())
+    }
+
     /// Time series of a run that is over, null without.
     ///
     /// # Errors
@@ -273,6 +287,9 @@ mod tests {
         let whole = frames_json(&scenario, &native.frames, Time::ZERO, Time::NEVER);
         assert_eq!(one.frames(first, 0.0, f64::INFINITY).unwrap(), whole);
         assert!(one.combine(first, &values[1..]).is_err());
+        let explained: Value = serde_json::from_str(&one.explain(first, &values).unwrap()).unwrap();
+        assert!(explained["causes"].is_array() && explained["calls"] == json!([]));
+        assert!(one.explain(first, &values[1..]).is_err());
     }
 
     #[test]

@@ -249,6 +249,20 @@ pub extern "C" fn lasthop_combine(run: u32) -> u32 {
     })
 }
 
+/// Answers with the explanation of the result of [`lasthop_combine`], for the same values in the room.
+#[unsafe(no_mangle)]
+pub extern "C" fn lasthop_explain(run: u32) -> u32 {
+    at_desk(|desk| {
+        let (numbers, _) = desk.room.as_chunks();
+        let values: Vec<f64> = numbers
+            .iter()
+            .map(|&value| f64::from_le_bytes(value))
+            .collect();
+        let explained = desk.bench.explain(run, &values);
+        desk.tell(explained)
+    })
+}
+
 /// Answers with the time series of a run that is over.
 #[unsafe(no_mangle)]
 pub extern "C" fn lasthop_series(run: u32) -> u32 {

@@ -4,7 +4,7 @@ from collections.abc import Callable, Sequence
 from concurrent.futures import Executor
 from pathlib import Path
 
-from lasthop.batch import Batch, BatchStopped, Parts, Task, Workers
+from lasthop.batch import Batch, BatchStopped, Parts, ProgressCallback, Task, Workers
 from lasthop.errors import Stopped
 from lasthop.record import Kept
 from lasthop.result import Result
@@ -62,9 +62,21 @@ class Simulations:
         """
         told = None if tell is None else lambda progress: tell(progress["runs_done"])
         try:
-            self._batch.run(map(with_tails, scenarios), told)
+            self.run(scenarios, told)
         except BatchStopped:
             raise Stopped("progress stopped the search") from None
+
+    def run(self, scenarios: Sequence[Scenario], progress: ProgressCallback | None = None) -> None:
+        """Simulate scenarios that have not been simulated, and report progress as a `Batch` does.
+
+        Raises
+        ------
+        BatchStopped
+            If `progress` returns False; finished simulations are kept.
+        KeyboardInterrupt
+            At Ctrl-C; finished simulations are kept.
+        """
+        self._batch.run(map(with_tails, scenarios), progress)
 
     def has(self, scenario: Scenario) -> bool:
         """Return whether a scenario has been simulated."""

@@ -1,0 +1,36 @@
+//! The station that costs the others most air time.
+
+use serde_json::{Value, json};
+
+use crate::facts::{Facts, list, mean, text};
+
+/// Returns the station whose share of the used air time exceeds its share of the goodput most.
+///
+/// The value is null without a cell that reports air time, or if no station has more air time than
+/// goodput in proportion.
+pub fn air(facts: &Facts<'_>) -> Value {
+    let stations: Vec<(&Value, f64, f64)> = list(facts.answer, "stations")
+        .iter()
+        .filter_map(|item| {
+            let airtime = mean(item, "airtime_fraction")?;
+            let share = mean(item, "goodput_share").unwrap_or(0.0);
+            Some((item, airtime, share))
+        })
+        .collect();
+    let used: f64 = stations.iter().map(|(_, airtime, _)| airtime).sum();
+    if used <= 0.0 || stations.len() < 2 {
+        return Value::Null;
+    }
+    let excess = |airtime: f64, share: f64| airtime / used - share;
+    let costly = stations
+        .iter()
+        .max_by(|(_, a, s), (_, b, t)| excess(*a, *s).total_cmp(&excess(*b, *t)));
+    match costly {
+        Some((item, airtime, share)) if excess(*airtime, *share) > 0.1 => json!({
+            "station": text(item, "name"),
+            "airtime_fraction": airtime,
+            "goodput_share": share,
+        }),
+        _ => Value::Null,
+    }
+}

@@ -1,0 +1,138 @@
+//! Verdicts on calls: stations and hosts with paced datagrams in both directions.
+
+use serde_json::{Value, json};
+
+use crate::delays::waits;
+use crate::facts::{Facts, Flow, Kind, ci95, mean};
+
+/// 99th percentile of the one-way delay that a good call does not exceed: what ITU-T G.114 allows
+/// from mouth to ear. [s]
+pub const DELAY_P99_S: f64 = 0.15;
+
+/// Part of a call's datagrams that a good call may lose. [-]
+pub const LOSS: f64 = 0.01;
+
+/// One direction of the calls of a station or host.
+pub struct Direction<'f, 'a> {
+    /// Station or host.
+    pub name: &'a str,
+    /// `up` or `down`.
+    pub direction: &'static str,
+    /// Flows of audio and video.
+    pub flows: Vec<&'f Flow<'a>>,
+}
+
+/// Returns the directions of all calls, in the order of the scenario.
+pub fn directions<'f, 'a>(facts: &'f Facts<'a>) -> Vec<Direction<'f, 'a>> {
+    let mut found: Vec<Direction<'f, 'a>> = Vec::new();
+    for flow in &facts.flows {
+        let Some((owner, direction)) = place(flow) else {
+            continue;
+        };
+        let known = found
+            .iter_mut()
+            .find(|each| each.name == owner && each.direction == direction);
+        match known {
+            Some(each) => each.flows.push(flow),
+            None => found.push(Direction {
+                name: owner,
+                direction,
+                flows: vec![flow],
+            }),
+        }
+    }
+    let both = |name: &str| found.iter().filter(|each| each.name == name).count() == 2;
+    let names: Vec<&str> = found.iter().map(|each| each.name).collect();
+    let keep: Vec<bool> = names.iter().map(|name| both(name)).collect();
+    let mut keep = keep.into_iter();
+    found.retain(|_| keep.next().unwrap_or(false));
+    found
+}
+
+/// Owner and direction of a flow that may belong to a call.
+fn place<'a>(flow: &Flow<'a>) -> Option<(&'a str, &'static str)> {
+    if !matches!(flow.kind, Kind::Paced(_)) {
+        return None;
+    }
+    let mut parts = flow.name.rsplitn(3, '/').skip(1);
+    let direction = match parts.next()? {
+        "udp-up" | "audio-up" | "video-up" => "up",
+        "udp-down" | "audio-down" | "video-down" => "down",
+        _ => return None,
+    };
+    Some((parts.next()?, direction))
+}
+
+/// Returns the calls of the result, one item for each direction.
+pub fn calls(facts: &Facts<'_>) -> Vec<Value> {
+    directions(facts)
+        .iter()
+        .filter_map(|each| call(facts, each))
+        .collect()
+}
+
+fn call(facts: &Facts<'_>, call: &Direction<'_, '_>) -> Option<Value> {
+    let worst = |quantity: &str| {
+        let measured = call.flows.iter().filter_map(|flow| {
+            let value = mean(flow.answer, quantity)?;
+            Some((value, ci95(flow.answer, quantity)))
+        });
+        measured.max_by(|(a, _), (b, _)| a.total_cmp(b))
+    };
+    let delay = worst("one_way_delay_p99_s");
+    let loss = worst("loss_probability");
+    if delay.is_none() && loss.is_none() {
+        return None;
+    }
+    let flows: Vec<&str> = call.flows.iter().map(|flow| flow.name).collect();
+    let mut item = json!({
+        "name": call.name,
+        "direction": call.direction,
+        "flows": flows,
+        "delay_p99_s": estimate(delay),
+        "loss": estimate(loss),
+        "verdict": verdict(delay, loss),
+    });
+    if let Some((queue, _, share)) = longest_wait(facts, &flows) {
+        item["waits_at"] = json!(queue);
+        item["wait_share"] = json!(share);
+    }
+    Some(item)
+}
+
+fn estimate(value: Option<(f64, f64)>) -> Value {
+    value.map_or(
+        Value::Null,
+        |(mean, ci95)| json!({ "mean": mean, "ci95": ci95 }),
+    )
+}
+
+/// Verdict on one direction from its delay and loss, each a mean with its interval.
+fn verdict(delay: Option<(f64, f64)>, loss: Option<(f64, f64)>) -> &'static str {
+    let bounds = [(delay, DELAY_P99_S), (loss, LOSS)];
+    let above = |(value, most): (Option<(f64, f64)>, f64)| {
+        value.is_some_and(|(mean, ci95)| mean - ci95 > most)
+    };
+    let below = |(value, most): (Option<(f64, f64)>, f64)| {
+        value.is_some_and(|(mean, ci95)| mean + ci95 <= most)
+    };
+    // A direction in which nothing arrives has no delay, and loses everything.
+    if bounds.into_iter().any(above) {
+        "bad"
+    } else if bounds.into_iter().all(below) {
+        "good"
+    } else {
+        "uncertain"
+    }
+}
+
+/// Queue in which the packets of these flows wait longest: name, wait and share of all waits.
+pub fn longest_wait<'a>(facts: &Facts<'a>, flows: &[&str]) -> Option<(&'a str, f64, f64)> {
+    let parts: Vec<(&str, f64)> = waits(facts)
+        .filter(|(flow, ..)| flows.contains(flow))
+        .map(|(_, queue, wait_s)| (queue, wait_s))
+        .collect();
+    let total: f64 = parts.iter().map(|(_, wait_s)| wait_s).sum();
+    let (queue, wait_s) = parts.into_iter().max_by(|(_, a), (_, b)| a.total_cmp(b))?;
+    (total > 0.0).then(|| (queue, wait_s, wait_s / total))
+}

@@ -1,0 +1,41 @@
+//! Shares of the delay: how long the packets of each datagram flow wait in each queue.
+
+use serde_json::{Value, json};
+
+use crate::facts::{Facts, list, mean, text};
+
+/// Returns flow, queue and mean wait of each item of the result list `waits`. [s]
+pub fn waits<'a>(facts: &Facts<'a>) -> impl Iterator<Item = (&'a str, &'a str, f64)> {
+    list(facts.answer, "waits").iter().filter_map(|item| {
+        let wait_s = mean(item, "wait_s")?;
+        Some((text(item, "flow"), text(item, "queue"), wait_s))
+    })
+}
+
+/// Returns the delay of each datagram flow, with its parts in descending order.
+///
+/// The part without a queue is the rest of the one-way delay: propagation, and everything outside
+/// queues.
+pub fn delays(facts: &Facts<'_>) -> Vec<Value> {
+    let mut found = Vec::new();
+    for flow in &facts.flows {
+        let Some(total_s) = mean(flow.answer, "one_way_delay_s") else {
+            continue;
+        };
+        let mut parts: Vec<(&str, f64)> = waits(facts)
+            .filter(|(name, ..)| *name == flow.name)
+            .map(|(_, queue, wait_s)| (queue, wait_s))
+            .collect();
+        if parts.is_empty() || total_s <= 0.0 {
+            continue;
+        }
+        parts.sort_by(|(_, a), (_, b)| b.total_cmp(a));
+        let share = |wait_s: f64| (wait_s / total_s).min(1.0);
+        let parts: Vec<Value> = parts
+            .into_iter()
+            .map(|(queue, wait_s)| json!({ "queue": queue, "wait_s": wait_s, "share": share(wait_s) }))
+            .collect();
+        found.push(json!({ "flow": flow.name, "total_s": total_s, "parts": parts }));
+    }
+    found
+}

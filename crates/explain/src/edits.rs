@@ -1,0 +1,176 @@
+//! Settings that edits and remedies change, as `--set` writes them.
+
+use serde_json::Value;
+
+use crate::facts::{Facts, Flow, list, named, text};
+
+/// Key path and value of one setting, as `--set KEY=VALUE` writes them.
+pub type Setting = (String, String);
+
+/// Returns a setting.
+pub fn set(key: impl Into<String>, value: impl ToString) -> Setting {
+    (key.into(), value.to_string())
+}
+
+/// Writes a rate. [bit/s]
+pub fn rate(rate_bps: f64) -> String {
+    format!("{} Mbps", rate_bps / 1e6)
+}
+
+/// Writes a time. [s]
+pub fn time(time_s: f64) -> String {
+    format!("{} ms", (time_s * 1e6).round() / 1e3)
+}
+
+/// Form in which the scenario gives its wired network.
+#[derive(Clone, Copy, PartialEq)]
+pub enum Topology {
+    /// Table `dumbbell`.
+    Dumbbell,
+    /// Table `parking_lot`.
+    ParkingLot,
+    /// Tables `link`, or none.
+    Links,
+}
+
+/// Returns the form of the wired network.
+pub fn topology(facts: &Facts<'_>) -> Topology {
+    let links = list(facts.scenario, "links");
+    let between = |name: &str, ends: (&str, &str)| {
+        named(links, name).is_some_and(|link| (text(link, "from"), text(link, "to")) == ends)
+    };
+    if between("bottleneck", ("left", "right")) {
+        Topology::Dumbbell
+    } else if between("bottleneck-1", ("r0", "r1")) {
+        Topology::ParkingLot
+    } else {
+        Topology::Links
+    }
+}
+
+/// Returns the key of the queue with this name in results; none for queues without a setting.
+pub fn queue_key(facts: &Facts<'_>, queue: &str) -> Option<String> {
+    if queue.starts_with("wire/") {
+        return Some("wire.queue".into());
+    }
+    if let Some(key) = link_key(facts, queue, "queue") {
+        return Some(key);
+    }
+    let node = queue.split('/').next()?;
+    if node == "ap" {
+        return facts.cell().map(|_| "cell.ap_queue".into());
+    }
+    let group = facts.group(node);
+    (!group.is_empty()).then(|| format!("station.{group}.queue"))
+}
+
+/// Returns the key of a property of a wired link: `rate`, `queue`, `delay` or `loss`.
+///
+/// A property that both directions of a link may have separately has a key for each.
+pub fn link_key(facts: &Facts<'_>, link: &str, property: &str) -> Option<String> {
+    named(list(facts.scenario, "links"), link)?;
+    let (name, is_back) = match link.strip_suffix("/back") {
+        Some(name) => (name, true),
+        None => (link, false),
+    };
+    match (topology(facts), property) {
+        (Topology::Links, "rate" | "queue") if is_back => {
+            Some(format!("link.{name}.back_{property}"))
+        }
+        (Topology::Links, _) => Some(format!("link.{name}.{property}")),
+        (_, "queue") => Some("queue".into()),
+        (Topology::Dumbbell, "rate") => Some("dumbbell.bottleneck".into()),
+        (Topology::ParkingLot, "rate") => Some("parking_lot.bottleneck".into()),
+        (Topology::Dumbbell, _) => Some(format!("dumbbell.{property}")),
+        (Topology::ParkingLot, _) => Some(format!("parking_lot.{property}")),
+    }
+}
+
+/// Returns the rate of a wired link, none if it is unlimited or follows a trace. [bit/s]
+pub fn link_rate_bps(facts: &Facts<'_>, link: &str) -> Option<f64> {
+    let wire = &facts.scenario["wire"];
+    match link {
+        "wire/down" => wire["rate_bps"].as_f64(),
+        "wire/up" => match &wire["back_rate_bps"] {
+            Value::Null => wire["rate_bps"].as_f64(),
+            back => back.as_f64(),
+        },
+        "vsb" => facts.scenario["vsb"]["rate_bps"].as_f64(),
+        _ => named(list(facts.scenario, "links"), link)?["rate_bps"].as_f64(),
+    }
+}
+
+/// Returns the settings that multiply the rate of one direction of a wired link.
+pub fn faster(facts: &Facts<'_>, link: &str, factor: f64) -> Option<Vec<Setting>> {
+    let new = rate(factor * link_rate_bps(facts, link)?);
+    let settings = match link {
+        "vsb" => vec![set("vsb.rate", new)],
+        "wire/up" => vec![set("wire.back_rate", new)],
+        "wire/down" => {
+            let mut settings = vec![set("wire.rate", new)];
+            if facts.scenario["wire"]["back_rate_bps"].is_null() {
+                let back = link_rate_bps(facts, "wire/up")?;
+                settings.push(set("wire.back_rate", rate(back)));
+            }
+            settings
+        }
+        _ => {
+            let mut settings = vec![set(link_key(facts, link, "rate")?, new)];
+            let back = format!("{link}/back");
+            if topology(facts) == Topology::Links && !link.ends_with("/back") {
+                let key = link_key(facts, &back, "rate")?;
+                settings.push(set(key, rate(link_rate_bps(facts, &back)?)));
+            }
+            settings
+        }
+    };
+    Some(settings)
+}
+
+/// Returns the settings that give these TCP flows another value of a key of `tcp`.
+///
+/// Without tables that override the key, this is one setting of the table `tcp`.
+pub fn of_tcp(facts: &Facts<'_>, flows: &[&Flow<'_>], key: &str, value: &str) -> Vec<Setting> {
+    let field = match key {
+        "window" => "window_packets",
+        "initial_window" => "initial_cwnd_packets",
+        other => other,
+    };
+    let all: Vec<&Flow<'_>> = facts.flows.iter().filter(|flow| flow.is_tcp()).collect();
+    let is_equal = all.iter().all(|flow| flow.tcp[field] == all[0].tcp[field]);
+    if is_equal && all.len() == flows.len() {
+        return vec![set(format!("tcp.{key}"), value)];
+    }
+    let mut settings: Vec<Setting> = Vec::new();
+    for flow in flows {
+        let table = match flow.station {
+            Some(station) => format!("station.{}.{}", facts.group(station), flow.traffic_key()),
+            None => format!("flow.{}", flow.class),
+        };
+        let setting = set(format!("{table}.{key}"), value);
+        if !settings.contains(&setting) {
+            settings.push(setting);
+        }
+    }
+    settings
+}
+
+/// Returns the settings that put the traffic of these flows into an access category.
+pub fn of_category(facts: &Facts<'_>, flows: &[&Flow<'_>], category: &str) -> Vec<Setting> {
+    let mut settings: Vec<Setting> = Vec::new();
+    for flow in flows {
+        let Some(station) = flow.station else {
+            continue;
+        };
+        let mut traffic = flow.traffic_key();
+        if traffic.starts_with("audio_") || traffic.starts_with("video_") {
+            traffic = "call".into();
+        }
+        let key = format!("station.{}.{traffic}.category", facts.group(station));
+        let setting = set(key, category);
+        if !settings.contains(&setting) {
+            settings.push(setting);
+        }
+    }
+    settings
+}

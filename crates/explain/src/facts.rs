@@ -1,0 +1,230 @@
+//! Facts of a run: the scenario and the result, joined by name.
+
+use serde_json::Value;
+
+/// Mean of a quantity of a result's item.
+pub fn mean(item: &Value, quantity: &str) -> Option<f64> {
+    item[quantity]["mean"].as_f64()
+}
+
+/// Half width of the 95 % interval of a quantity, 0 with a single replication.
+pub fn ci95(item: &Value, quantity: &str) -> f64 {
+    item[quantity]["ci95"].as_f64().unwrap_or(0.0)
+}
+
+/// Text of a key, empty if it is absent.
+pub fn text<'a>(item: &'a Value, key: &str) -> &'a str {
+    item[key].as_str().unwrap_or("")
+}
+
+/// Items of a list, none if it is absent.
+pub fn list<'a>(table: &'a Value, key: &str) -> &'a [Value] {
+    table[key].as_array().map_or(&[], Vec::as_slice)
+}
+
+/// Item of a list with this name.
+pub fn named<'a>(items: &'a [Value], name: &str) -> Option<&'a Value> {
+    items.iter().find(|item| text(item, "name") == name)
+}
+
+/// Traffic of a flow.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Kind {
+    /// A TCP connection that always has data.
+    Bulk,
+    /// A TCP connection with an end.
+    Finite,
+    /// Web connections.
+    Web,
+    /// Datagrams at a rate. [bit/s]
+    Paced(f64),
+    /// Datagrams that keep a queue full.
+    Greedy,
+    /// Reports of a sensor.
+    Sensor,
+}
+
+/// A flow of the scenario, with its measured values if the result has any.
+pub struct Flow<'a> {
+    /// Name in results.
+    pub name: &'a str,
+    /// Name of the table of the scenario from which it comes.
+    pub class: &'a str,
+    /// Station, or none between wired nodes.
+    pub station: Option<&'a str>,
+    /// `up`, `down`, or empty between wired nodes.
+    pub direction: &'a str,
+    /// Traffic.
+    pub kind: Kind,
+    /// Access category.
+    pub category: &'a str,
+    /// Settings of TCP, null without.
+    pub tcp: &'a Value,
+    /// Queues on its path, in order, by their names in results.
+    pub path: Vec<String>,
+    /// One-way propagation time of the wired part of its path. [s]
+    pub propagation_s: f64,
+    /// Item of the result, null if there is none.
+    pub answer: &'a Value,
+}
+
+impl Flow<'_> {
+    /// Whether the flow has TCP.
+    pub fn is_tcp(&self) -> bool {
+        matches!(self.kind, Kind::Bulk | Kind::Finite | Kind::Web)
+    }
+
+    /// Name of the scenario's key with the flow's traffic, such as `udp_up`; empty if wired.
+    pub fn traffic_key(&self) -> String {
+        let Some((_, rest)) = self.name.split_once('/') else {
+            return String::new();
+        };
+        match rest.split('/').next().unwrap_or("") {
+            "up" => "upload".into(),
+            "down" => "download".into(),
+            key => key.replace('-', "_"),
+        }
+    }
+}
+
+/// The scenario and the result, joined by name.
+pub struct Facts<'a> {
+    /// Normalised scenario.
+    pub scenario: &'a Value,
+    /// Result object.
+    pub answer: &'a Value,
+    /// Flows in the order of the scenario.
+    pub flows: Vec<Flow<'a>>,
+}
+
+impl<'a> Facts<'a> {
+    /// Joins a scenario and a result.
+    pub fn read(scenario: &'a Value, answer: &'a Value) -> Facts<'a> {
+        let measured = list(answer, "flows");
+        let classes = list(answer, "classes");
+        let mut facts = Facts {
+            scenario,
+            answer,
+            flows: Vec::new(),
+        };
+        facts.flows = list(scenario, "flows")
+            .iter()
+            .map(|flow| {
+                let name = text(flow, "name");
+                let found = named(measured, name).or_else(|| named(classes, text(flow, "class")));
+                Flow {
+                    name,
+                    class: text(flow, "class"),
+                    station: flow["station"].as_str(),
+                    direction: text(flow, "direction"),
+                    kind: kind(flow),
+                    category: text(flow, "category"),
+                    tcp: &flow["tcp"],
+                    path: facts.path(flow),
+                    propagation_s: facts.propagation_s(flow),
+                    answer: found.unwrap_or(&Value::Null),
+                }
+            })
+            .collect();
+        facts
+    }
+
+    /// The cell's table, if the scenario has a cell.
+    pub fn cell(&self) -> Option<&'a Value> {
+        let cell = &self.scenario["cell"];
+        (!cell.is_null()).then_some(cell)
+    }
+
+    /// Measured values of the cell, null without a cell.
+    pub fn cell_answer(&self) -> &'a Value {
+        list(self.answer, "cells").first().unwrap_or(&Value::Null)
+    }
+
+    /// Fraction of time during which the medium is busy. [-]
+    pub fn busy_fraction(&self) -> f64 {
+        mean(self.cell_answer(), "busy_fraction").unwrap_or(0.0)
+    }
+
+    /// Whether the medium limits its senders: busy, or always with a sender in backoff.
+    pub fn air_is_full(&self) -> bool {
+        let ap_waits = list(self.answer, "aps")
+            .iter()
+            .any(|ap| mean(ap, "queue_packets").is_some_and(|packets| packets > 5.0));
+        let stations_wait = mean(self.cell_answer(), "active_stations").unwrap_or(0.0) > 0.9;
+        self.busy_fraction() > 0.9 || (self.busy_fraction() > 0.6 && (ap_waits || stations_wait))
+    }
+
+    /// Table of a station.
+    pub fn station(&self, name: &str) -> Option<&'a Value> {
+        named(list(self.scenario, "stations"), name)
+    }
+
+    /// Table of the scenario from which a station comes.
+    pub fn group(&self, station: &str) -> &'a str {
+        self.station(station)
+            .map_or("", |table| text(table, "group"))
+    }
+
+    /// Measured values of a queue.
+    pub fn queue(&self, name: &str) -> Option<&'a Value> {
+        named(list(self.answer, "queues"), name)
+    }
+
+    /// Utilisation of a wired link. [-]
+    pub fn utilisation(&self, link: &str) -> Option<f64> {
+        mean(named(list(self.answer, "links"), link)?, "utilisation")
+    }
+
+    /// Queues on the path of a flow, as far as the result has them.
+    fn path(&self, flow: &Value) -> Vec<String> {
+        let links = list(flow, "forward").iter().filter_map(Value::as_str);
+        let links = links.map(str::to_owned);
+        let category = match text(flow, "category") {
+            "" | "best-effort" => String::new(),
+            other => format!("/{other}"),
+        };
+        let path: Vec<String> = match (flow["station"].as_str(), text(flow, "direction")) {
+            (Some(station), "up") => [format!("{station}{category}"), "vsb".into()]
+                .into_iter()
+                .chain(["wire/up".into()])
+                .chain(links)
+                .collect(),
+            (Some(_), _) => links
+                .chain(["wire/down".into(), "vsb".into(), format!("ap{category}")])
+                .collect(),
+            _ => links.collect(),
+        };
+        path.into_iter()
+            .filter(|name| self.queue(name).is_some())
+            .collect()
+    }
+
+    fn propagation_s(&self, flow: &Value) -> f64 {
+        let links = list(self.scenario, "links");
+        let wired: f64 = list(flow, "forward")
+            .iter()
+            .filter_map(|name| named(links, name.as_str()?)?["delay_s"].as_f64())
+            .sum();
+        match flow["station"].is_null() {
+            true => wired,
+            false => wired + self.scenario["wire"]["delay_s"].as_f64().unwrap_or(0.0),
+        }
+    }
+}
+
+fn kind(flow: &Value) -> Kind {
+    if !flow["web"].is_null() {
+        Kind::Web
+    } else if !flow["sensor"].is_null() {
+        Kind::Sensor
+    } else if !flow["udp"].is_null() {
+        match flow["udp"]["rate_bps"].as_f64() {
+            Some(rate_bps) if rate_bps > 0.0 => Kind::Paced(rate_bps),
+            _ => Kind::Greedy,
+        }
+    } else if !flow["tcp"]["segments"].is_null() {
+        Kind::Finite
+    } else {
+        Kind::Bulk
+    }
+}

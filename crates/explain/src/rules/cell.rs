@@ -1,0 +1,292 @@
+//! Causes in the access to the medium of a cell.
+
+use serde_json::Value;
+
+use super::{CALLS, Cause, DELAY, FAIRNESS, Remedy, Rule, THROUGHPUT, remedy};
+use crate::edits::{Setting, set};
+use crate::facts::{Facts, Kind, list, mean, text};
+
+/// Fraction of busy time from which the air may be scarce. [-]
+const BUSY: f64 = 0.3;
+
+pub const NARROW_CHANNEL: Rule = Rule {
+    id: "narrow-channel",
+    title: "air without spare capacity",
+    applies: "a cell of 802.11n, ac or ax is busy for 30 % of the time or more, and its channel can \
+              be twice as wide",
+    edit: "a channel of twice the width",
+    objectives: &[THROUGHPUT, DELAY, CALLS],
+    find: narrow_channel,
+};
+
+pub const NO_AGGREGATION: Rule = Rule {
+    id: "no-aggregation",
+    title: "no aggregation",
+    applies: "a cell of 802.11n, ac or ax limits aggregates to fewer than 16 MPDUs",
+    edit: "aggregates of up to 64 MPDUs",
+    objectives: &[THROUGHPUT, DELAY, CALLS],
+    find: no_aggregation,
+};
+
+pub const LONG_AGGREGATES: Rule = Rule {
+    id: "long-aggregates",
+    title: "long aggregates",
+    applies: "a node of a cell sends 8 or more MPDUs per PPDU on average, and the scenario has \
+              calls, datagrams, sensors or short flows",
+    edit: "aggregates of at most 1 ms",
+    objectives: &[CALLS, DELAY],
+    find: long_aggregates,
+};
+
+pub const SHORT_TXOP: Rule = Rule {
+    id: "short-txop",
+    title: "one frame per transmission opportunity",
+    applies: "a cell without aggregation is busy for 30 % of the time or more, and sends one frame \
+              per transmission opportunity",
+    edit: "transmission opportunities of 8 frames for all nodes",
+    objectives: &[THROUGHPUT],
+    find: short_txop,
+};
+
+pub const COLLISIONS: Rule = Rule {
+    id: "collisions",
+    title: "collisions of many senders",
+    applies: "5 % or more of the attempts of the access point or of a station collide",
+    edit: "four times the contention window (CWmin) of every node",
+    objectives: &[THROUGHPUT, DELAY, CALLS],
+    find: collisions,
+};
+
+pub const AP_ACCESS: Rule = Rule {
+    id: "ap-access",
+    title: "access point that contends like a single station",
+    applies: "the access point has downstream traffic, stations send, and its CWmin is at least 7",
+    edit: "a quarter of the access point's contention window (CWmin)",
+    objectives: &[FAIRNESS, THROUGHPUT, CALLS, DELAY],
+    find: ap_access,
+};
+
+pub const LONG_BACKOFF: Rule = Rule {
+    id: "long-backoff",
+    title: "long backoff after collisions",
+    applies: "5 % or more of the attempts of a node collide, stations have a CWmax above 63, and \
+              the scenario has calls, datagrams, sensors or short flows",
+    edit: "a CWmax of 63 slots for stations",
+    objectives: &[CALLS, DELAY],
+    find: long_backoff,
+};
+
+fn aggregation<'a>(facts: &Facts<'a>) -> Option<&'a Value> {
+    let aggregation = &facts.cell()?["ap"]["aggregation"];
+    (!aggregation.is_null()).then_some(aggregation)
+}
+
+/// Whether the scenario has traffic for which delay matters.
+fn has_interactive(facts: &Facts<'_>) -> bool {
+    let waits = |kind| !matches!(kind, Kind::Bulk | Kind::Greedy);
+    facts.flows.iter().any(|flow| waits(flow.kind))
+}
+
+fn narrow_channel(facts: &Facts<'_>) -> Vec<Cause> {
+    let busy = facts.busy_fraction();
+    let (Some(cell), true) = (facts.cell(), busy >= BUSY) else {
+        return Vec::new();
+    };
+    let is_low = text(cell, "band").starts_with("2.4") || text(cell, "phy") == "802.11n";
+    let wider = match (text(cell, "width"), is_low) {
+        ("20 MHz", _) => "40 MHz",
+        ("40 MHz", false) => "80 MHz",
+        ("80 MHz", false) => "160 MHz",
+        _ => return Vec::new(),
+    };
+    vec![Cause {
+        subject: "air".into(),
+        sentence: format!(
+            "The air is busy {:.0} % of the time, in a channel of {}.",
+            100.0 * busy,
+            text(cell, "width")
+        ),
+        weight: if facts.air_is_full() { 0.6 } else { 0.2 },
+        edits: vec![set("cell.width", wider)],
+        remedies: vec![remedy(&format!("channel of {wider}"), "cell.width", wider)],
+    }]
+}
+
+fn no_aggregation(facts: &Facts<'_>) -> Vec<Cause> {
+    let Some(mpdus) = aggregation(facts).and_then(|table| table["mpdus"].as_f64()) else {
+        return Vec::new();
+    };
+    if mpdus >= 16.0 {
+        return Vec::new();
+    }
+    vec![Cause {
+        subject: "cell".into(),
+        sentence: format!("Aggregates have at most {mpdus:.0} MPDUs."),
+        weight: if facts.air_is_full() { 0.9 } else { 0.3 },
+        edits: vec![set("cell.aggregation.mpdus", 64)],
+        remedies: vec![remedy("aggregation", "cell.aggregation.mpdus", "64")],
+    }]
+}
+
+fn long_aggregates(facts: &Facts<'_>) -> Vec<Cause> {
+    let nodes = list(facts.answer, "aps")
+        .iter()
+        .chain(list(facts.answer, "stations"));
+    let longest = nodes
+        .filter_map(|node| mean(node, "mpdus_per_ppdu"))
+        .fold(0.0, f64::max);
+    if longest < 8.0 || !has_interactive(facts) {
+        return Vec::new();
+    }
+    vec![Cause {
+        subject: "cell".into(),
+        sentence: format!("Aggregates of {longest:.0} MPDUs on average delay other stations."),
+        weight: 0.2,
+        edits: vec![set("cell.aggregation.time", "1 ms")],
+        remedies: vec![remedy(
+            "aggregates of at most 1 ms",
+            "cell.aggregation.time",
+            "1 ms",
+        )],
+    }]
+}
+
+fn short_txop(facts: &Facts<'_>) -> Vec<Cause> {
+    let Some(cell) = facts.cell() else {
+        return Vec::new();
+    };
+    let ap = &cell["ap"];
+    let is_one = ap["txop_packets"] == 1 && ap["txop_limit_s"].is_null();
+    if aggregation(facts).is_some() || !is_one || facts.busy_fraction() < BUSY {
+        return Vec::new();
+    }
+    let of_all = vec![set("cell.txop_packets", 8), set("cell.ap.txop_packets", 8)];
+    vec![Cause {
+        subject: "cell".into(),
+        sentence: "Every frame contends for the medium by itself.".into(),
+        weight: if facts.air_is_full() { 0.5 } else { 0.1 },
+        edits: of_all.clone(),
+        remedies: vec![
+            Remedy {
+                label: "TXOP of 8 frames".into(),
+                settings: of_all,
+            },
+            remedy("TXOP of 4 frames for the AP", "cell.ap.txop_packets", "4"),
+        ],
+    }]
+}
+
+/// Largest collision rate of a node, with its name.
+fn most_collisions<'a>(facts: &Facts<'a>) -> Option<(&'a str, f64)> {
+    let nodes = list(facts.answer, "aps")
+        .iter()
+        .chain(list(facts.answer, "stations"));
+    nodes
+        .filter_map(|node| Some((text(node, "name"), mean(node, "collision_rate")?)))
+        .max_by(|(_, a), (_, b)| a.total_cmp(b))
+        .filter(|(_, rate)| *rate >= 0.05)
+}
+
+fn collisions(facts: &Facts<'_>) -> Vec<Cause> {
+    let (Some(cell), Some((node, rate))) = (facts.cell(), most_collisions(facts)) else {
+        return Vec::new();
+    };
+    let Some(station) = list(facts.scenario, "stations").first() else {
+        return Vec::new();
+    };
+    let wider = |table: &Value| {
+        let own = table["cwmin"].as_f64().unwrap_or(15.0);
+        let most = table["cwmax"].as_f64().unwrap_or(1023.0);
+        (4.0 * (own + 1.0) - 1.0).min(most)
+    };
+    let (ap, stations) = (wider(&cell["ap"]), wider(station));
+    let edits = vec![set("cell.cwmin", stations), set("cell.ap.cwmin", ap)];
+    vec![Cause {
+        subject: node.into(),
+        sentence: format!("{:.0} % of the attempts of {node} collide.", 100.0 * rate),
+        weight: (2.0 * rate).min(0.7),
+        remedies: vec![Remedy {
+            label: format!("CWmin of {ap} at the AP and {stations} at stations"),
+            settings: edits.clone(),
+        }],
+        edits,
+    }]
+}
+
+fn ap_access(facts: &Facts<'_>) -> Vec<Cause> {
+    let Some(cell) = facts.cell() else {
+        return Vec::new();
+    };
+    let ap = &cell["ap"];
+    let cwmin = ap["cwmin"].as_f64().unwrap_or(0.0);
+    let has_down = facts.flows.iter().any(|flow| flow.direction == "down");
+    if cwmin < 7.0 || !has_down || facts.busy_fraction() < BUSY {
+        return Vec::new();
+    }
+    let narrow = ((cwmin + 1.0) / 4.0 - 1.0).max(1.0);
+    let ratio = mean(facts.cell_answer(), "updown_ratio").unwrap_or(0.0);
+    let mut remedies = vec![remedy(
+        &format!("CWmin of {narrow} at the AP"),
+        "cell.ap.cwmin",
+        &narrow.to_string(),
+    )];
+    if aggregation(facts).is_none() {
+        remedies.push(remedy(
+            "TXOP of 4 frames for the AP",
+            "cell.ap.txop_packets",
+            "4",
+        ));
+    }
+    if facts.scenario["vsb"].is_null() {
+        let by_direction: Vec<Setting> = vec![set("vsb.fairness", "direction")];
+        let is_modern = aggregation(facts).is_some();
+        if !is_modern {
+            remedies.push(Remedy {
+                label: "gateway that shares between up and down".into(),
+                settings: by_direction,
+            });
+        }
+        remedies.extend(super::queues::gateway(facts));
+    }
+    vec![Cause {
+        subject: "ap".into(),
+        sentence: format!(
+            "The access point contends with CWmin {cwmin:.0} for all downloads; uploads get {ratio:.1} \
+             times the goodput of downloads."
+        ),
+        weight: if ratio > 1.5 { 0.8 } else { 0.2 },
+        edits: vec![set("cell.ap.cwmin", narrow)],
+        remedies,
+    }]
+}
+
+fn long_backoff(facts: &Facts<'_>) -> Vec<Cause> {
+    let stations = list(facts.scenario, "stations");
+    let is_long = |station: &Value| {
+        station["cwmax"].as_f64().unwrap_or(0.0) > 63.0
+            && station["cwmin"].as_f64().unwrap_or(0.0) <= 63.0
+    };
+    if most_collisions(facts).is_none() || !has_interactive(facts) {
+        return Vec::new();
+    }
+    let mut edits: Vec<Setting> = Vec::new();
+    for station in stations.iter().filter(|station| is_long(station)) {
+        let setting = set(format!("station.{}.cwmax", text(station, "group")), 63);
+        if !edits.contains(&setting) {
+            edits.push(setting);
+        }
+    }
+    if edits.is_empty() {
+        return Vec::new();
+    }
+    vec![Cause {
+        subject: "stations".into(),
+        sentence: "After repeated collisions, stations wait for up to 1023 slots.".into(),
+        weight: 0.25,
+        remedies: vec![Remedy {
+            label: "CWmax of 63 at stations".into(),
+            settings: edits.clone(),
+        }],
+        edits,
+    }]
+}

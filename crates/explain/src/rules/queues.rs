@@ -1,0 +1,235 @@
+//! Causes in queues.
+
+use super::{CALLS, Cause, DELAY, FAIRNESS, Remedy, Rule, THROUGHPUT, remedy};
+use crate::calls::{directions, longest_wait};
+use crate::edits::{link_rate_bps, queue_key, set};
+use crate::facts::{Facts, list, mean, named, text};
+
+/// Packets on average from which a queue is looked at. [packets]
+const SOME_PACKETS: f64 = 1.0;
+
+/// Limit up to which a drop-tail queue may be too short. [packets]
+const SHORT: f64 = 250.0;
+
+/// Payload and headers of a full segment. [bit]
+const SEGMENT_BITS: f64 = 12_000.0;
+
+pub const LONG_QUEUE: Rule = Rule {
+    id: "long-queue",
+    title: "standing queue",
+    applies: "a queue without flow queues and without RED, PI or proportional drops holds at least \
+              1 packet on average, or 20 at most",
+    edit: "FQ-CoDel in its place; mac80211 at the access point of a cell that aggregates",
+    objectives: &[CALLS, DELAY],
+    find: |facts| queues(facts, false),
+};
+
+pub const AQM_SETTINGS: Rule = Rule {
+    id: "aqm-settings",
+    title: "queue whose drops do not suit its rate and its flows",
+    applies: "a queue has RED, PI or proportional drops, and holds at least 1 packet on average",
+    edit: "FQ-CoDel in its place; mac80211 at the access point of a cell that aggregates",
+    objectives: &[DELAY, THROUGHPUT, CALLS],
+    find: |facts| queues(facts, true),
+};
+
+pub const SHORT_BUFFER: Rule = Rule {
+    id: "short-buffer",
+    title: "buffer that is too short",
+    applies: "a drop-tail or threshold queue of at most 250 packets drops packets",
+    edit: "a drop-tail queue of 1,000 packets in its place",
+    objectives: &[THROUGHPUT, DELAY, FAIRNESS, CALLS],
+    find: short_buffers,
+};
+
+/// A queue of the result with its settings.
+struct Queue<'a> {
+    name: &'a str,
+    key: String,
+    discipline: &'a str,
+    limit: f64,
+    packets: f64,
+    most_packets: f64,
+    sojourn_s: f64,
+    drops: f64,
+}
+
+/// Returns the queues that have settings, one for each key: the queue with the longest wait.
+fn with_settings<'a>(facts: &Facts<'a>) -> Vec<Queue<'a>> {
+    let mut found: Vec<Queue<'a>> = Vec::new();
+    for item in list(facts.answer, "queues") {
+        let name = text(item, "name");
+        let Some(key) = queue_key(facts, name) else {
+            continue;
+        };
+        let table = settings(facts, name);
+        let queue = Queue {
+            name,
+            discipline: text(&table["queue"], "discipline"),
+            limit: table["queue_packets"].as_f64().unwrap_or(f64::INFINITY),
+            packets: mean(item, "occupancy_packets").unwrap_or(0.0),
+            most_packets: mean(item, "occupancy_max_packets").unwrap_or(0.0),
+            sojourn_s: mean(item, "sojourn_s").unwrap_or(0.0),
+            drops: mean(item, "drop_probability").unwrap_or(0.0),
+            key,
+        };
+        match found.iter_mut().find(|each| each.key == queue.key) {
+            Some(each) if each.sojourn_s < queue.sojourn_s => *each = queue,
+            Some(_) => {}
+            None => found.push(queue),
+        }
+    }
+    found
+}
+
+/// Returns the table of the normalised scenario that has a queue's settings.
+fn settings<'a>(facts: &Facts<'a>, queue: &str) -> &'a serde_json::Value {
+    let scenario = facts.scenario;
+    if queue.starts_with("wire/") {
+        return &scenario["wire"];
+    }
+    if let Some(link) = named(list(scenario, "links"), queue) {
+        return link;
+    }
+    let node = queue.split('/').next().unwrap_or("");
+    facts.station(node).unwrap_or(&scenario["cell"]["ap"])
+}
+
+/// Whether the cell of a queue's node aggregates, so that the queue may be that of mac80211.
+fn aggregates(facts: &Facts<'_>) -> bool {
+    facts
+        .cell()
+        .is_some_and(|cell| !cell["ap"]["aggregation"].is_null())
+}
+
+fn queues(facts: &Facts<'_>, is_active: bool) -> Vec<Cause> {
+    with_settings(facts)
+        .into_iter()
+        .filter(|queue| match queue.discipline {
+            "fq_codel" | "mac80211" => false,
+            "red" | "pi" | "proportional" => is_active,
+            _ => !is_active,
+        })
+        .filter(|queue| queue.packets >= SOME_PACKETS || queue.most_packets >= 20.0)
+        .map(|queue| cause(facts, queue))
+        .collect()
+}
+
+fn cause(facts: &Facts<'_>, queue: Queue<'_>) -> Cause {
+    let calls: Vec<&str> = directions(facts)
+        .iter()
+        .flat_map(|call| call.flows.iter().map(|flow| flow.name))
+        .collect();
+    let all: Vec<&str> = facts.flows.iter().map(|flow| flow.name).collect();
+    let flows = if calls.is_empty() { &all } else { &calls };
+    let share = longest_wait(facts, flows).filter(|(name, ..)| *name == queue.name);
+    let wait_s = queue.sojourn_s;
+    let mut sentence = format!(
+        "Packets wait {} in {}, which holds {:.0} on average",
+        milliseconds(wait_s),
+        queue.name,
+        queue.packets.max(1.0)
+    );
+    if let Some((_, _, share)) = share {
+        sentence += &format!(" ({:.0} % of the wait)", 100.0 * share);
+    }
+    let key = &queue.key;
+    let is_ap = key == "cell.ap_queue";
+    let mut remedies = Vec::new();
+    if is_ap && aggregates(facts) {
+        remedies.push(remedy(
+            "fair queue, equal air time",
+            key,
+            "{ mac80211 = {} }",
+        ));
+    }
+    remedies.push(remedy("fair queue", key, "{ fq_codel = {} }"));
+    remedies.push(remedy("CoDel", key, "{ codel = {} }"));
+    if let Some(rate_bps) = link_rate_bps(facts, queue.name) {
+        let packets = (0.02 * rate_bps / SEGMENT_BITS).clamp(5.0, 1000.0).round();
+        if packets < queue.limit {
+            let label = format!("short queue of {packets} packets (20 ms)");
+            remedies.push(remedy(&label, key, &format!("{{ limit = {packets} }}")));
+        }
+    } else if queue.limit > 60.0 {
+        let label = "short queue of 50 packets";
+        remedies.push(remedy(label, key, "{ limit = 50 }"));
+    }
+    if is_ap {
+        remedies.extend(gateway(facts));
+    }
+    Cause {
+        subject: queue.name.into(),
+        sentence: sentence + ".",
+        weight: (wait_s / (wait_s + 0.02)).clamp(0.0, 1.0),
+        edits: vec![set(
+            key.as_str(),
+            match is_ap && aggregates(facts) {
+                true => "{ mac80211 = {} }",
+                false => "{ fq_codel = {} }",
+            },
+        )],
+        remedies,
+    }
+}
+
+/// Returns the virtual shared bottleneck as a remedy, for a cell without it.
+pub fn gateway(facts: &Facts<'_>) -> Option<Remedy> {
+    if facts.cell().is_none() || !facts.scenario["vsb"].is_null() {
+        return None;
+    }
+    let label = "gateway (virtual shared bottleneck)".into();
+    if !aggregates(facts) {
+        let settings = vec![set("vsb.fairness", "station")];
+        return Some(Remedy { label, settings });
+    }
+    let goodput_bps = mean(facts.cell_answer(), "goodput_bps")?;
+    let most = (1.2 * goodput_bps / 1e6).ceil().max(1.0);
+    let wce = format!("{{ max = \"{most} Mbps\", threshold = \"10 ms\", high = \"40 ms\" }}");
+    let settings = vec![set("vsb.wce", wce), set("vsb.queue", 600)];
+    Some(Remedy { label, settings })
+}
+
+fn short_buffers(facts: &Facts<'_>) -> Vec<Cause> {
+    with_settings(facts)
+        .into_iter()
+        .filter(|queue| matches!(queue.discipline, "drop_tail" | "threshold"))
+        .filter(|queue| queue.limit <= SHORT && queue.drops > 0.0)
+        .map(|queue| {
+            let longer = (4.0 * queue.limit).min(1000.0);
+            Cause {
+                sentence: format!(
+                    "{} has room for {:.0} packets and drops {:.1} %.",
+                    queue.name,
+                    queue.limit,
+                    100.0 * queue.drops
+                ),
+                weight: (10.0 * queue.drops).min(0.9),
+                edits: vec![set(queue.key.as_str(), "{ limit = 1000 }")],
+                remedies: vec![
+                    remedy(
+                        &format!("buffer of {longer} packets"),
+                        queue.key.as_str(),
+                        &format!("{{ limit = {longer} }}"),
+                    ),
+                    remedy(
+                        "buffer of 1000 packets",
+                        queue.key.as_str(),
+                        "{ limit = 1000 }",
+                    ),
+                    remedy("fair queue", queue.key.as_str(), "{ fq_codel = {} }"),
+                ],
+                subject: queue.name.into(),
+            }
+        })
+        .collect()
+}
+
+/// Writes a time in milliseconds, with three significant digits at most. [s]
+pub fn milliseconds(time_s: f64) -> String {
+    let time_ms = 1e3 * time_s;
+    match time_ms {
+        value if value < 10.0 => format!("{value:.1} ms"),
+        value => format!("{value:.0} ms"),
+    }
+}

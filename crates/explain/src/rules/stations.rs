@@ -1,0 +1,240 @@
+//! Causes at single stations of a cell.
+
+use serde_json::Value;
+
+use super::queues::gateway;
+use super::{CALLS, Cause, DELAY, FAIRNESS, Remedy, Rule, THROUGHPUT, remedy};
+use crate::edits::{Setting, set};
+use crate::facts::{Facts, list, mean, named, text};
+
+/// Part of the best rate of its PHY below which a station is slow. [-]
+const SLOW: f64 = 0.7;
+
+/// Ratio of a frame's failures without collisions from which a channel is noisy. [-]
+const NOISY: f64 = 0.01;
+
+/// Rates of an 802.11n, ac or ax station by MCS, relative to MCS 0. [-]
+const BITS_BY_MCS: [f64; 12] = [
+    1.0,
+    2.0,
+    3.0,
+    4.0,
+    6.0,
+    8.0,
+    9.0,
+    10.0,
+    12.0,
+    40.0 / 3.0,
+    15.0,
+    50.0 / 3.0,
+];
+
+pub const SLOW_STATION: Rule = Rule {
+    id: "slow-station",
+    title: "slow station",
+    applies: "the stations of a table have traffic, and at most 70 % of the highest rate of their PHY",
+    edit: "the highest rate of the station's PHY: MCS 7, 9 or 11, an SNR of 40 dB, or 11 or 54 Mb/s",
+    objectives: &[THROUGHPUT, FAIRNESS, DELAY, CALLS],
+    find: slow_stations,
+};
+
+pub const NOISY_STATION: Rule = Rule {
+    id: "noisy-station",
+    title: "frames lost to noise",
+    applies: "1 % or more of the attempts of, or to, a station with a fixed rate fail without a \
+              collision",
+    edit: "no channel errors: an SNR of 40 dB, or an error probability of 0",
+    objectives: &[THROUGHPUT, DELAY, CALLS, FAIRNESS],
+    find: noisy_stations,
+};
+
+pub const POWER_SAVE: Rule = Rule {
+    id: "power-save",
+    title: "power save",
+    applies: "the stations of a table sleep",
+    edit: "no power save",
+    objectives: &[DELAY, CALLS, THROUGHPUT],
+    find: power_savers,
+};
+
+/// Returns the first station of each table that has traffic.
+fn groups<'a>(facts: &Facts<'a>) -> Vec<&'a Value> {
+    let mut found: Vec<&Value> = Vec::new();
+    for station in list(facts.scenario, "stations") {
+        let group = text(station, "group");
+        let has_traffic = |flow: &crate::facts::Flow<'_>| {
+            flow.station.is_some_and(|name| facts.group(name) == group)
+        };
+        let is_new = found.iter().all(|each| text(each, "group") != group);
+        if is_new && facts.flows.iter().any(has_traffic) {
+            found.push(station);
+        }
+    }
+    found
+}
+
+fn slow_stations(facts: &Facts<'_>) -> Vec<Cause> {
+    groups(facts)
+        .into_iter()
+        .filter_map(|station| slow_station(facts, station))
+        .collect()
+}
+
+fn slow_station(facts: &Facts<'_>, station: &Value) -> Option<Cause> {
+    let cell = facts.cell()?;
+    let group = text(station, "group");
+    let own = text(station, "phy");
+    let phy = if own.is_empty() {
+        text(cell, "phy")
+    } else {
+        own
+    };
+    let key = |name: &str| format!("station.{group}.{name}");
+    let (part, edits): (f64, Vec<Setting>) = if let Some(mcs) = station["mcs"].as_u64() {
+        let best = match phy {
+            "802.11n" => 7,
+            "802.11ac" => 9,
+            _ => 11,
+        };
+        let rate = |mcs: u64| BITS_BY_MCS[(mcs as usize).min(11)];
+        let edit = match station["mcs_by_snr"] == true {
+            true => set(key("snr"), "40 dB"),
+            false => set(key("mcs"), best),
+        };
+        (rate(mcs) / rate(best), vec![edit])
+    } else {
+        let best = if phy == "802.11b" { 11e6 } else { 54e6 };
+        let down = station["downlink_rate_bps"].as_f64()?;
+        let rate = station["rate_bps"].as_f64()?.min(down);
+        let value = format!("{} Mbps", best / 1e6);
+        let mut edits = vec![set(key("rate"), value.clone())];
+        if station["rate_bps"] != station["downlink_rate_bps"] {
+            edits.push(set(key("downlink_rate"), value));
+        }
+        (rate / best, edits)
+    };
+    if part > SLOW {
+        return None;
+    }
+    let measured = named(list(facts.answer, "stations"), text(station, "name"));
+    let airtime = measured.and_then(|item| mean(item, "airtime_fraction"));
+    let mut sentence = format!(
+        "{group} sends at {:.0} % of the best rate of {phy}",
+        100.0 * part
+    );
+    if let Some(airtime) = airtime {
+        sentence += &format!(", and takes {:.0} % of the air", 100.0 * airtime);
+    }
+    let mut remedies = vec![Remedy {
+        label: format!("{group} nearer to the access point, at its best rate"),
+        settings: edits.clone(),
+    }];
+    match cell["ap"]["aggregation"].is_null() {
+        true => remedies.extend(gateway_by_airtime(facts)),
+        false => remedies.push(remedy(
+            "fair queue, equal air time",
+            "cell.ap_queue",
+            "{ mac80211 = {} }",
+        )),
+    }
+    Some(Cause {
+        subject: group.into(),
+        sentence: sentence + ".",
+        weight: airtime.unwrap_or(0.4).min(1.0) * (1.0 - part),
+        edits,
+        remedies,
+    })
+}
+
+fn gateway_by_airtime(facts: &Facts<'_>) -> Vec<Remedy> {
+    let Some(gateway) = gateway(facts) else {
+        return Vec::new();
+    };
+    let by_airtime = Remedy {
+        label: "gateway that shares air time".into(),
+        settings: vec![set("vsb.fairness", "airtime")],
+    };
+    vec![gateway, by_airtime]
+}
+
+fn noisy_stations(facts: &Facts<'_>) -> Vec<Cause> {
+    groups(facts)
+        .into_iter()
+        .filter_map(|station| {
+            let group = text(station, "group");
+            let measured = named(list(facts.answer, "stations"), text(station, "name"))?;
+            let errors = ["error_up", "error_down"]
+                .iter()
+                .filter_map(|key| station[key].as_f64())
+                .fold(0.0, f64::max);
+            let up = mean(measured, "frame_failure_rate").unwrap_or(0.0)
+                - mean(measured, "collision_rate").unwrap_or(0.0);
+            let failures = up.max(errors);
+            if failures < NOISY || station["mcs_by_snr"] == true {
+                return None;
+            }
+            let key = |name: &str| format!("station.{group}.{name}");
+            let edits = match station["snr_db"].is_null() {
+                false => vec![set(key("snr"), "40 dB")],
+                true => ["error_up", "error_down"]
+                    .map(|name| set(key(name), 0))
+                    .into(),
+            };
+            let mut remedies = vec![Remedy {
+                label: format!("{group} with a better signal"),
+                settings: edits.clone(),
+            }];
+            let slower = slower_rate(facts, station);
+            remedies.extend(
+                slower.map(|rate| remedy(&format!("{group} at {rate}"), key("rate"), rate)),
+            );
+            Some(Cause {
+                subject: group.into(),
+                sentence: format!(
+                    "{:.0} % of the frames of {group} are lost to noise.",
+                    100.0 * failures
+                ),
+                weight: (2.0 * failures).min(0.9),
+                edits,
+                remedies,
+            })
+        })
+        .collect()
+}
+
+/// Returns the next lower rate of an older PHY, which loses fewer frames at the same SNR.
+fn slower_rate(facts: &Facts<'_>, station: &Value) -> Option<&'static str> {
+    let rate_bps = station["rate_bps"].as_f64()?;
+    let by_snr = !station["snr_db"].is_null() && station["mcs"].is_null();
+    let is_b = text(facts.cell()?, "phy") == "802.11b";
+    let rates: &[(f64, &'static str)] = match is_b {
+        true => &[(1e6, "1 Mbps"), (2e6, "2 Mbps"), (5.5e6, "5.5 Mbps")],
+        false => &[
+            (6e6, "6 Mbps"),
+            (12e6, "12 Mbps"),
+            (24e6, "24 Mbps"),
+            (36e6, "36 Mbps"),
+            (48e6, "48 Mbps"),
+        ],
+    };
+    let lower = rates.iter().rev().find(|(rate, _)| *rate < rate_bps);
+    lower.filter(|_| by_snr).map(|(_, rate)| *rate)
+}
+
+fn power_savers(facts: &Facts<'_>) -> Vec<Cause> {
+    groups(facts)
+        .into_iter()
+        .filter(|station| !station["power_save_s"].is_null())
+        .map(|station| {
+            let group = text(station, "group");
+            let key = format!("station.{group}.power_save");
+            Cause {
+                subject: group.into(),
+                sentence: format!("{group} sleeps, and its packets wait for beacons."),
+                weight: 0.6,
+                edits: vec![set(key.as_str(), "off")],
+                remedies: vec![remedy(&format!("{group} stays awake"), key, "off")],
+            }
+        })
+        .collect()
+}

@@ -1,0 +1,213 @@
+//! Explanations of small results that are written by hand.
+
+use lasthop_explain::{explain, rules};
+use serde_json::{Value, json};
+
+fn value(mean: f64, ci95: f64) -> Value {
+    json!({ "mean": mean, "ci95": ci95 })
+}
+
+/// A call and an upload over a line of 100 and 20 Mb/s, in a cell of 802.11ac.
+fn scenario() -> Value {
+    let queue = json!({ "discipline": "drop_tail" });
+    let station = |name: &str, mcs: u32| {
+        json!({
+            "name": name, "group": name, "rate_bps": 1e8, "downlink_rate_bps": 1e8, "mcs": mcs,
+            "error_up": 0.0, "error_down": 0.0, "cwmin": 15, "cwmax": 1023,
+            "queue_packets": 1000, "queue": queue,
+        })
+    };
+    let tcp = json!({ "congestion": "cubic", "sack": true, "window_packets": 2000 });
+    let call = |direction: &str| {
+        json!({
+            "name": format!("phone/udp-{direction}/1"), "class": "phone", "station": "phone",
+            "direction": direction, "category": "best-effort", "udp": { "rate_bps": 1e5 },
+        })
+    };
+    json!({
+        "cell": {
+            "phy": "802.11ac", "width": "80 MHz", "band": "5 GHz",
+            "ap": { "cwmin": 15, "cwmax": 63, "queue_packets": 1000, "queue": queue,
+                    "aggregation": { "mpdus": 64 } },
+        },
+        "wire": { "rate_bps": 1e8, "back_rate_bps": 2e7, "delay_s": 0.01, "loss": 0.0,
+                  "queue_packets": 1000, "queue": queue },
+        "vsb": null,
+        "stations": [station("laptop", 9), station("phone", 9)],
+        "links": [],
+        "flows": [
+            { "name": "laptop/up/1", "class": "laptop", "station": "laptop", "direction": "up",
+              "category": "best-effort", "tcp": tcp },
+            call("up"),
+            call("down"),
+        ],
+    })
+}
+
+fn answer() -> Value {
+    json!({
+        "flows": [
+            { "name": "laptop/up/1", "goodput_bps": value(1.8e7, 1e5),
+              "cwnd_limited_fraction": value(0.9, 0.1), "rwnd_limited_fraction": value(0.1, 0.1),
+              "app_limited_fraction": value(0.0, 0.0) },
+            { "name": "phone/udp-up/1", "one_way_delay_s": value(0.146, 0.09),
+              "one_way_delay_p99_s": value(0.326, 0.066), "loss_probability": value(0.002, 0.001) },
+            { "name": "phone/udp-down/1", "one_way_delay_s": value(0.012, 0.001),
+              "one_way_delay_p99_s": value(0.014, 0.001), "loss_probability": value(0.0, 0.0) },
+        ],
+        "stations": [
+            { "name": "laptop", "airtime_fraction": value(0.5, 0.0), "goodput_share": value(0.6, 0.0) },
+            { "name": "phone", "airtime_fraction": value(0.1, 0.0), "goodput_share": value(0.4, 0.0) },
+        ],
+        "queues": [
+            { "name": "phone", "occupancy_packets": value(0.1, 0.0), "sojourn_s": value(0.004, 0.0) },
+            { "name": "wire/down", "occupancy_packets": value(0.1, 0.0), "sojourn_s": value(0.001, 0.0) },
+            { "name": "wire/up", "occupancy_packets": value(513.0, 9.0), "sojourn_s": value(0.13, 0.01) },
+        ],
+        "links": [
+            { "name": "wire/down", "utilisation": value(0.01, 0.0) },
+            { "name": "wire/up", "utilisation": value(0.96, 0.01) },
+        ],
+        "cells": [{ "name": "cell", "busy_fraction": value(0.2, 0.0) }],
+        "waits": [
+            { "name": "phone/udp-up/1 at phone", "flow": "phone/udp-up/1", "queue": "phone",
+              "wait_s": value(0.004, 0.0) },
+            { "name": "phone/udp-up/1 at wire/up", "flow": "phone/udp-up/1", "queue": "wire/up",
+              "wait_s": value(0.132, 0.01) },
+        ],
+    })
+}
+
+#[test]
+fn a_call_has_a_verdict_in_each_direction_and_the_queue_in_which_it_waits() {
+    let found = explain(&scenario(), &answer());
+    let calls = found["calls"].as_array().unwrap();
+    let verdicts: Vec<_> = calls
+        .iter()
+        .map(|call| {
+            (
+                call["direction"].as_str().unwrap(),
+                call["verdict"].as_str().unwrap(),
+            )
+        })
+        .collect();
+    assert_eq!(verdicts, [("up", "bad"), ("down", "good")]);
+    assert_eq!(calls[0]["delay_p99_s"], value(0.326, 0.066));
+    assert_eq!(calls[0]["waits_at"], "wire/up");
+    let share = calls[0]["wait_share"].as_f64().unwrap();
+    assert!((share - 0.132 / 0.136).abs() < 1e-9, "{share}");
+    assert_eq!(calls[1].get("waits_at"), None);
+}
+
+#[test]
+fn a_delay_within_its_interval_of_the_bound_is_uncertain() {
+    let mut answer = answer();
+    answer["flows"][1]["one_way_delay_p99_s"] = value(0.16, 0.02);
+    assert_eq!(
+        explain(&scenario(), &answer)["calls"][0]["verdict"],
+        "uncertain"
+    );
+}
+
+#[test]
+fn datagrams_in_one_direction_are_no_call() {
+    let mut scenario = scenario();
+    scenario["flows"].as_array_mut().unwrap().pop();
+    assert_eq!(explain(&scenario, &answer())["calls"], json!([]));
+}
+
+#[test]
+fn a_delay_is_divided_among_queues() {
+    let found = explain(&scenario(), &answer());
+    let parts = &found["delays"][0]["parts"];
+    assert_eq!(parts[0]["queue"], "wire/up");
+    assert!((parts[0]["share"].as_f64().unwrap() - 0.132 / 0.146).abs() < 1e-9);
+    assert_eq!(parts[1]["queue"], "phone");
+}
+
+#[test]
+fn a_full_line_limits_before_a_window_does() {
+    let limits = explain(&scenario(), &answer())["limits"].clone();
+    assert_eq!(limits[0]["by"], "line");
+    assert_eq!(limits[0]["where"], "wire/up");
+    let mut idle = answer();
+    idle["links"][1]["utilisation"] = value(0.3, 0.0);
+    idle["flows"][0]["rwnd_limited_fraction"] = value(0.8, 0.1);
+    assert_eq!(explain(&scenario(), &idle)["limits"][0]["by"], "rwnd");
+    idle["flows"][0]["app_limited_fraction"] = value(0.6, 0.1);
+    assert_eq!(
+        explain(&scenario(), &idle)["limits"][0]["by"],
+        "application"
+    );
+}
+
+#[test]
+fn the_costly_station_has_more_air_time_than_goodput() {
+    let found = explain(&scenario(), &answer());
+    assert_eq!(found["air"]["station"], "laptop");
+    let mut fair = answer();
+    fair["stations"][0]["airtime_fraction"] = value(0.15, 0.0);
+    assert_eq!(explain(&scenario(), &fair)["air"], Value::Null);
+}
+
+#[test]
+fn a_standing_queue_is_the_first_cause_of_a_bad_call() {
+    let found = explain(&scenario(), &answer());
+    let first = &found["causes"][0];
+    assert_eq!(
+        (&first["id"], &first["subject"]),
+        (&json!("long-queue"), &json!("wire/up"))
+    );
+    assert_eq!(first["edits"], json!([["wire.queue", "{ fq_codel = {} }"]]));
+    let mut fair = scenario();
+    fair["wire"]["queue"]["discipline"] = json!("fq_codel");
+    let causes = explain(&fair, &answer())["causes"].clone();
+    assert!(
+        causes
+            .as_array()
+            .unwrap()
+            .iter()
+            .all(|cause| cause["id"] != "long-queue")
+    );
+}
+
+#[test]
+fn twice_the_rate_upstream_keeps_the_rate_downstream() {
+    let causes = explain(&scenario(), &answer())["causes"].clone();
+    let line = causes
+        .as_array()
+        .unwrap()
+        .iter()
+        .find(|cause| cause["id"] == "slow-line");
+    assert_eq!(
+        line.unwrap()["edits"],
+        json!([["wire.back_rate", "40 Mbps"]])
+    );
+}
+
+#[test]
+fn each_rule_has_an_identifier_a_condition_and_an_edit() {
+    let rules = rules();
+    let rules = rules.as_array().unwrap();
+    let mut ids: Vec<&str> = rules
+        .iter()
+        .map(|rule| rule["id"].as_str().unwrap())
+        .collect();
+    for rule in rules {
+        for key in ["title", "applies", "edit"] {
+            assert!(!rule[key].as_str().unwrap().is_empty(), "{rule}");
+        }
+        assert!(!rule["objectives"].as_array().unwrap().is_empty());
+    }
+    ids.sort_unstable();
+    ids.dedup();
+    assert_eq!(ids.len(), rules.len());
+}
+
+#[test]
+fn a_result_without_lists_is_explained_without_facts() {
+    let found = explain(&json!({}), &json!({}));
+    for key in ["calls", "delays", "limits", "causes"] {
+        assert_eq!(found[key], json!([]), "{key}");
+    }
+}
