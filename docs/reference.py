@@ -1,15 +1,14 @@
 """The reference pages, written from what the program says about itself."""
 
 import json
-import tomllib
 from collections.abc import Iterator, Mapping
-from pathlib import Path
 from typing import Any
 
 import typer
 
 from lasthop import _core
 from lasthop.cli.app import app
+from lasthop.terms import glossary
 
 Schema = Mapping[str, Any]
 
@@ -89,18 +88,11 @@ def default_of(parameter: Any) -> str:
     return f" Default: `{shown}`."
 
 
-def terms() -> list[dict[str, str]]:
-    """Return the terms of the glossary, in alphabetical order."""
-    text = (Path(__file__).parent / "terms.toml").read_text("utf-8")
-    found: list[dict[str, str]] = tomllib.loads(text)["term"]
-    return found
-
-
 def terms_table() -> list[str]:
     """Return the glossary as a table."""
     rows = [
-        f"| {each['name']} | {each['means']} | {each['source'] or '-'} | {each['carried_by']} |"
-        for each in terms()
+        f"| {each.name} | {each.means} | {each.source or '-'} | {each.carried_by} |"
+        for each in glossary()
     ]
     head = "The terms of these pages. A term without a source is defined by lasthop."
     return [

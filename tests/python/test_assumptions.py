@@ -9,7 +9,9 @@ import pytest
 
 from lasthop.errors import ModelError
 from lasthop.models import MODELS
+from lasthop.models.assumptions import BY_MODEL
 from lasthop.models.errors import in_words, told
+from lasthop.models.vbs.window import LAWS
 
 SOURCES = Path(__file__).parents[2] / "python" / "lasthop" / "models"
 
@@ -65,3 +67,11 @@ def test_a_refusal_says_what_is_assumed_and_where() -> None:
 def test_a_doubt_ends_with_where_the_assumption_stands() -> None:
     assert told("red", ("eq. 2", "few flows")) == "few flows (eq. 2 of model red)"
     assert told("red", "few flows") == "few flows"
+
+
+def test_the_words_of_vbs_name_every_congestion_control_of_the_model() -> None:
+    assert BY_MODEL["vbs"]["section III-A"] == f"that connections run {', '.join(LAWS)}"
+
+
+def test_every_model_has_its_assumptions_in_the_common_table() -> None:
+    assert set(BY_MODEL) == set(MODELS)

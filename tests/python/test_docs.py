@@ -16,6 +16,7 @@ from lasthop import _core
 from lasthop.cli.app import app
 from lasthop.studies import kept
 from lasthop.studies.study import Study
+from lasthop.terms import glossary
 
 ROOT = Path(__file__).resolve().parents[2]
 DOCS = ROOT / "docs"
@@ -23,7 +24,6 @@ sys.path.insert(0, str(DOCS))
 
 import beside  # noqa: E402
 import downloads  # noqa: E402
-import reference  # noqa: E402
 import refresh  # noqa: E402
 import scenario_pages  # noqa: E402
 import transcripts  # noqa: E402
@@ -196,15 +196,15 @@ def test_every_quantity_has_a_heading() -> None:
 
 
 def test_terms_are_in_order_and_name_settings_quantities_or_commands() -> None:
-    terms = reference.terms()
-    names = [term["name"].lower() for term in terms]
+    terms = glossary()
+    names = [term.name.lower() for term in terms]
     assert names == sorted(set(names))
     keys = settings()
     last = {key.rpartition(".")[2] for key in keys}
     known = keys | last | headings("nomenclature.md") | headings("reference/cli.md")
     for term in terms:
-        assert term["means"].endswith("."), term
-        for carrier in re.findall(r"`([^`]+)`", term["carried_by"]):
+        assert term.means.endswith("."), term
+        for carrier in re.findall(r"`([^`]+)`", term.carried_by):
             key = carrier.strip("[]").partition(" = ")[0]
             of_table = any(each.startswith(f"{key}.") for each in keys)
             assert key in known or of_table, term

@@ -37,7 +37,13 @@ def test_a_gateways_command_loads_no_heavy_package() -> None:
 
 
 LIGHT = (
-    [["schema"], ["--help"], ["simulate", "--help"], ["init", "new.toml", "--yes"]]
+    [
+        ["schema"],
+        ["--help"],
+        ["simulate", "--help"],
+        ["init", "new.toml", "--yes"],
+        ["explain", "a1"],
+    ]
     + [["check", str(path)] for path in sorted((ROOT / "examples").glob("*.toml"))]
     + [["simulate", f"{ROOT}/examples/hotspot.toml", *SHORT], ["check", "no-such-file"]]
     + [["simulate", f"{ROOT}/examples/csma.toml", "--json", "--tails", *SHORT]]

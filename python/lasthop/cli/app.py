@@ -105,6 +105,10 @@ def function_of(command: str) -> Callable[..., object]:
             from lasthop.cli.compare import compare
 
             return compare
+        case "explain":
+            from lasthop.cli.explain import explain
+
+            return explain
         case "emulate":
             from lasthop.cli.emulate import emulate
 

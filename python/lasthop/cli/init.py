@@ -1,4 +1,4 @@
-"""`lasthop init`: a first scenario by five questions."""
+"""`lasthop init`: a first scenario by a few questions."""
 
 import sys
 from pathlib import Path
@@ -10,7 +10,7 @@ from lasthop.cli.boundary import Interrupted, note, print_error
 from lasthop.cli.importing import new_file, put
 from lasthop.cli.options import Json, file_name, unset
 from lasthop.errors import UserError
-from lasthop.first import QUESTIONS, Question, scenario, settled
+from lasthop.first import AIMS, COMPARE, QUESTIONS, Question, next_command, scenario, settled
 from lasthop.scenario import Scenario
 
 FILE = "scenario.toml"
@@ -25,12 +25,20 @@ def init(
         bool,
         typer.Option("--yes", "-y", help="Use the default answer where no option gives an answer."),
     ] = False,
+    aim: Annotated[
+        str | None,
+        unset(
+            "NAME",
+            f"Set what you want to know: {', '.join(AIMS)}. It sets the defaults of the other "
+            f"answers. Default: call; {COMPARE} if another answer is given as an option.",
+        ),
+    ] = None,
     hop: Annotated[
         str | None,
         unset(
             "NAME",
-            "Set the last hop: 802.11b, 802.11g, 802.11n, 802.11ac, 802.11ax or router. The name "
-            "wifi means 802.11ax. Default: 802.11g.",
+            "Set the last hop: 802.11ax, 802.11ac, 802.11n, 802.11g, 802.11b or router. The name "
+            f"wifi means 802.11ax. Default: 802.11ax; 802.11g with --aim {COMPARE}.",
         ),
     ] = None,
     stations: Annotated[
@@ -43,7 +51,11 @@ def init(
     ] = None,
     traffic: Annotated[
         str | None,
-        unset("LIST", 'List the connections of the stations, such as "1 x 6 up, rest x 1 down".'),
+        unset(
+            "LIST",
+            "List the connections and calls of the stations, such as "
+            '"1 x 1 call, 1 x 6 up, rest x 1 down".',
+        ),
     ] = None,
     wire: Annotated[
         str | None,
@@ -65,33 +77,47 @@ def init(
     ] = None,
     as_json: Json = False,
 ) -> None:
-    """Write a first scenario by answering five questions.
+    """Write a first scenario by answering six questions.
+
+    The first question is what you want to know. The file ends with the commands that answer it.
 
     Answer the questions at the terminal, line by line on standard input, or by options. An empty
     line selects the default answer. An existing file is never replaced.
     """
     new_file(file, "FILE")
-    given = {"hop": hop, "stations": stations, "traffic": traffic, "wire": wire, "queue": queue}
+    given = {
+        "aim": aim,
+        "hop": hop,
+        "stations": stations,
+        "traffic": traffic,
+        "wire": wire,
+        "queue": queue,
+    }
     known: dict[str, object] = {}
+    if aim is None and any(given.values()):
+        given["aim"] = COMPARE
+    asked = [question for question in QUESTIONS if given["aim"] is None or question.key != "aim"]
     try:
-        for number, question in enumerate(QUESTIONS, 1):
+        for question in QUESTIONS:
             text = given[question.key]
             if text is not None:
                 known[question.key] = by_option(question, text, known)
             elif yes:
                 known[question.key] = question.read(question.default(known), known)
             else:
-                known[question.key] = ask(number, question, known)
+                place = f"{asked.index(question) + 1}/{len(asked)}"
+                known[question.key] = ask(place, question, known)
     except KeyboardInterrupt:
         print(file=sys.stderr)
         raise Interrupted("nothing written") from None
-    made = scenario(settled(known), file.name)
+    answers = settled(known)
+    made = scenario(answers, file.name)
     checked = Scenario(made)
     put(file, made)
     if as_json:
         typer.echo(checked.to_json())
     else:
-        note(f"{file}: written; next: lasthop simulate {file}")
+        note(f"{file}: written; next: {next_command(answers, str(file))}")
 
 
 def by_option(question: Question, text: str, known: dict[str, object]) -> object:
@@ -102,17 +128,18 @@ def by_option(question: Question, text: str, known: dict[str, object]) -> object
         raise UserError(f"--{question.key} {error}", error.hint) from None
 
 
-def ask(number: int, question: Question, known: dict[str, object]) -> object:
-    """Ask until the answer is one; an empty line is the usual answer."""
+def ask(place: str, question: Question, known: dict[str, object]) -> object:
+    """Ask until an answer is accepted; an empty line is the usual answer."""
     usual = question.default(known)
     wrong = ""
     while True:
-        print(f"{number}/{len(QUESTIONS)} {question.asked(known)}", file=sys.stderr)
+        print(f"{place} {question.asked(known)}", file=sys.stderr)
         print(f"    [{usual}] ", end="", file=sys.stderr, flush=True)
         line = sys.stdin.readline()
         if not line:
             print(file=sys.stderr)
             reason = f"; {wrong}" if wrong else ""
+            number = place.partition("/")[0]
             raise UserError(
                 f"standard input ends before an answer to question {number}{reason}",
                 "use --yes for the default answers",

@@ -5,12 +5,13 @@ from typing import NamedTuple
 __all__ = ["COMMANDS", "GROUPS", "Group", "command_given"]
 
 COMMANDS = {
-    "init": "Write a first scenario from five answers.",
+    "init": "Write a first scenario from a few answers.",
     "schema": "Print the JSON Schema of scenario files.",
     "check": "Check a scenario and print a summary.",
     "predict": "Predict a scenario by a model.",
     "simulate": "Simulate a scenario packet by packet.",
     "compare": "Predict and simulate, and compare the results.",
+    "explain": "Explain a term, a quantity or a claim.",
     "emulate": "Run a scenario in real time with real TCP.",
     "sweep": "Simulate a scenario at many settings.",
     "tune": "Find the best access parameters for an aim.",

@@ -1,8 +1,19 @@
-"""A first scenario by five questions: what they ask, and what the answers make."""
+"""A first scenario by a few questions: their text, and the scenario that the answers make."""
 
 from lasthop.access_points import KINDS
+from lasthop.first.aims import AIMS, COMPARE
 from lasthop.first.answers import Answers
 from lasthop.first.questions import QUESTIONS, Question, settled
-from lasthop.first.writing import scenario
+from lasthop.first.writing import next_command, scenario
 
-__all__ = ["KINDS", "QUESTIONS", "Answers", "Question", "scenario", "settled"]
+__all__ = [
+    "AIMS",
+    "COMPARE",
+    "KINDS",
+    "QUESTIONS",
+    "Answers",
+    "Question",
+    "next_command",
+    "scenario",
+    "settled",
+]

@@ -1,7 +1,9 @@
-"""Answers to the five questions."""
+"""Answers to the questions of `lasthop init`."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+
+from lasthop.first.aims import AIMS, COMPARE, Aim
 
 __all__ = ["AGGREGATING", "DISCIPLINES", "Answers", "Group", "Traffic", "Wire", "disciplines"]
 
@@ -63,18 +65,26 @@ class Wire:
 
 @dataclass(frozen=True)
 class Traffic:
-    """Connections of one station."""
+    """Connections and calls of one station."""
 
     up: int = 0
     down: int = 0
+    calls: int = 0
+
+    @property
+    def nothing(self) -> bool:
+        """Whether the station neither sends nor receives."""
+        return not (self.up or self.down or self.calls)
 
 
 @dataclass(frozen=True)
 class Answers:
-    """All five answers.
+    """All answers.
 
     Attributes
     ----------
+    aim : str
+        What the person wants to know, a key of `lasthop.first.aims.AIMS`.
     hop : str
         ``"802.11b"``, ``"802.11g"``, ``"802.11n"``, ``"802.11ac"``, ``"802.11ax"`` or ``"router"``.
     stations : sequence of Group
@@ -87,6 +97,7 @@ class Answers:
         Packets, the name of a discipline, or of a kind of access point.
     """
 
+    aim: str
     hop: str
     stations: Sequence[Group]
     traffic: Sequence[Traffic]
@@ -102,3 +113,13 @@ class Answers:
     def aggregates(self) -> bool:
         """Whether the hop is a cell whose frames have an MCS."""
         return self.hop in AGGREGATING
+
+    @property
+    def question(self) -> Aim:
+        """What the person wants to know, with the commands that answer it."""
+        return AIMS[self.aim]
+
+    @property
+    def compares(self) -> bool:
+        """Whether the person compares models with simulations."""
+        return self.aim == COMPARE

@@ -1,4 +1,4 @@
-"""The five questions: what each asks, its usual answer, and how an answer is read."""
+"""The questions of `lasthop init`: the text and usual answer of each, and how an answer is read."""
 
 import re
 from collections.abc import Callable, Iterable, Mapping
@@ -7,11 +7,13 @@ from difflib import get_close_matches
 
 from lasthop.access_points import KINDS
 from lasthop.errors import UserError
+from lasthop.first.aims import AIMS, COMPARE, USUAL
 from lasthop.first.answers import AGGREGATING, Answers, Group, Traffic, Wire, disciplines
 
 __all__ = ["HOPS", "QUESTIONS", "Question", "settled"]
 
-HOPS = ("802.11b", "802.11g", *AGGREGATING, "router")
+HOPS = (*reversed(AGGREGATING), "802.11g", "802.11b", "router")
+"""Kinds of last hops, those of today first."""
 SHORT = {
     **{"b": "802.11b", "g": "802.11g", "n": "802.11n", "ac": "802.11ac", "ax": "802.11ax"},
     **{"wifi4": "802.11n", "wifi5": "802.11ac", "wifi6": "802.11ax", "wifi6e": "802.11ax"},
@@ -36,7 +38,7 @@ LEAST_DB, MOST_DB = 8.0, 60.0
 CLOSE = 0.7
 """Least likeness of a name that is suggested, as `difflib` has it. [-]"""
 
-MOST_STATIONS, MOST_CONNECTIONS, MOST_QUEUE = 200, 1000, 1_000_000
+MOST_STATIONS, MOST_CONNECTIONS, MOST_CALLS, MOST_QUEUE = 200, 1000, 100, 1_000_000
 LEAST_MBPS = 1e-6
 MOST_MBPS, MOST_RTT_MS = 100_000.0, 10_000.0
 NUMBER = r"\d{1,6}(?:\.\d{1,6})?"
@@ -75,9 +77,24 @@ class Question:
     read: Callable[[str, Mapping[str, object]], object]
 
 
-def read_hop(text: str, _: Mapping[str, object]) -> str:
+def read_aim(text: str, _: Mapping[str, object]) -> str:
+    """Read what the person wants to know, by its name or by its number in the list."""
+    word = text.strip().lower()
+    if word.isdecimal() and 1 <= int(word) <= len(AIMS):
+        return list(AIMS)[int(word) - 1]
+    if word not in AIMS:
+        raise UserError(f'"{text}": expected one of {", ".join(AIMS)}', _meant(word, AIMS))
+    return word
+
+
+def read_hop(text: str, known: Mapping[str, object]) -> str:
     """Read the kind of the last hop."""
     word = SHORT.get(re.sub("[ -]", "", text.lower()), text.lower())
+    if word == "router" and aim_of(known) != COMPARE:
+        raise UserError(
+            f'"{text}": must be WiFi to answer this question ({aim_of(known)})',
+            f"--aim {COMPARE} accepts a wired router",
+        )
     if word not in HOPS:
         raise UserError(
             f'"{text}": expected one of {", ".join(HOPS)}, and wifi for {SHORT["wifi"]}',
@@ -147,22 +164,23 @@ def _by_ratio(part: str, hop: str) -> Group:
 
 
 def read_traffic(text: str, known: Mapping[str, object]) -> list[Traffic]:
-    """Connections: ``1 x 6 up, rest x 1 down`` gives the first station six uploads."""
+    """Connections and calls: ``1 x 6 up, rest x 1 down`` gives the first station six uploads."""
     groups = known["stations"]
     assert isinstance(groups, list), "stations are read before"
     count = sum(group.count for group in groups)
-    ways = {"up": [0] * count, "down": [0] * count}
+    kinds = {"up": [0] * count, "down": [0] * count, "call": [0] * count}
     taken = 0
     for part in text.split(","):
         found = re.fullmatch(
-            r"(?:(\d{1,4}|rest|all)(?: ?x ?| ))?(\d{1,4}) (up|down)", part.strip().lower()
+            r"(?:(\d{1,4}|rest|all)(?: ?x ?| ))?(\d{1,4}) (up|down|call)s?", part.strip().lower()
         )
-        if found is None or not 1 <= int(found[2]) <= MOST_CONNECTIONS:
+        most = MOST_CALLS if found and found[3] == "call" else MOST_CONNECTIONS
+        if found is None or not 1 <= int(found[2]) <= most:
             raise UserError(
                 f'"{part.strip()}": expected stations x connections up or down, such as '
-                "1 x 6 up, rest x 1 down, or all x 1 down"
+                "1 x 6 up, rest x 1 down, or all x 1 down; or stations x calls, such as 1 x 1 call"
             )
-        who, connections, way = found[1] or "all", int(found[2]), found[3]
+        who, number, kind = found[1] or "all", int(found[2]), found[3]
         first, last = taken, count
         if who == "all":
             first = 0
@@ -177,13 +195,18 @@ def read_traffic(text: str, known: Mapping[str, object]) -> list[Traffic]:
         else:
             taken = count
         for index in range(first, last):
-            ways[way][index] += connections
-    if known["hop"] == "router" and any(ways["up"]) and any(ways["down"]):
+            kinds[kind][index] += number
+    if known["hop"] == "router" and any(kinds["call"]):
+        raise UserError(
+            f'"{text}": expected connections only: a router of `init` has no calls',
+            "use another hop, such as --hop wifi, for a call",
+        )
+    if known["hop"] == "router" and any(kinds["up"]) and any(kinds["down"]):
         raise UserError(
             f'"{text}": at a router all connections have the same direction; expected all x 2 down'
         )
-    made = [Traffic(up, down) for up, down in zip(ways["up"], ways["down"], strict=True)]
-    if not any(each.up or each.down for each in made):
+    made = [Traffic(*own) for own in zip(*kinds.values(), strict=True)]
+    if all(each.nothing for each in made):
         raise UserError(f'"{text}": no station sends anything')
     return made
 
@@ -244,6 +267,28 @@ def read_queue(text: str, known: Mapping[str, object]) -> str:
     )
 
 
+def aim_of(known: Mapping[str, object]) -> str:
+    """Return what the person wants to know."""
+    return str(known.get("aim", COMPARE))
+
+
+def usual(key: str, known: Mapping[str, object]) -> str | None:
+    """Return the usual answer of a question for what the person wants to know; None without one."""
+    if key == "stations" and not aggregates(known):
+        return None
+    return AIMS[aim_of(known)].usual.get(key)
+
+
+def usual_traffic(known: Mapping[str, object]) -> str:
+    """Return the usual answer to the question of connections and calls in a cell."""
+    text = usual("traffic", known) or "1 x 1 up, rest x 1 down"
+    groups = known["stations"]
+    assert isinstance(groups, list), "stations are read before"
+    if sum(group.count for group in groups) > 1 or aim_of(known) == COMPARE:
+        return text
+    return "1 call, 1 up" if "call" in text else "1 down"
+
+
 def is_router(known: Mapping[str, object]) -> bool:
     """Return whether the hop is a wired router."""
     return known.get("hop") == "router"
@@ -262,14 +307,22 @@ USUAL_STATIONS = {
 """Usual stations of each sort of cell."""
 
 
+CHOICES = "".join(f"\n    {name:8}{aim.asked}" for name, aim in AIMS.items())
+"""Aims, one per line."""
+
+
 QUESTIONS = (
+    Question("aim", lambda _: f"What do you want to know?{CHOICES}", lambda _: USUAL, read_aim),
     Question(
         "hop",
-        lambda _: (
+        lambda known: (
             "What is the last hop: WiFi of today (802.11ax is Wi-Fi 6, 802.11ac 5, 802.11n 4), "
             "of the papers (802.11g, 802.11b), or a wired router?"
+            if aim_of(known) == COMPARE
+            else "Which WiFi is it: 802.11ax (Wi-Fi 6), 802.11ac (5), 802.11n (4), 802.11g (3) or "
+            "802.11b (1)?"
         ),
-        lambda _: USUAL_HOP,
+        lambda known: USUAL_HOP if aim_of(known) == COMPARE else SHORT["wifi"],
         read_hop,
     ),
     Question(
@@ -283,7 +336,11 @@ QUESTIONS = (
                 else "How many stations, and at which rates? [Mb/s]"
             )
         ),
-        lambda known: "10 at 100" if is_router(known) else USUAL_STATIONS[str(known["hop"])],
+        lambda known: (
+            "10 at 100"
+            if is_router(known)
+            else usual("stations", known) or USUAL_STATIONS[str(known["hop"])]
+        ),
         read_stations,
     ),
     Question(
@@ -291,9 +348,9 @@ QUESTIONS = (
         lambda known: (
             "How many connections has each?"
             if is_router(known)
-            else "Who uploads and downloads, over how many connections?"
+            else "Who uploads and downloads, over how many connections, and who has a call?"
         ),
-        lambda known: "all x 2 down" if is_router(known) else "1 x 1 up, rest x 1 down",
+        lambda known: "all x 2 down" if is_router(known) else usual_traffic(known),
         read_traffic,
     ),
     Question(
@@ -302,11 +359,14 @@ QUESTIONS = (
             "What are the rate and round-trip time of its link?"
             if is_router(known)
             else "What are the rate and round-trip time from the access point to the servers?"
+            if aim_of(known) == COMPARE
+            else "What are the rates of the Internet line, down/up, and the round-trip time?"
         ),
         lambda known: (
             "50 Mbps, 40 ms"
             if is_router(known)
-            else ("1000 Mbps, 20 ms" if aggregates(known) else "100 Mbps, 20 ms")
+            else usual("wire", known)
+            or ("1000 Mbps, 20 ms" if aggregates(known) else "100 Mbps, 20 ms")
         ),
         read_wire,
     ),
@@ -322,7 +382,7 @@ QUESTIONS = (
         read_queue,
     ),
 )
-"""The five, in order: each may depend on the answers before."""
+"""The questions in order: each may depend on the answers before."""
 
 
 def settled(known: Mapping[str, object]) -> Answers:

@@ -6,8 +6,11 @@ from collections.abc import Iterator
 from lasthop.access_points import FACTS, KINDS
 from lasthop.first.answers import Answers, Group, Traffic
 
-__all__ = ["scenario"]
+__all__ = ["next_command", "scenario"]
 
+
+BELOW = 0.9
+"""Rate of a shaper over the rate of its line, so that packets wait in the shaper. [-]"""
 
 WIDTH_MHZ = {"802.11n": 20, "802.11ac": 80, "802.11ax": 80}
 """Usual widths of a channel. [MHz]"""
@@ -20,16 +23,54 @@ def scenario(answers: Answers, name: str) -> str:
         "# `lasthop schema` lists all keys.",
         "#",
         *_commands(answers, name),
-        *_what_if(answers, name),
+        *(_what_if(answers, name) if answers.compares else _asked(answers)),
         "",
         said(f'name = "{_title(answers)}"', "the title of tables and pictures"),
-        said('duration = "60 s"', "simulated time of a run"),
-        said('warmup = "20 s"', "cut from its start, while windows grow"),
-        said("replications = 5", "runs; intervals are taken over them"),
+        *_run(answers),
         "",
     ]
     lines += _router(answers) if answers.hop == "router" else _cell(answers)
+    lines += _answer(answers, name)
     return "\n".join(lines) + "\n"
+
+
+def next_command(answers: Answers, name: str) -> str:
+    """Return the command that answers the person's question."""
+    commands = answers.question.commands
+    return f"lasthop {_written(commands[0].words if commands else 'simulate FILE', answers, name)}"
+
+
+def _run(answers: Answers) -> Iterator[str]:
+    duration, warmup = ("60 s", "20 s") if answers.compares else ("20 s", "5 s")
+    yield said(f'duration = "{duration}"', "simulated time of a run")
+    yield said(f'warmup = "{warmup}"', "cut from its start, while windows grow")
+    yield said("replications = 5", "runs; intervals are taken over them")
+
+
+def _asked(answers: Answers) -> Iterator[str]:
+    """The question that the file answers; the commands are at its end."""
+    yield "#"
+    yield f"# {answers.question.question} The end of this file has the commands."
+
+
+def _answer(answers: Answers, name: str) -> Iterator[str]:
+    """The commands that answer the person's question, each with its answer."""
+    if answers.compares:
+        return
+    yield ""
+    yield f"# {answers.question.question}"
+    for command in answers.question.commands:
+        yield "#"
+        yield f"# {command.answers[0].upper()}{command.answers[1:]}:"
+        yield f"#   lasthop {_written(command.words, answers, name)}"
+    yield "#"
+    yield "# `lasthop explain TERM` explains a word, such as `lasthop explain bufferbloat`."
+
+
+def _written(words: str, answers: Answers, name: str) -> str:
+    """Return the words of a command for this file and its line."""
+    rate_mbps = answers.wire.rate_mbps or 100.0
+    return words.replace("FILE", name).replace("{rate}", f"{BELOW * rate_mbps:.6g} Mbps")
 
 
 def _commands(answers: Answers, name: str) -> Iterator[str]:
@@ -71,7 +112,9 @@ def _title(answers: Answers) -> str:
     if answers.hop == "router":
         return f"{answers.count} hosts through a router"
     kind = KINDS.get(answers.queue)
-    return f"{answers.count} stations of {answers.hop}" + (f", {kind.what}" if kind else "")
+    before = f"{answers.question.title}: " if answers.question.title else ""
+    stations = f"{answers.count} station{'s' if answers.count > 1 else ''} of {answers.hop}"
+    return f"{before}{stations}" + (f", {kind.what}" if kind else "")
 
 
 def _queue(answers: Answers, key: str) -> str:
@@ -82,7 +125,7 @@ def _queue(answers: Answers, key: str) -> str:
 
 def _tcp(answers: Answers) -> Iterator[str]:
     yield "[tcp]"
-    if answers.aggregates:
+    if answers.aggregates or not answers.compares:
         yield said('congestion = "cubic"', "or reno, newreno, compound, ...")
         yield said("window = 2000", "segments that a receiver takes at most: 3 MB")
         return
@@ -115,10 +158,17 @@ def _cell(answers: Answers) -> Iterator[str]:
         if answers.wire.back_mbps is not None:
             yield said(f'back_rate = "{answers.wire.back_mbps:.12g} Mbps"', "to the servers")
         yield said(f'delay = "{answers.wire.rtt_ms / 2:g} ms"', "one way: half the round trip")
+        if not answers.compares and answers.wire.rate_mbps is not None:
+            yield said(
+                "queue = 1000", "packets that wait at each end of the line; one more is lost"
+            )
         yield ""
-    yield from _tcp(answers)
-    for name, group, traffic in _tables(answers):
+    if answers.compares or not answers.aggregates:  # others have the TCP of today without a table
+        yield from _tcp(answers)
         yield ""
+    for number, (name, group, traffic) in enumerate(_tables(answers)):
+        if number:
+            yield ""
         yield f"[station.{name}]"
         if group.count > 1:
             yield said(f"count = {group.count}", f"{name}-1 to {name}-{group.count}, all alike")
@@ -130,7 +180,9 @@ def _cell(answers: Answers) -> Iterator[str]:
             yield said(f"upload = {traffic.up}", "connections from it")
         if traffic.down:
             yield said(f"download = {traffic.down}", "connections to it")
-        if not traffic.up and not traffic.down:
+        if traffic.calls:
+            yield said(f"call = {traffic.calls}", "calls with audio and video, both ways")
+        if traffic.nothing:
             yield "# it sends and receives nothing: upload = 1 or download = 1 changes that"
 
 
@@ -141,17 +193,26 @@ def _tables(answers: Answers) -> Iterator[tuple[str, Group, Traffic]]:
     ]
     sorts = Counter(zip(alike, answers.traffic, strict=True))
     slowest = min(alike, key=lambda own: own[0] or own[1] or 0.0)
+    greediest = max(answers.traffic, key=lambda own: own.up + own.down)
     used = Counter[str]()
     for (own, traffic), count in sorts.items():
-        name = "idle"
-        if traffic.up or traffic.down:
-            name = "both" if traffic.up and traffic.down else "up" if traffic.up else "down"
-        name = {"up": "uploader", "down": "downloader"}.get(name, name)
+        name = _called(traffic)
+        if answers.aim == "guest" and traffic == greediest:
+            name = "guest"
         if len(set(alike)) > 1 and own == slowest:
             name = f"{'far' if answers.aggregates else 'slow'}-{name}"
         used[name] += 1
         unique = name if used[name] == 1 else f"{name}-{used[name]}x"
         yield unique, Group(count, *own), traffic
+
+
+def _called(traffic: Traffic) -> str:
+    """Return a name for stations with this traffic."""
+    if traffic.calls:
+        return "phone"
+    if traffic.up and traffic.down:
+        return "both"
+    return "uploader" if traffic.up else "downloader" if traffic.down else "idle"
 
 
 def _router(answers: Answers) -> Iterator[str]:

@@ -20,10 +20,6 @@ PLAIN = ("drop_tail", "threshold")
 """Disciplines under which a packet is lost if, and only if, it finds the queue full."""
 
 
-CELL_ALONE = "of only a WLAN cell and its wired link"
-"""Common assumption of all models of a cell, as words after "the assumption"."""
-
-
 def is_cell(scenario: Scenario) -> bool:
     """Return whether a scenario is only a WLAN cell and its wire."""
     return isinstance(scenario, CellScenario) and _beyond(scenario) is None

@@ -10,25 +10,11 @@ from lasthop.models.acsma.network import Network
 from lasthop.models.acsma.optimum import Optimum
 from lasthop.models.acsma.sets import Floats
 from lasthop.models.acsma.utility import Utility
+from lasthop.models.assumptions import BY_MODEL
 from lasthop.models.errors import ModelError
 from lasthop.models.reading import Csma, CsmaScenario, Readable, read
 
-ASSUMPTIONS = {
-    "section 3.1": "of links that hear only some of each other, without hidden nodes and without "
-    "frames lost on the channel",
-    "section 3.2": "that the sets of links which may send simultaneously can be listed",
-    "section 3.3": "of backoff in continuous time, so that no two links begin simultaneously; "
-    "every link that carries a flow always has a packet or a dummy packet, the others are silent",
-    "section 3.4": "of long-lived Reno connections in congestion avoidance, at rest",
-    "section 4.1": "of adaptive access, or of legacy access in continuous time",
-    "section 4.2.1": "that TCP ACKs return immediately and take no time of the channel (h-ACK)",
-    "section 5.1": "that each link sets its r by its queue, slowly against the links' backoff",
-    "section 5.2": "that losses signal the cost of links to connections, and are rare, so that "
-    "their probabilities add up along a route",
-    "section 5.3.2": "that a wired link that loses packets has a full drop-tail queue, any other "
-    "none",
-    "appendices A and B": "of one flow per link, which crosses only this link",
-}
+ASSUMPTIONS = BY_MODEL["acsma"]
 """The scope that the paper states, by its sections: what follows on "the assumption"."""
 
 LARGE_LOSS = 0.1

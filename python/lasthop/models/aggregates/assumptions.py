@@ -3,6 +3,7 @@
 from collections.abc import Iterator, Sequence
 
 from lasthop.models.aggregates.sending import Sending
+from lasthop.models.assumptions import BY_MODEL
 from lasthop.models.cells import changing, managed, unsteady
 from lasthop.models.errors import Doubt, refuse
 from lasthop.models.reading import (
@@ -14,23 +15,7 @@ from lasthop.models.reading import (
     UdpFlow,
 )
 
-ASSUMPTIONS = {
-    "assumption 1": "that every sender has packets at all times, over UDP",
-    "assumption 2": "that a sender's packets have one size and go to one receiver, so that an "
-    "aggregate is never cut short by packets for another",
-    "assumption 3": "of one access category, with one AIFSN for all",
-    "assumption 4": "that MPDUs are lost by themselves, all of a sender's with one probability",
-    "assumption 5": "of one PPDU in an access where MPDUs are lost, and of opportunities that last "
-    "to `txop_limit`",
-    "assumption 6": "that senders whose frames collided wait as long as all others",
-    "assumption 7": "that a PPDU has room for the whole window where MPDUs are lost",
-    "assumption 8": "that a BlockAckReq is sent only after MPDUs that were given up",
-    "assumption 9": "that MPDUs are hardly ever given up, and PPDUs of several hardly ever lost "
-    "whole, where they collide too",
-    "assumption 10": "that receivers wait without limit for missing MPDUs",
-    "assumption 11": "that an MPDU is seldom lost many times in a row",
-    "cell": "of a cell that aggregates, and a wire that limits nothing",
-}
+ASSUMPTIONS = BY_MODEL["aggregates"]
 """Assumptions by number, as words after "the assumption" (``docs/papers/aggregates.md``)."""
 
 FULL = 2

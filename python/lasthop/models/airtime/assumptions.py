@@ -5,22 +5,12 @@ from collections.abc import Iterator, Mapping, Sequence
 from lasthop.errors import listed
 from lasthop.models.airtime.options import Options, Order
 from lasthop.models.airtime.receivers import Receiver
+from lasthop.models.assumptions import BY_MODEL
 from lasthop.models.cells import PLAIN, changing, manages, unsteady
 from lasthop.models.errors import Doubt, ModelError
 from lasthop.models.reading import CellScenario, Mac80211, TcpFlow, Threshold, UdpFlow
 
-ASSUMPTIONS = {
-    "assumption 1": "that only the access point sends, datagrams, and that more arrive for each "
-    "station than it gets",
-    "assumption 2": "that the datagrams of a station have one size",
-    "assumption 3": "of one access category",
-    "assumption 4": "that no MPDU is lost, unless mean aggregates are given, and no PPDU whole",
-    "assumption 5": "of opportunities that last to `txop_limit`",
-    "assumption 6": "of a queue that is one drop-tail FIFO, or mac80211's",
-    "assumption 7": "that mean aggregates are those of stations that are there, and within "
-    "their limits",
-    "cell": "of a cell that aggregates, and a wire that limits nothing",
-}
+ASSUMPTIONS = BY_MODEL["airtime"]
 """Assumptions by number, as words after "the assumption" (``docs/papers/airtime.md``)."""
 
 WHOLE = 0.01

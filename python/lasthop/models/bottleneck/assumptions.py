@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 
+from lasthop.models.assumptions import BY_MODEL
 from lasthop.models.dcf.airtime import aifs_s, exchange_s
 from lasthop.models.errors import Doubt
 from lasthop.models.reading import (
@@ -14,13 +15,7 @@ from lasthop.models.reading import (
     UdpFlow,
 )
 
-ASSUMPTIONS = {
-    "assumption 1": "that the rate of the bottleneck is fixed",
-    "assumption 2": "that the WLAN carries this rate, so that packets wait in the bottleneck only",
-    "assumption 3": "that flows are long-lived TCP connections or sources of datagrams",
-    "assumption 4": "that TCP windows are large enough to fill a share",
-    "assumption 5": "that stations have equal shares, or shares by group",
-}
+ASSUMPTIONS = BY_MODEL["bottleneck"]
 """Assumptions by number, as they follow "the assumption" in messages."""
 
 

@@ -2,25 +2,14 @@
 
 from collections.abc import Iterator, Sequence
 
-from lasthop.models.cells import CELL_ALONE, changing, managed, unsteady
+from lasthop.models.assumptions import BY_MODEL
+from lasthop.models.cells import changing, managed, unsteady
 from lasthop.models.dcf import airtime
 from lasthop.models.dcf.zones import Category
 from lasthop.models.errors import Doubt
 from lasthop.models.reading import CellScenario, TcpFlow, UdpFlow
 
-ASSUMPTIONS = {
-    "assumption 1": "that every sender has packets at all times, over UDP",
-    "assumption 2": "that a sender's packets of one access category have one size, one rate and "
-    "one probability of error",
-    "assumption 3": "of a CWmin of at least 1, and of equal AIFSN and one access category per node "
-    'where counters freeze (`countdown` = "dcf")',
-    "assumption 4": "that all nodes resume together after a failure, as with "
-    '`ack_timeout` = "eifs"',
-    "assumption 5": "of transmission opportunities that no RTS, channel error or CF-End interrupts",
-    "assumption 6": "that frames have a fixed rate and are lost with one probability",
-    "assumption 7": "that an attempt collides with a probability that does not depend on the past",
-    "cell": CELL_ALONE,
-}
+ASSUMPTIONS = BY_MODEL["dcf"]
 """Assumptions by number, as they follow "the assumption" in messages (``docs/papers/dcf.md``)."""
 
 SPREAD = 0.014

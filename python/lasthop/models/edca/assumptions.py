@@ -10,26 +10,15 @@ from typing import Any
 
 import numpy as np
 
-from lasthop.models.cells import CELL_ALONE, disturbing, managed, unsteady
+from lasthop.models.assumptions import BY_MODEL
+from lasthop.models.cells import disturbing, managed, unsteady
 from lasthop.models.edca.cell import Cell
 from lasthop.models.edca.options import Options
 from lasthop.models.edca.solve import Performance, packets_held_together
 from lasthop.models.errors import Doubt, ModelError, refuse
 from lasthop.models.reading import CellScenario, SensorFlow, Station, TcpFlow, UdpFlow
 
-ASSUMPTIONS = {
-    "a1": "that queues overflow neither at the AP nor at a station",
-    "a2": "that every TCP segment is acknowledged immediately",
-    "a3": "of an ideal channel, no lost frame and no lost packet",
-    "a4": "of long-lived TCP connections with their whole windows outstanding, equal at all "
-    "stations",
-    "a5": "that nothing is processed for long, and the wire holds no packets",
-    "section 2.1": "of one access category",
-    "section 2.2": "of p-persistent backoff, and equal access parameters at all stations",
-    "section 4": "that a transmission opportunity has a number of packets, and the AP's queue is "
-    "randomly mixed",
-    "cell": CELL_ALONE,
-}
+ASSUMPTIONS = BY_MODEL["edca"]
 """Section 3.1 of the paper, and what its sections 2.1, 2.2 and 4 add: what follows on "the
 assumption", by number."""
 

@@ -6,22 +6,13 @@ warning that the user must weigh.
 
 from collections.abc import Iterator, Sequence
 
-from lasthop.models.cells import CELL_ALONE, disturbing, managed, unsteady
+from lasthop.models.assumptions import BY_MODEL
+from lasthop.models.cells import disturbing, managed, unsteady
 from lasthop.models.errors import Doubt, ModelError, refuse
 from lasthop.models.hotspot.station import Equilibrium, StationLoad
 from lasthop.models.reading import BEST_EFFORT, CellScenario, SensorFlow, Station, TcpFlow, UdpFlow
 
-ASSUMPTIONS = {
-    "a1": "that the wired part loses nothing and is not the bottleneck",
-    "a2": "that a station's buffer is large enough not to overflow",
-    "a3": "of TCP Reno with delayed ACKs, whose timer never expires",
-    "a4": "that loss at the AP starves no connection, and lost ACKs do not slow an upload down",
-    "a5": "that an AP that loses packets has a full drop-tail buffer",
-    "a6": "that the AP loses packets independently, so that Padhye's formulas hold with T0 = RTT",
-    "a7": "that no frame is lost on the channel or given up",
-    "section 3": "of long-lived TCP connections in steady state",
-    "cell": CELL_ALONE,
-}
+ASSUMPTIONS = BY_MODEL["hotspot"]
 """Tab. 1 of the hot-spot paper and the scope stated in its section 3: what follows on "the
 assumption", by number."""
 

@@ -6,7 +6,8 @@ miss is a warning that the user must weigh.
 
 from collections.abc import Iterator
 
-from lasthop.models.cells import CELL_ALONE, PLAIN, changing, manages, unsteady
+from lasthop.models.assumptions import BY_MODEL
+from lasthop.models.cells import PLAIN, changing, manages, unsteady
 from lasthop.models.dcf import airtime
 from lasthop.models.errors import Doubt, ModelError, refuse
 from lasthop.models.reading import BEST_EFFORT, CellScenario, SensorFlow, TcpFlow, UdpFlow, Vbs
@@ -16,24 +17,7 @@ from lasthop.models.vbs.options import Options
 from lasthop.models.vbs.picture import connections
 from lasthop.models.vbs.window import LAWS
 
-ASSUMPTIONS = {
-    "assumption 1": "that the AP always has a packet to send: the cell, not the wire, is the "
-    "bottleneck",
-    "assumption 2": "that a lost TCP ACK costs nothing but the growth of the window",
-    "section II-B": "of fixed rates",
-    "section III-A": f"that connections run {', '.join(LAWS)}",
-    "section III-B": "of long-lived TCP connections and plain DCF, one packet for each access",
-    "section IV-A": "that the window moves as a Markov chain, shrunk only by losses, with "
-    "NewReno's recovery",
-    "section IV-B": "that attempts in a slot are independent, and a station has one rate and "
-    "quality",
-    "section IV-C": "that queues lose what they have no room for, and serve in the order of "
-    "arrival",
-    "section V": "that classes of all flows share the AP's queue and settle",
-    "section VI": "of basic access, without RTS",
-    "section VI-C": "of downloads only",
-    "cell": CELL_ALONE,
-}
+ASSUMPTIONS = BY_MODEL["vbs"]
 """Sections II to VI of the paper: what follows on "the assumption", by number."""
 
 LEAST_QUEUE = 3.0

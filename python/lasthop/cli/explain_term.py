@@ -1,0 +1,116 @@
+"""Names and their meaning as text: what `lasthop explain TERM` prints."""
+
+import json
+import re
+from collections.abc import Iterator, Sequence
+from textwrap import wrap
+
+import typer
+
+from lasthop.cli.screen import screen_width
+from lasthop.terms import KINDS, Entry, entries, find
+
+__all__ = ["print_names", "print_term"]
+
+MOST_COLUMNS = 100
+"""Text is wrapped at the width of the terminal, or at this width. [characters]"""
+
+MOST_KEYS = 2
+"""More keys than this are printed with one sentence each."""
+
+INDENT = "  "
+
+
+def print_term(name: str, *, as_json: bool = False) -> None:
+    """Print all entries with a name.
+
+    Raises
+    ------
+    UserError
+        No entry has the name; the hint proposes similar names.
+    """
+    found = find(name)
+    if as_json:
+        typer.echo(json.dumps([_as_dict(entry) for entry in found], indent=2, ensure_ascii=False))
+        return
+    keys = [entry for entry in found if entry.kind == "key"]
+    brief = keys if len(keys) > MOST_KEYS else []
+    blocks = [list(_block(entry)) for entry in found if entry not in brief]
+    if brief:
+        blocks.insert(sum(e.kind in ("term", "quantity") for e in found), list(_keys(brief)))
+    typer.echo("\n\n".join("\n".join(block) for block in blocks))
+
+
+def print_names(*, as_json: bool = False) -> None:
+    """Print the names of all terms, quantities, assumptions and claims."""
+    names = {
+        kind: [entry.name for entry in entries() if entry.kind == kind]
+        for kind in KINDS
+        if kind != "key"
+    }
+    if as_json:
+        typer.echo(json.dumps(names, indent=2, ensure_ascii=False))
+        return
+    for kind, listed in names.items():
+        first, _, rest = KINDS[kind].partition(" ")
+        plural = "quantities" if first == "quantity" else f"{first}s"
+        typer.echo(f"{len(listed)} {plural} {rest}:")
+        for line in _wrapped(", ".join(listed)):
+            typer.echo(line)
+        typer.echo()
+    typer.echo("`lasthop schema` lists the keys of scenario files, which have an explanation, too.")
+
+
+def _as_dict(entry: Entry) -> dict[str, object]:
+    """Return an entry as JSON; the address is null if this installation names no documentation."""
+    return {
+        "kind": entry.kind,
+        "name": entry.name,
+        "means": entry.means,
+        "source": entry.source,
+        "carried_by": re.findall(r"`([^`]+)`", entry.carried_by),
+        "aliases": list(entry.aliases),
+        "address": entry.address,
+    }
+
+
+def _block(entry: Entry) -> Iterator[str]:
+    """Yield the lines of an entry."""
+    title = entry.title if entry.name not in entry.title else KINDS[entry.kind]
+    yield f"{entry.name} ({title})"
+    yield from _wrapped(entry.means)
+    facts = {
+        "source": entry.source,
+        "in lasthop": entry.carried_by,
+        "also called": ", ".join(_others(entry)) if entry.kind == "term" else "",
+        "page": entry.address or "",
+    }
+    for label, text in facts.items():
+        if text:
+            yield from _wrapped(f"{label}: {text}")
+
+
+def _others(entry: Entry) -> list[str]:
+    """Return the aliases of an entry that are not part of its name."""
+    return [each for each in entry.aliases if each.casefold() not in entry.name.casefold()]
+
+
+def _keys(keys: Sequence[Entry]) -> Iterator[str]:
+    """Yield the lines of several keys."""
+    yield f"{len(keys)} keys of scenario files"
+    for entry in keys:
+        sentence = re.split(r"(?<=[.\w])\. ", entry.means)[0].rstrip(".")
+        yield from _wrapped(f"`{entry.name}`: {sentence}.")
+
+
+def _wrapped(text: str) -> list[str]:
+    """Return a text as indented lines."""
+    width = min(screen_width() or MOST_COLUMNS, MOST_COLUMNS)
+    return wrap(
+        text,
+        width,
+        initial_indent=INDENT,
+        subsequent_indent=INDENT,
+        break_on_hyphens=False,
+        break_long_words=False,
+    )

@@ -1,0 +1,146 @@
+"""What a person wants to know: usual answers of the other questions, and commands that answer."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+__all__ = ["AIMS", "COMPARE", "USUAL", "Aim", "Command"]
+
+
+@dataclass(frozen=True)
+class Command:
+    """A command that helps to answer.
+
+    Attributes
+    ----------
+    words : str
+        The command without ``lasthop``; ``FILE`` stands for the file, ``{rate}`` for nine tenths of
+        the line's rate towards the access point.
+    answers : str
+        The answer of the command in a few words.
+    """
+
+    words: str
+    answers: str
+
+
+@dataclass(frozen=True)
+class Aim:
+    """A question about a network.
+
+    Attributes
+    ----------
+    asked : str
+        The question in a few words, for the list of choices.
+    title : str
+        The scenario in a few words.
+    question : str
+        The question as a sentence of the person.
+    usual : mapping of str to str
+        Usual answers of other questions, by key; for the key ``stations`` those of cells whose
+        frames have an MCS.
+    commands : tuple of Command
+        Commands that answer; the first answers best.
+    """
+
+    asked: str
+    title: str = ""
+    question: str = ""
+    usual: Mapping[str, str] = field(default_factory=dict)
+    commands: tuple[Command, ...] = ()
+
+
+EXPLAIN = Command("explain FILE", "where packets wait, what limits whom, and what helps")
+
+COMPARE = "models"
+"""The aim of research, for which any last hop may be chosen."""
+
+AIMS: Mapping[str, Aim] = {
+    "call": Aim(
+        "why a call stutters while somebody uploads",
+        "a call at home",
+        "Why does my call stutter while somebody uploads, and which change helps?",
+        {
+            "stations": "3 near",
+            "traffic": "1 x 1 call, 1 x 1 up, rest x 1 down",
+            "wire": "100/20 Mbps, 20 ms",
+        },
+        (
+            EXPLAIN,
+            Command(
+                'what-if FILE --case "fair queue: wire.queue.fq_codel={}" '
+                '--case "short queue: wire.queue=100"',
+                "how much another queue at the line helps",
+            ),
+            Command("tune FILE --for calls", "the best access parameters for calls"),
+        ),
+    ),
+    "slow": Aim(
+        "what one slow device costs the others",
+        "a slow device at home",
+        "How much does one slow device slow down the others, and which change helps?",
+        {"stations": "3 near, 1 far", "traffic": "all x 1 down", "wire": "500/50 Mbps, 20 ms"},
+        (
+            EXPLAIN,
+            Command(
+                'what-if FILE --case "equal air time: cell.ap_queue.mac80211={}"',
+                "how much an access point helps that shares out the air time",
+            ),
+        ),
+    ),
+    "guest": Aim(
+        "how to keep one guest from taking everything",
+        "a greedy guest",
+        "One guest takes everything: how much, and which change helps?",
+        {
+            "stations": "4 near",
+            "traffic": "1 x 8 down, rest x 1 down",
+            "wire": "100/20 Mbps, 20 ms",
+        },
+        (
+            EXPLAIN,
+            Command(
+                'what-if FILE --case "gateway: vsb.rate={rate}" '
+                '--case "fair queue: wire.queue.fq_codel={}"',
+                "whether a gateway with equal shares or a queue per flow helps",
+            ),
+        ),
+    ),
+    "line": Aim(
+        "whether the WiFi wastes the Internet line",
+        "a fast line at home",
+        "Does my WiFi waste my Internet line?",
+        {"stations": "2 near, 1 far", "traffic": "all x 2 down", "wire": "300/50 Mbps, 20 ms"},
+        (
+            EXPLAIN,
+            Command(
+                'what-if FILE --case "faster line: wire.rate=unlimited" '
+                '--case "equal air time: cell.ap_queue.mac80211={}"',
+                "what a faster line or another access point adds",
+            ),
+        ),
+    ),
+    "queue": Aim(
+        "which queue is best for many users",
+        "many users",
+        "Which queue is best for many users of one access point?",
+        {
+            "stations": "40 near",
+            "traffic": "1 x 1 call, rest x 1 down",
+            "wire": "1000 Mbps, 20 ms",
+        },
+        (
+            Command(
+                'what-if FILE --case "short: cell.ap_queue=100" '
+                '--case "pie: cell.ap_queue.pie={}" --case "fq_codel: cell.ap_queue.fq_codel={}" '
+                '--case "mac80211: cell.ap_queue.mac80211={}"',
+                "goodput, fairness and the call's delay with each queue",
+            ),
+            EXPLAIN,
+        ),
+    ),
+    COMPARE: Aim("how a published model compares with the simulation"),
+}
+"""Aims by name; the first is usual."""
+
+USUAL = next(iter(AIMS))
+"""The aim of a person who does not choose."""
