@@ -1,6 +1,6 @@
 /** The workbench: a text, the scenario that it means, and the run of it. */
 
-import type { Answer, Distribution, Problem, Scenario, Series } from "../engine/answers";
+import type { Answer, Distribution, Explanation, Problem, Scenario, Series } from "../engine/answers";
 import type { Source } from "../engine/engine";
 import { Broken, Cancelled, type Pool } from "../engine/pool";
 import { edited, type Written } from "../scenario/edit";
@@ -25,6 +25,7 @@ interface Result {
   answer: Answer | null;
   /** The answer as the engine writes it. */
   text: string;
+  explanation: Explanation | null;
   done: number;
   replications: number;
   series: Series | null;
@@ -78,8 +79,8 @@ export class Workbench {
   get kept(): Kept | null {
     const [kept, shown] = [this.#kept, this.result];
     if (!kept?.answer || !shown) return null;
-    const { answer, series, distributions } = kept;
-    return { changes: changesBetween(kept.source, shown.source), answer, series, distributions };
+    const { answer, explanation, series, distributions } = kept;
+    return { changes: changesBetween(kept.source, shown.source), answer, explanation, series, distributions };
   }
 
   /** Keeps the run that is shown, or releases the kept one. */
@@ -173,6 +174,7 @@ export class Workbench {
       scenario,
       answer: null,
       text: "",
+      explanation: null,
       done: 0,
       replications: scenario.replications as number,
       series: null,
@@ -191,12 +193,12 @@ export class Workbench {
           this.left_s = past_s > 0.5 && fraction > 0 ? (past_s * (1 - fraction)) / fraction : null;
         },
         recorded: (series, distributions) => (recorded = { series, distributions }),
-        answered: (answer, done, text) => {
+        answered: (answer, done, text, explanation) => {
           if (!isOurs()) return;
           const isFirst = this.result?.scenario !== scenario;
           if (isFirst) this.#recording?.stop();
           const air = isFirst ? null : (this.result?.air ?? null);
-          this.result = { ...fresh, ...recorded, answer, text, done, air };
+          this.result = { ...fresh, ...recorded, answer, text, explanation, done, air };
           if (isFirst && hasAir(scenario)) this.#listen(pool, source, scenario, answer);
         },
       });

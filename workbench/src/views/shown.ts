@@ -1,6 +1,6 @@
 /** What all views are given. */
 
-import type { Answer, Distribution, Frames, Scenario, Series } from "../engine/answers";
+import type { Answer, Distribution, Explanation, Frames, Scenario, Series } from "../engine/answers";
 
 /** A run, as far as it is. */
 export interface Shown {
@@ -10,6 +10,8 @@ export interface Shown {
   answer: Answer | null;
   /** The answer as the engine writes it. */
   text?: string;
+  /** Its explanation; null before the first. */
+  explanation?: Explanation | null;
   /** Those that are finished, and all. */
   done: number;
   replications: number;
@@ -30,6 +32,7 @@ export interface Kept {
   /** The edits in words, such as `wire.queue: 1000 → fq_codel`. */
   changes: string[];
   answer: Answer;
+  explanation: Explanation | null;
   series: Series | null;
   distributions: Distribution[] | null;
 }
