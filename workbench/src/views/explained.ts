@@ -1,7 +1,11 @@
 /** An explanation in sentences, the most important first. */
 
 import type { Explanation } from "../engine/answers";
+import { sentenceOf } from "./delay/calls";
 import { short } from "./digits";
+
+/** Causes that are told: those that follow are less likely. */
+const MOST_CAUSES = 3;
 
 const LIMITS: Record<Explanation["limits"][number]["by"], string> = {
   cwnd: "its congestion window",
@@ -16,7 +20,7 @@ export function sentencesOf({ calls, delays, limits, air, causes }: Explanation)
   const percent = (part: number) => `${Math.round(100 * part)} %`;
   const found = calls
     .filter(({ verdict }) => verdict !== "good")
-    .map(({ name, direction, verdict }) => `The call of ${name}, ${direction}, is ${verdict}.`);
+    .map((call) => `The call of ${call.name}, ${call.direction}, is ${call.verdict}: ${sentenceOf(call)}.`);
   for (const { flow, total_s, parts } of delays.filter((delay) => !calls.some((call) => call.flows.includes(delay.flow) && call.verdict === "good")).slice(0, 2)) {
     const [longest] = [...parts].sort((a, b) => b.share - a.share);
     if (longest) found.push(`Packets of ${flow} wait ${short(1e3 * total_s)} ms on average, ${percent(longest.share)} of it in ${longest.queue}.`);
@@ -31,5 +35,5 @@ export function sentencesOf({ calls, delays, limits, air, causes }: Explanation)
     const how = fraction === undefined ? "" : ` for ${percent(fraction)} of the time`;
     found.push(`${of} limited by ${LIMITS[by]}${where ? ` at ${where}` : ""}${how}.`);
   }
-  return [...found, ...causes.map(({ sentence }) => sentence)];
+  return [...found, ...causes.slice(0, MOST_CAUSES).map(({ sentence }) => sentence)];
 }

@@ -43,6 +43,8 @@ export function delayTables(answer: Answer | null): Table[] {
     const kept = items.map(
       (item) => Object.fromEntries(Object.entries(item).filter(([key]) => key === "name" || keys.test(key))) as Item,
     );
+    // datagrams first, so that their columns are
+    kept.sort((a, b) => Number("one_way_delay_s" in b) - Number("one_way_delay_s" in a));
     return kept.length ? [{ ...tableOfList(list, kept), title: `Delay and loss of ${list}` }] : [];
   });
 }
