@@ -1,20 +1,23 @@
 """The workbench inside the site: its page, and links that open scenarios of other pages in it.
 
 Pages say ``[words](workbench:)`` for the page itself, ``[words](workbench:NAME.toml)`` for a
-scenario whose text they show, ``workbench:NAME.toml?queue`` for a view of it. Where the page
-has not been built, as on a code host, the words stand there without a link.
+scenario whose text they show, ``workbench:NAME.toml?queue`` for a view of it. Each block of TOML
+that is a whole scenario has a link *Try it*. Where the page has not been built, as on a code host,
+the words stand there without a link, and *Try it* is left out.
 """
 
 import base64
 import json
 import shutil
 import sys
+import tomllib
 import zlib
 from pathlib import Path
 from typing import Any
 
 from transcripts import BLOCK, FILE_NAME
 
+from lasthop import Scenario
 from lasthop.errors import UserError
 from lasthop.workbench.files import page
 
@@ -22,13 +25,20 @@ SCHEME = "workbench:"
 FOLDER = "workbench"
 """Where the page lies in the site."""
 
-VIEWS = ("shares", "time", "trips", "air", "queue", "numbers")
+VIEWS = ("delay", "shares", "time", "air", "queue", "numbers")
 """What can be looked at, as `views/Results.svelte` has it."""
+
+LINUX_ONLY = {"gateway", "interface"}
+"""Tables that the page refuses, since they work only on Linux."""
 
 
 def fragment(text: str, view: str, **looks: str) -> str:
-    """What stands behind the page's address so that it shows a scenario, as its Share makes it."""
-    linked = {"text": text, "settings": [], "view": {"side": "text", "results": view, **looks}}
+    """What stands behind the page's address so that it shows a scenario, as its Share makes it.
+
+    Without a view, the page shows the first one that suits the scenario.
+    """
+    shown = {"results": view} if view else {}
+    linked = {"text": text, "settings": [], "view": {"side": "text", **shown, **looks}}
     packer = zlib.compressobj(9, wbits=-15)
     packed = packer.compress(json.dumps(linked).encode()) + packer.flush()
     return "#s=" + base64.urlsafe_b64encode(packed).decode().rstrip("=")
@@ -57,7 +67,16 @@ def target(link: str, page: str) -> str:
         raise ValueError(f"{link}: the page shows no {name}")
     if view and view not in VIEWS:
         raise ValueError(f"{link}: a view is one of {', '.join(VIEWS)}")
-    return address + fragment(shown[name], view or VIEWS[0])
+    return address + fragment(shown[name], view)
+
+
+def is_scenario(text: str) -> bool:
+    """Return whether a block of TOML is a whole scenario that the page can simulate."""
+    try:
+        Scenario(text)
+    except (UserError, ValueError, OSError):
+        return False
+    return not LINUX_ONLY & tomllib.loads(text).keys() and "trace_file" not in text
 
 
 def is_built() -> bool:
@@ -69,10 +88,27 @@ def is_built() -> bool:
     return True
 
 
+def add_trials(doctree: Any, up: str) -> None:
+    """Put a link that opens the workbench after each block that is a whole scenario."""
+    from docutils import nodes
+
+    blocks = [
+        block for block in doctree.findall(nodes.literal_block) if block.get("language") == "toml"
+    ]
+    for block in blocks:
+        if is_scenario(text := f"{block.astext().rstrip()}\n"):
+            address = f"{up}{FOLDER}/index.html{fragment(text, '')}"
+            link = nodes.reference("", "Try it in the workbench", refuri=address)
+            place = block.parent if isinstance(block.parent, nodes.container) else block
+            place.parent.insert(place.parent.index(place) + 1, nodes.paragraph("", "", link))
+
+
 def resolve(app: Any, doctree: Any, docname: str) -> None:
     """Replace addresses of the scheme; where there is no page, by their words alone."""
     from docutils import nodes
 
+    if app.config.workbench_is_built:
+        add_trials(doctree, "../" * docname.count("/"))
     links = [
         node
         for node in doctree.findall(nodes.reference)

@@ -362,6 +362,16 @@ def router_sweep() -> Figure:
     return lh.sweep(scenario("sweep", "router"), over).plot()
 
 
+def what_if() -> Figure:
+    """Values of the cases on the page."""
+    cases: Mapping[str, Mapping[str, object]] = {
+        "fq": {"wire.queue.fq_codel": {}},
+        "l4s": {"wire.queue.dualpi2": {}, "tcp.congestion": "prague"},
+        "AP": {"cell.ap_queue.mac80211": {}},
+    }
+    return lh.what_if(scenario("what-if", "home"), cases).plot()
+
+
 def downloads_tune() -> Figure:
     """What confirmed settings give."""
     return lh.tune(scenario("tuning", "downloads"), "throughput").plot()
@@ -386,6 +396,7 @@ PICTURES: Mapping[str, Callable[[], Figure]] = {
     "buffer-sweep": buffer_sweep,
     "buffer-sweep-rates": buffer_sweep_rates,
     "router-sweep": router_sweep,
+    "what-if": what_if,
     "downloads-tune": downloads_tune,
     "homes-shared": homes_shared,
     "queues-call": queues_call,

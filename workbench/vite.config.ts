@@ -1,10 +1,12 @@
 import { svelte } from "@sveltejs/vite-plugin-svelte";
 import { defineConfig } from "vite";
+import { terms } from "./terms.mjs";
 
 // Relative addresses: the same files lie at the root of a server and in a folder of the documentation.
 export default defineConfig({
   base: "./",
   plugins: [
+    terms(),
     svelte({
       compilerOptions: {
         discloseVersion: false,

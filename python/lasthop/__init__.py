@@ -42,6 +42,7 @@ if TYPE_CHECKING:
     from lasthop.explanation import Explanation, explain
     from lasthop.load import load
     from lasthop.predict import fluid, predict
+    from lasthop.report import write_report
     from lasthop.result import Prediction, Result
     from lasthop.run import simulate
     from lasthop.scenario import Scenario, check, schema
@@ -86,6 +87,7 @@ __all__ = [
     "sweep",
     "tune",
     "what_if",
+    "write_report",
 ]
 
 PACKAGES = ("models", "relay", "stability", "studies")
@@ -124,6 +126,7 @@ MODULES = {
     "sweep": "sweep",
     "tune": "tune",
     "what_if": "whatif.what_if",
+    "write_report": "report",
 }
 """Public names and the modules that define them. A module is imported when a name is first used."""
 

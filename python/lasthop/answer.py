@@ -14,6 +14,7 @@ from lasthop.scenario import Scenario
 if TYPE_CHECKING:
     import pandas as pd
 
+    from lasthop.display.page import Page
     from lasthop.plot import AnswerPlots
 
 __all__ = ["Answer", "Prediction", "flat_row"]
@@ -107,9 +108,13 @@ class Answer:
         return self._essence()
 
     def _repr_html_(self) -> str:
-        from lasthop.display import answer_html
+        return self.page().html()
 
-        return answer_html(self)
+    def page(self) -> "Page":
+        """Return title, tables, notes and picture, which notebooks and reports show."""
+        from lasthop.display import answer_page
+
+        return answer_page(self)
 
     def _like(self: A, state: Mapping[str, Any]) -> A:
         made = type(self).__new__(type(self))

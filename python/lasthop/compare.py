@@ -30,6 +30,7 @@ from lasthop.scenario import Scenario, ScenarioLike
 if TYPE_CHECKING:
     import pandas as pd
 
+    from lasthop.display.page import Page
     from lasthop.emulation import Emulation
     from lasthop.plot import ComparisonPlots
     from lasthop.plot.figure import Figure, Place
@@ -142,9 +143,13 @@ class Comparison:
         return comparison_text(self)
 
     def _repr_html_(self) -> str:
-        from lasthop.display import comparison_html
+        return self.page().html()
 
-        return comparison_html(self)
+    def page(self) -> "Page":
+        """Return title, tables, notes and picture, which notebooks and reports show."""
+        from lasthop.display import comparison_page
+
+        return comparison_page(self)
 
     @cached_property
     def rows(self) -> list[Row]:

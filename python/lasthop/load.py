@@ -44,8 +44,8 @@ def load(path: str | PathLike[str]) -> Loaded:
     Parameters
     ----------
     path : str or path
-        Directory that `Result.save`, `Sweep.save`, `WhatIf.save`, ``lasthop simulate --out DIR`` or
-        ``lasthop sweep`` wrote; or a file with the output of `to_json`, or of a command with
+        Directory that `Result.save`, `Sweep.save` or `WhatIf.save` wrote, or that a command wrote
+        with ``--out``. Alternatively a file with the output of `to_json`, or of a command with
         ``--json``: of a simulation, a prediction, an emulation, a comparison, a sweep or a what-if.
 
     Returns

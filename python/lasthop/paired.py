@@ -383,7 +383,7 @@ def run(
     simulations = Simulations(jobs, directory=directory)
     deadline = None
     if max_time_s is not None:
-        deadline = Deadline(f"{base.source}: simulating {len(cases) + 1} cases", max_time_s)
+        deadline = Deadline(f"{base.source}: simulating {len(cases) + 1} scenarios", max_time_s)
 
     def watched(seen: BatchProgress) -> Any:
         if deadline is not None:

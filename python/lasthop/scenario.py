@@ -154,9 +154,9 @@ class Scenario(Mapping[str, Any]):
         return scenario_text(self)
 
     def _repr_html_(self) -> str:
-        from lasthop.display import scenario_html
+        from lasthop.display import scenario_page
 
-        return scenario_html(self)
+        return scenario_page(self).html()
 
     @classmethod
     def of(cls, checked: _core.Scenario) -> "Scenario":

@@ -29,6 +29,7 @@ LONG: dict[str, tuple[str, ...]] = {
     "reproduce.md": ("lasthop reproduce",),
     "teach.md": (">>> for ",),
     "tuning.md": ("lasthop tune", ">>> "),
+    "what-if.md": ("lasthop what-if", ">>> asked"),
 }
 """Pages above the bound of CPU time, each with parts of the first lines of its long commands."""
 

@@ -185,7 +185,7 @@ def test_every_command_named_in_the_docs_exists() -> None:
     named = {
         command
         for page in pages
-        for command in re.findall(r"[`$] ?lasthop ([a-z]+)", page.read_text("utf-8"))
+        for command in re.findall(r"[`$] ?lasthop ([a-z]+(?:-[a-z]+)*)", page.read_text("utf-8"))
     }
     assert named <= set(typer.main.get_command(app).commands)
 

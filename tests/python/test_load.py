@@ -257,7 +257,8 @@ def test_what_is_no_answer_is_refused_in_a_line(case: str, tmp_path: Path) -> No
 
 def test_places_without_an_answer_are_refused(tmp_path: Path) -> None:
     with pytest.raises(
-        lh.UserError, match=r"the directory has no result\.json and no manifest\.json"
+        lh.UserError,
+        match=r"the directory has no result\.json, no manifest\.json and no what-if\.json",
     ):
         lh.load(tmp_path)
     with pytest.raises(lh.UserError, match="no such file or directory"):

@@ -41,8 +41,10 @@ def write(page: Page, text: str) -> None:
     page.keyboard.insert_text(text)
 
 
-def test_six_findings_are_shown() -> None:
-    assert len(FINDINGS) == 6
+def test_the_gallery_has_a_file_for_each_finding() -> None:
+    known = re.findall(r'^    id: "([\w-]+)",$', (GALLERY / "index.ts").read_text("utf-8"), re.M)
+    assert sorted(known) == FINDINGS
+    assert len(FINDINGS) >= 16
 
 
 @pytest.mark.smoke(2)
@@ -61,7 +63,7 @@ def test_a_scenario_is_answered_as_it_is_typed(
 ) -> None:
     page.goto(static)
     is_over(page)
-    card = page.get_by_role("heading", name="Why the uploader wins")
+    card = page.get_by_role("heading", name="Why the call stutters")
     expect(card).to_be_visible()
     write(page, QUICK)
     page.get_by_text("3 replications of 4 s, simulated here").wait_for()
@@ -121,7 +123,9 @@ def test_names_are_text_whatever_they_are(page: Page, static: str) -> None:
 
 @pytest.mark.parametrize("width", [320, 390, 768, 1600])
 def test_nothing_is_wider_than_the_window(page: Page, static: str, width: int) -> None:
-    page.goto(link(static, QUICK))
+    name = "a-station-in-the-living-room-next-door-12"
+    long = f"station.{name} = {{ count = 30, udp_up = '9 kbps', udp_down = '9 kbps' }}\n"
+    page.goto(link(static, QUICK + long))
     is_over(page)
     page.set_viewport_size({"width": width, "height": 844})
     for name in page.get_by_role("tab").all():
@@ -169,6 +173,55 @@ def test_frames_are_walked_one_by_one(page: Page, static: str) -> None:
     first = told.first.inner_text()
     page.get_by_role("button", name="next frame").click()
     expect(told.first).not_to_have_text(first)
+
+
+def test_a_kept_run_is_drawn_below_later_runs_and_back_undoes_edits(
+    page: Page, static: str
+) -> None:
+    page.goto(link(static, QUICK))
+    is_over(page)
+    page.get_by_role("button", name="Keep", exact=True).click()
+    write(page, QUICK.replace("upload = 1", "upload = 3"))
+    expect(page.get_by_text("station.u.upload: 1 → 3")).to_be_visible()
+    expect(page.get_by_text("kept run", exact=True)).to_be_visible()
+    page.get_by_role("tab", name="Over time").click()
+    expect(page.get_by_role("button", name="u/up/1 (kept)")).to_be_visible()
+    page.get_by_role("button", name="Back", exact=True).click()
+    expect(page.locator(".cm-content")).to_contain_text("upload = 1")
+    expect(page.get_by_text("station.u.upload: 1 → 3")).to_be_hidden()
+
+
+def test_the_form_adds_a_station_with_a_call_and_chooses_a_queue(page: Page, static: str) -> None:
+    page.goto(link(static, QUICK.replace("802.11b", "802.11ac"), side="form"))
+    is_over(page)
+    page.get_by_label("New station").fill("phone")
+    page.get_by_role("button", name="Add a station").click()
+    page.locator("#field-station-phone-call").fill("1")
+    page.locator("#field-station-phone-call").press("Tab")
+    page.locator("#field-cell-ap_queue-\\(discipline\\)").select_option("fq_codel")
+    first = page.get_by_role("tablist").get_by_role("tab").first
+    expect(first).to_have_text("Delay and loss")
+    expect(page.get_by_text("phone, up:")).to_be_visible()
+    page.get_by_role("button", name="Remove station u").click()
+    page.get_by_role("button", name="Text", exact=True).click()
+    text = page.locator(".cm-content")
+    expect(text).to_contain_text("ap_queue = { fq_codel = {} }")
+    expect(text).to_contain_text("station.phone = {")
+    expect(text).not_to_contain_text("station.u")
+
+
+def test_a_term_is_explained_on_focus_and_on_a_tap(page: Page, static: str) -> None:
+    page.goto(link(static, QUICK))
+    is_over(page)
+    term = page.get_by_role("button", name="Jain's index").first
+    term.focus()
+    tip = page.get_by_role("tooltip").filter(has_text="fairness").first
+    expect(tip).to_be_visible()
+    expect(term).to_have_attribute("aria-describedby", tip.get_attribute("id") or "")
+    page.keyboard.press("Escape")
+    expect(tip).to_be_hidden()
+    term.click()
+    expect(tip).to_be_visible()
 
 
 def test_without_python_it_says_what_is_missing(page: Page, static: str) -> None:

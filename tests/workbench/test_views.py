@@ -74,6 +74,24 @@ def test_a_frame_that_is_told_is_in_view(page: Page, static: str) -> None:
     assert abs(float(told.inner_text().split(" s:")[0]) - float(view[1])) < 0.1
 
 
+def test_the_air_plays_and_rests_without_motion(page: Page, static: str) -> None:
+    page.emulate_media(reduced_motion="reduce")
+    air = opened(page, static, CELL, "Air")
+    told = air.locator("[aria-live]").filter(has_text=" sends ")
+    air.get_by_role("button", name="play").click()
+    expect(told).not_to_be_empty()
+    first = told.inner_text()
+    expect(told).not_to_have_text(first)
+    air.get_by_role("button", name="pause").click()
+    page.emulate_media(reduced_motion="no-preference")
+    seen = air.get_by_text("From ")
+    before = seen.inner_text()
+    air.get_by_role("button", name="play").click()
+    expect(seen).not_to_have_text(before)
+    air.get_by_label("Colours").select_option("by station")
+    expect(air.get_by_text("a-2", exact=True)).to_be_visible()
+
+
 def test_a_conflict_graph_has_a_sum_and_says_where_queues_are(page: Page, static: str) -> None:
     shares = opened(page, static, ROW, "Shares")
     expect(shares).to_contain_text("Goodput of all flows")

@@ -1,2 +1,7 @@
 /// <reference types="svelte" />
 /// <reference types="vite/client" />
+
+declare module "virtual:terms" {
+  const terms: readonly { name: string; forms: readonly string[]; means: string }[];
+  export default terms;
+}

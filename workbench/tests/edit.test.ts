@@ -2,7 +2,7 @@
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { edited } from "../src/scenario/edit";
+import { edited, withTable } from "../src/scenario/edit";
 
 const FILE = `# who gets what
 name = "a, b = {c}"  # odd
@@ -79,4 +79,21 @@ test("comments are no keys", () => {
 
 test("JSON is written anew with the value", () => {
   assert.equal(after("b.c", "2", '{"a": 1}'), '{\n  "a": 1,\n  "b": {\n    "c": 2\n  }\n}\n');
+});
+
+test("a value takes the place of a table with several lines", () => {
+  assert.equal(after("queue", "{ fq_codel = {} }"), FILE.replace("queue.red = { min_th = 5, max_th = 15 }\n", "queue = { fq_codel = {} }\n"));
+  const lines = "[wire]\nrate = 1\nqueue.limit = 5 # short\nqueue.pie = {}\n";
+  assert.equal(after("wire.queue", "{ codel = {} }", lines), "[wire]\nrate = 1\nqueue = { codel = {} }\n");
+});
+
+test("a station is added as the others are written", () => {
+  const tv = { snr: '"30 dB"', download: "1" };
+  assert.equal(withTable(FILE, ["station", "tv"], tv), `${FILE}\n[station.tv]\nsnr = "30 dB"\ndownload = 1\n`);
+  const inline = "station.a = { upload = 1 } # up\nseed = 1\n";
+  assert.equal(withTable(inline, ["station", "tv"], tv), inline.replace("# up\n", '# up\nstation.tv = { snr = "30 dB", download = 1 }\n'));
+  const below = "[station]\na = {}\n[tcp]\nwindow = 3\n";
+  assert.equal(withTable(below, ["station", "tv"], { download: "1" }), below.replace("a = {}", "a = {}\ntv = { download = 1 }"));
+  assert.equal(withTable("cell = {}\n", ["station", "tv"], { download: "1" }), "cell = {}\n\n[station.tv]\ndownload = 1\n");
+  assert.equal(withTable(FILE, ["station", "up"], tv), null);
 });

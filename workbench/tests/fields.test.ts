@@ -5,7 +5,7 @@ import { readFileSync } from "node:fs";
 import { test } from "node:test";
 import { offersAt } from "../src/scenario/completion";
 import { treeOf, type Tree } from "../src/scenario/edit";
-import { formOf } from "../src/scenario/fields";
+import { formOf, queueWith } from "../src/scenario/fields";
 import { inWords, quantityOf } from "../src/scenario/quantity";
 import { defaultOf, Schema, unitsOf, wordsOf } from "../src/scenario/schema";
 
@@ -48,6 +48,18 @@ test("a queue is one number or the fields of its discipline", () => {
   assert.ok(fields("cell = { ap_queue = 9 }").has("cell.ap_queue"));
   const table = fields("cell = { ap_queue.red = { min_th = 1, max_th = 3 } }");
   assert.ok(!table.has("cell.ap_queue") && table.has("cell.ap_queue.red.max_th"));
+});
+
+test("a discipline is chosen at the access point and at the line", () => {
+  const shown = fields('cell = { phy = "802.11ax" }\nwire = { rate = "9 Mbps", queue.pie = {} }\nstation.a = {}\n');
+  const words = (path: string) => {
+    const widget = shown.get(`${path}.(discipline)`)?.widget;
+    return widget?.kind === "discipline" ? widget.words : [];
+  };
+  assert.ok(words("cell.ap_queue").includes("mac80211") && !words("wire.queue").includes("mac80211"));
+  assert.equal(shown.get("wire.queue.(discipline)")?.value, "pie");
+  assert.ok(shown.has("wire.back_rate") && shown.has("station.a.snr") && !shown.has("station.a.rate"));
+  assert.equal(queueWith("red"), "{ red = { min_th = 50, max_th = 150 } }");
 });
 
 test("units and words are read off patterns", () => {

@@ -6,6 +6,7 @@ import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { build } from "vite";
+import { terms } from "../terms.mjs";
 
 const here = dirname(fileURLToPath(import.meta.url));
 const testsIn = (folder) =>
@@ -16,6 +17,7 @@ const out = mkdtempSync(join(tmpdir(), "workbench-tests-"));
 try {
   await build({
     configFile: false,
+    plugins: [terms()],
     logLevel: "warn",
     root: here,
     build: {

@@ -44,7 +44,7 @@ pub enum Beside {
     /// Nothing.
     Nothing,
     /// What means hide: shares of single seconds in a cell, long waits in its queues, round-trip times of
-    /// TCP flows.
+    /// TCP flows; the series also contains the delays of flows.
     Tails,
 }
 
@@ -113,7 +113,10 @@ impl<'a> Running<'a> {
     pub(crate) fn of(mut world: World<'a>, records: bool, beside: Beside) -> Running<'a> {
         let scenario = world.scenario();
         let interval = scenario.record.series_interval.filter(|_| records);
-        let series = interval.map(|interval| Series::new(&world, interval));
+        let series = interval.map(|interval| match beside {
+            Beside::Tails => Series::with_delays(&world, interval),
+            Beside::Nothing => Series::new(&world, interval),
+        });
         let frames = scenario.record.frames.filter(|_| records);
         let from = Time::ZERO + scenario.record.from;
         let log = frames.map(|limit| FrameLog::new(limit, from));

@@ -20,6 +20,7 @@ def main(args: Sequence[str] | None = None) -> int:
         options = options_of(given)
         if options is not None and print_version(options):
             return 0
+    asked = given
     if "--plot" in given:
         from lasthop.cli.picture import with_values
 
@@ -30,5 +31,7 @@ def main(args: Sequence[str] | None = None) -> int:
         given = joined(given)
     from lasthop.cli.app import app
     from lasthop.cli.boundary import run_command
+    from lasthop.cli.command_line import remember
 
+    remember(asked)
     return run_command(app, given)

@@ -125,6 +125,10 @@ def function_of(command: str) -> Callable[..., object]:
             from lasthop.cli.tune import tune
 
             return tune
+        case "plot":
+            from lasthop.cli.plot import plot
+
+            return plot
         case "reproduce":
             from lasthop.cli.reproduce import reproduce
 

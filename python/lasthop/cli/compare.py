@@ -28,6 +28,7 @@ from lasthop.cli.options import (
 )
 from lasthop.cli.picture import Plot, changed, picture_path, save_picture
 from lasthop.cli.predict import print_stability, print_warnings
+from lasthop.cli.report import Anonymise, ReportFile, report_path, save_report
 from lasthop.cli.simulate import finish, print_runs
 from lasthop.cli.tables import print_table
 from lasthop.compare import OF_MEASURED, Comparison, Row
@@ -97,6 +98,8 @@ def compare(
         ),
     ] = Path("out"),
     plot: Plot = None,
+    report: ReportFile = None,
+    anonymise: Anonymise = False,
     emulate: Annotated[
         bool,
         typer.Option("--emulate", help="Also run the scenario in real time with the TCP of Linux."),
@@ -132,6 +135,7 @@ def compare(
     laid = [("measured", Path(text).name) for text in measured or []]
     parts = changed(scenario, ("model", model), *given.items(), *laid)
     picture = picture_path(plot or "", scenario, "compare", parts, out)
+    reported = report_path(report, anonymise, file)
     with simulating() as progress:
         comparison = lay_side_by_side(
             scenario,
@@ -146,6 +150,7 @@ def compare(
         )
     print_either(as_json, comparison.to_json, lambda: print_comparison(comparison, given))
     save_picture(comparison.figure, picture, as_json=as_json)
+    save_report(comparison, reported, anonymise, as_json=as_json)
     answers = (comparison.prediction, comparison.simulation, comparison.emulation)
     print_warnings(*(answer for answer in answers if answer is not None))
     if comparison.emulation is not None:

@@ -25,6 +25,7 @@ from lasthop.cli.options import (
 from lasthop.cli.picture import Plot, changed, picture_path, save_picture, tell
 from lasthop.cli.predict import print_warnings
 from lasthop.cli.progress import real_time_bar
+from lasthop.cli.report import Anonymise, ReportFile, report_path, save_report
 from lasthop.cli.tables import print_answer
 from lasthop.display.delays import Delays
 from lasthop.errors import UserError
@@ -150,6 +151,8 @@ def emulate(
     gro: Gro = False,
     settings: Settings = None,
     plot: Plot = None,
+    report: ReportFile = None,
+    anonymise: Anonymise = False,
     as_json: Json = False,
 ) -> int:
     """Run a scenario in real time, with the real TCP of Linux between network namespaces.
@@ -187,6 +190,7 @@ def emulate(
         *((name, value) for name, value in pairs(sysctl or [], *SYSCTL)),
     )
     picture = picture_path(plot, scenario, "emulate", changed(scenario, *more))
+    reported = report_path(report, anonymise, file)
     foreground = program_of(command, at, shell)
     beside = [beside_of(each) for each in others or []]
     count = replications or 1
@@ -223,6 +227,7 @@ def emulate(
     if pcapng is not None:
         tell("capture", pcapng, as_json=as_json)
     save_picture(lambda: emulation.plot(), picture, as_json=as_json)
+    save_report(emulation, reported, anonymise, as_json=as_json)
     return emulation.exit_code or 0
 
 

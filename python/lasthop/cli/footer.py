@@ -2,10 +2,12 @@
 
 import shlex
 from collections.abc import Iterator
+from textwrap import wrap
 
 import typer
 
 from lasthop.answer import Answer
+from lasthop.cli.screen import screen_width
 from lasthop.scenario import Scenario
 
 __all__ = ["print_footer"]
@@ -20,7 +22,8 @@ def print_footer(scenario: Scenario, answer: Answer) -> None:
     Nothing is simulated.
     """
     for line in footer(scenario, answer):
-        typer.echo(line)
+        for piece in wrap(line, screen_width(), subsequent_indent="    ", break_long_words=False):
+            typer.echo(piece)
 
 
 def footer(scenario: Scenario, answer: Answer) -> Iterator[str]:

@@ -16,6 +16,7 @@ COMMANDS = {
     "sweep": "Simulate a scenario at many settings.",
     "what-if": "Compare named cases with a scenario as it is.",
     "tune": "Find the best access parameters for an aim.",
+    "plot": "Draw a saved result again.",
     "reproduce": "Check the claims of the papers.",
     "workbench": "Run the workbench in a browser.",
     "completion": "Print a script for completion at Tab.",

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, TypeAlias
 import typer
 
 from lasthop.cli.boundary import note
+from lasthop.cli.command_line import command_line
 from lasthop.cli.options import file_name, stem, unset, writable, writable_file
 from lasthop.ownership import refuse_foreign
 from lasthop.plot.suffixes import PICTURES, is_picture
@@ -143,7 +144,10 @@ def save_picture(draw: "Callable[[], Figure]", path: Path | None, *, as_json: bo
         return
     figure, kind = draw(), path.suffix[1:].lower()
     path.parent.mkdir(parents=True, exist_ok=True)
-    write_atomically(path, lambda file: figure.savefig(file, format=kind))
+    from lasthop.plot.figure import metadata
+
+    about = metadata(kind, command_line())
+    write_atomically(path, lambda file: figure.savefig(file, format=kind, metadata=about))
     tell("picture", path, as_json=as_json)
 
 

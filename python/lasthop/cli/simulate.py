@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from lasthop.allowance import MAX_MEMORY_BYTES
-from lasthop.cli.boundary import Interrupted, print_either, simulating, warn
+from lasthop.cli.boundary import Interrupted, note, print_either, simulating, warn
 from lasthop.cli.footer import print_footer
 from lasthop.cli.options import (
     OUT_RULE,
@@ -31,6 +31,7 @@ from lasthop.cli.options import (
 from lasthop.cli.picture import Plot, changed, picture_path, save_picture, tell
 from lasthop.cli.predict import print_warnings
 from lasthop.cli.progress import speed
+from lasthop.cli.report import Anonymise, ReportFile, report_path, save_report
 from lasthop.cli.tables import print_answer
 from lasthop.digits import span
 from lasthop.display.delays import Delays
@@ -78,6 +79,8 @@ def simulate(
         ),
     ] = None,
     plot: Plot = None,
+    report: ReportFile = None,
+    anonymise: Anonymise = False,
     pcapng: Annotated[
         Path | None,
         unset(
@@ -99,7 +102,10 @@ def simulate(
     ] = False,
     as_json: Json = False,
 ) -> None:
-    """Simulate a scenario packet by packet."""
+    """Simulate a scenario packet by packet.
+
+    `lasthop explain TERM` explains a word of the answer, such as Jain or airtime_fraction.
+    """
     scenario = read_scenario(file, settings, replications=replications, seed=seed, series=series)
     if out is not None:
         need("lasthop simulate --out", "pandas", "pyarrow")
@@ -116,6 +122,9 @@ def simulate(
         raise UserError(f"--air {air}: --series is drawn as well; expected only one of the two")
     parts = changed(scenario, ("series", series), ("air", air))
     picture = picture_path("" if shown and plot is None else plot, scenario, "simulate", parts, out)
+    reported = report_path(report, anonymise, file)
+    if reported is not None:
+        scenario = with_series(scenario)
     frames = None
     if pcapng is not None:
         refuse_without_cell(f"--pcapng {pcapng}", scenario)
@@ -128,7 +137,7 @@ def simulate(
         result = run(
             scenario,
             frames=frames,
-            tails=tails,
+            tails=tails or reported is not None,
             jobs=jobs,
             progress=progress,
             max_time_s=max_time,
@@ -149,10 +158,23 @@ def simulate(
     if pcapng is not None:
         tell("capture", pcapng, as_json=as_json)
     print_warnings(result)
+    for line in result.notes:
+        note(f"note: {line}", err=True)
     save_picture(drawn(result, series, shown), picture, as_json=as_json)
+    save_report(result, reported, anonymise, as_json=as_json)
     if timing:
         print_timing(result, wall, cpu)
     finish(result)
+
+
+def with_series(scenario: Scenario) -> Scenario:
+    """Return the scenario with time series, which a report shows."""
+    from lasthop.report.report import series_interval_s
+
+    if scenario.typed.record.series_interval_s is not None:
+        return scenario
+    interval_s = series_interval_s(scenario.typed.duration_s)
+    return scenario.with_("record.series_interval", f"{interval_s:g} s")
 
 
 def drawn(
@@ -206,7 +228,7 @@ def finish(result: Result) -> None:
 
 
 def print_result(result: Result) -> None:
-    """Print the result: what became of calls, the runs, tables, and a short explanation."""
+    """Print the result: verdicts on calls, the runs, tables, and a short explanation."""
     delays = Delays.of(result)
     print_runs(result, delays)
     print_answer(result, delays)

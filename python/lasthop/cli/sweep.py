@@ -30,6 +30,7 @@ from lasthop.cli.options import (
 )
 from lasthop.cli.picture import Plot, changed, picture_path, save_picture, tell
 from lasthop.cli.progress import batch_bar
+from lasthop.cli.report import Anonymise, ReportFile, report_path, save_report
 from lasthop.cli.tables import COLUMNS, MOST_ROWS, TITLES, print_table, printed
 from lasthop.digits import plain
 from lasthop.display.columns import column_of
@@ -109,6 +110,8 @@ def sweep(
         ),
     ] = None,
     plot: Plot = None,
+    report: ReportFile = None,
+    anonymise: Anonymise = False,
     quantity: Annotated[
         str | None,
         unset(
@@ -144,6 +147,7 @@ def sweep(
     refuse_foreign(directory, TABLE_FILES)
     for name in show or ():
         check_name(name)
+    reported = report_path(report, anonymise, file)
     picture = None
     if plot is not None:
         picture = sweep_picture(plot, quantity, scenario, asked, points, directory)
@@ -183,6 +187,7 @@ def sweep(
     warn(*result.notes, *first_warning(result))
     if result.points:  # After Ctrl-C there may be none.
         save_picture(lambda: result.plot(quantity), picture, as_json=as_json)
+        save_report(result, reported, anonymise, as_json=as_json)
     if interrupted is not None:
         raise Interrupted(str(interrupted), GO_ON)
 

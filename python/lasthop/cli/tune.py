@@ -28,6 +28,7 @@ from lasthop.cli.options import (
 )
 from lasthop.cli.picture import Plot, changed, picture_path, save_picture, tell
 from lasthop.cli.progress import stage_bar
+from lasthop.cli.report import Anonymise, ReportFile, report_path, save_report
 from lasthop.cli.tables import print_table
 from lasthop.digits import estimate, plain, signed
 from lasthop.errors import ScenarioError, UserError, listed
@@ -210,6 +211,8 @@ def tune(
         ),
     ] = None,
     plot: Plot = None,
+    report: ReportFile = None,
+    anonymise: Anonymise = False,
     as_json: Json = False,
 ) -> None:
     """Find the contention windows, TXOP limits and AP access that are best for an aim."""
@@ -220,6 +223,7 @@ def tune(
         refuse_foreign(out, TUNING_FILES)
     usual = {"give-up": 100.0 * GIVE_UP, "min-jain": MIN_JAIN, "confirm": CONFIRM}
     given = {"give-up": give_up, "min-jain": min_jain, "confirm": confirm}
+    reported = report_path(report, anonymise, file)
     picture = picture_path(
         plot,
         scenario,
@@ -275,6 +279,7 @@ def tune(
         warn(f"{picture}: not drawn: no setting was confirmed")
     else:
         save_picture(found.plot, picture, as_json=as_json)
+    save_report(found, reported, anonymise, as_json=as_json)
     if interrupted is not None:
         raise Interrupted(str(interrupted))
 

@@ -25,6 +25,7 @@ from lasthop.cli.options import (
 )
 from lasthop.cli.picture import Plot, changed, picture_path, save_picture, tell
 from lasthop.cli.progress import batch_bar
+from lasthop.cli.report import Anonymise, ReportFile, report_path, save_report
 from lasthop.cli.screen import screen_width
 from lasthop.cli.tables import print_table
 from lasthop.display.what_if import (
@@ -103,14 +104,16 @@ def what_if(
         ),
     ] = None,
     plot: Plot = None,
+    report: ReportFile = None,
+    anonymise: Anonymise = False,
     as_json: Json = False,
 ) -> None:
     """Compare named cases of a scenario with the scenario as it is."""
     asked = asked_cases(case or [], cases)
     for name in show or ():
         check_name(name)
-    scenario = read_scenario(file, settings, replications=replications, seed=seed)
-    scenario = base_of(scenario, replications)
+    given = read_scenario(file, settings, replications=replications, seed=seed)
+    scenario = base_of(given, replications)
     need("lasthop what-if", "scipy", *(("pandas", "pyarrow") if out is not None else ()))
     known = set(kept_disciplines(scenario))
     for each in scenarios_of(scenario, asked).values():
@@ -120,8 +123,9 @@ def what_if(
     if out is not None:
         writable(out)
         refuse_foreign(out, FILES)
+    reported = report_path(report, anonymise, file)
     told = [("case", each.name) for each in asked]
-    picture = picture_path(plot, scenario, "what-if", changed(scenario, *told), out)
+    picture = picture_path(plot, scenario, "what-if", changed(given, *told), out)
     if picture is not None:
         need("a picture", "matplotlib")
     with batch_bar(f"comparing {counted(len(asked), 'case')}") as progress:
@@ -147,6 +151,7 @@ def what_if(
     if out is not None:
         tell("comparison and tables", out, as_json=as_json)
     save_picture(found.plot, picture, as_json=as_json)
+    save_report(found, reported, anonymise, as_json=as_json)
 
 
 def asked_cases(texts: list[str], file: Path | None) -> list[Case]:

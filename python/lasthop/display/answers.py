@@ -15,7 +15,7 @@ from lasthop.display.columns import (
     shown_columns,
 )
 from lasthop.display.delays import Delays, remaining
-from lasthop.display.page import MOST_ROWS, Table, page
+from lasthop.display.page import MOST_ROWS, Page, Table
 from lasthop.display.swept import delay_table
 from lasthop.display.text import counted
 from lasthop.estimates import Estimate
@@ -63,10 +63,10 @@ NAMES_OF_SETTINGS = "rows: CWmin of AP / stations, then their TXOP limits [packe
 """Explanation of names of settings."""
 
 
-def answer_html(answer: "Answer") -> str:
+def answer_page(answer: "Answer") -> Page:
     """Return the page of a simulation, prediction or emulation."""
     summary, delays = answer.summary, Delays.of(answer)
-    return page(
+    return Page(
         str(summary["scenario"]),
         about(summary),
         tables(summary, answer.scenario.typed if answer.has_scenario else None, delays),
@@ -146,8 +146,8 @@ def _shares(answer: "Answer") -> "Figure":
     return share_figure(answer)
 
 
-def comparison_html(comparison: "Comparison") -> str:
-    """Prediction, simulation and perhaps emulation side by side."""
+def comparison_page(comparison: "Comparison") -> Page:
+    """Return prediction, simulation and perhaps emulation side by side."""
     simulation = comparison.simulation.summary
     model = comparison.prediction
     notes = (
@@ -163,7 +163,7 @@ def comparison_html(comparison: "Comparison") -> str:
         [f"{column.title} [{column.unit or '-'}]", row.name, *_side_by_side(row, column, asked)]
         for row, column in rows_with_columns(comparison)
     ]
-    return page(
+    return Page(
         str(simulation["scenario"]),
         f"{'' if model is None else f'model {model.model} and '}{about(simulation)}",
         [Table("", heads, rows, names=2)],
@@ -209,7 +209,7 @@ def _side_by_side(row: "Row", column: Column, others: Sequence[str]) -> list[str
     ]
 
 
-def sweep_html(sweep: "Sweep") -> str:
+def sweep_page(sweep: "Sweep") -> Page:
     """Return a row for each point: its settings, and values of the cell or of classes."""
     paths = list(dict.fromkeys(path for point in sweep.points for path in point.settings))
     for name in OF_SWEEP:
@@ -228,7 +228,7 @@ def sweep_html(sweep: "Sweep") -> str:
     names = len(paths) + many
     late, delays = delay_table(sweep.points[: MOST_ROWS + 1])
     delayed = [Table("delays", [*paths, *late], delays, len(paths))] if late else []
-    return page(
+    return Page(
         str(sweep.scenario["name"]),
         f"sweep of {counted(len(sweep.points), 'point')}; ± is a 95 % interval",
         [*delayed, *([Table(LISTS[name], heads, rows, names)] if heads else [])],
@@ -245,7 +245,7 @@ def _cells(columns: Sequence[Column], item: Mapping[str, Any]) -> list[str]:
     return [column.cell(item) for column in columns]
 
 
-def tuning_html(tuning: "Tuning") -> str:
+def tuning_page(tuning: "Tuning") -> Page:
     """Return the confirmed settings with their values, and the costs. The chosen setting is bold;
     settings that are ruled out are grey with an x.
     """
@@ -267,7 +267,7 @@ def tuning_html(tuning: "Tuning") -> str:
     set_to = ", ".join(f"{path} = {value}" for path, value in tuning.settings.items())
     notes = [f"set {set_to}" if tuning.recommended else tuning.verdict]
     notes += [NAMES_OF_SETTINGS + ("; x ruled out" if out else "")] if rows else []
-    return page(
+    return Page(
         str(tuning.base["name"]),
         f"tuned for {tuning.objective}: {tuning.chosen.name}; ± is a 95 % interval",
         [Table("", heads, rows, bold=chosen, quiet=quiet)] if rows else [],

@@ -40,32 +40,50 @@ class Table:
     quiet: frozenset[int] = frozenset()
 
 
-def page(
-    title: str,
-    about: str,
-    tables: Sequence[Table],
-    *,
-    notes: Sequence[str] = (),
-    picture: "Callable[[], Figure] | None" = None,
-    alt: str = "",
-) -> str:
-    """Return an object as a page: title, a line, its first table, notes, folded tables, a picture.
+@dataclass(frozen=True)
+class Page:
+    """An object as a page: a notebook shows it, and a report has it.
 
-    All texts are plain and escaped here. The picture is left out without matplotlib, and if a
-    loaded answer lacks its data.
+    All texts are plain; they are escaped when HTML is written.
+
+    Attributes
+    ----------
+    title, about : str
+        Headline, and the line below it.
+    tables : sequence of Table
+        The first table is open, the others are folded.
+    notes : sequence of str
+        Lines below the first table.
+    picture : callable or None
+        Draws the picture.
+    alt : str
+        Description of the picture for people who do not see it.
     """
-    parts = [f"<div><b>{escape(title)}</b>", f"<div>{escape(about)}</div>" if about else ""]
-    parts += [_table(table) for table in tables[:1]]
-    parts += [f"<div>{escape(note)}</div>" for note in notes]
-    parts += [
-        f"<details><summary>{escape(table.title)}</summary>{_table(table)}</details>"
-        for table in tables[1:]
-    ]
-    if picture is not None and (data := inline(picture)):
-        parts.append(
-            f'<img src="data:image/png;base64,{data}" alt="{escape(alt)}" style="{PICTURE}">'
-        )
-    return "\n".join(part for part in (*parts, "</div>") if part)
+
+    title: str
+    about: str
+    tables: Sequence[Table]
+    notes: Sequence[str] = ()
+    picture: "Callable[[], Figure] | None" = None
+    alt: str = ""
+
+    def html(self) -> str:
+        """Return the page as HTML: title, line, first table, notes, folded tables, picture.
+
+        The picture is left out without matplotlib, and if a loaded answer lacks its data.
+        """
+        about = f"<div>{escape(self.about)}</div>" if self.about else ""
+        parts = [f"<div><b>{escape(self.title)}</b>", about]
+        parts += [_table(table) for table in self.tables[:1]]
+        parts += [f"<div>{escape(note)}</div>" for note in self.notes]
+        parts += [
+            f"<details><summary>{escape(table.title)}</summary>{_table(table)}</details>"
+            for table in self.tables[1:]
+        ]
+        if self.picture is not None and (data := inline(self.picture)):
+            alt = escape(self.alt)
+            parts.append(f'<img src="data:image/png;base64,{data}" alt="{alt}" style="{PICTURE}">')
+        return "\n".join(part for part in (*parts, "</div>") if part)
 
 
 def inline(picture: "Callable[[], Figure]") -> str:

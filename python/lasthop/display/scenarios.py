@@ -4,7 +4,7 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from lasthop.digits import plain, span
-from lasthop.display.page import Table, page
+from lasthop.display.page import Page, Table
 from lasthop.display.text import contents, counted
 from lasthop.models.reading import CellScenario, CsmaScenario, Flow, SensorFlow, TcpFlow, UdpFlow
 
@@ -13,8 +13,8 @@ if TYPE_CHECKING:
     from lasthop.scenario import Scenario
 
 
-def scenario_html(scenario: "Scenario") -> str:
-    """Name, runs, settings, and tables of stations, flows, links."""
+def scenario_page(scenario: "Scenario") -> Page:
+    """Return name, runs, settings, and tables of stations, flows and links."""
     known = scenario.typed
     about = (
         f"scenario {scenario.source}: {known.replications} x {span(known.duration_s)}, first "
@@ -22,7 +22,7 @@ def scenario_html(scenario: "Scenario") -> str:
     )
     set_over = [f"{path} = {value}" for path, value in scenario.settings]
     notes = [*contents(known), *([f"settings: {', '.join(set_over)}"] if set_over else [])]
-    return page(known.name, about, list(tables(known)), notes=notes)
+    return Page(known.name, about, list(tables(known)), notes=notes)
 
 
 def tables(known: "Typed") -> Iterator[Table]:
@@ -97,5 +97,7 @@ def kind_of(flow: Flow) -> str:
     if isinstance(flow, UdpFlow):
         if flow.udp.arrivals == "greedy":
             return "UDP, greedy"
+        if flow.call is not None:
+            return f"{flow.call.medium} of calls"
         return f"UDP of {plain(1e-6 * flow.udp.rate_bps)} Mb/s"
     return "sensor" if isinstance(flow, SensorFlow) else "flow"

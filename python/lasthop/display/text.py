@@ -272,6 +272,6 @@ def _told(found: Mapping[str, Any] | None, scale: float = 1.0) -> str:
 
 
 def cut(lines: Sequence[str]) -> str:
-    """The first lines, each short, those behind the first indented."""
+    """Return the first lines, each cut; all after the first are indented."""
     first, *rest = (line if len(line) <= MOST_WIDE else f"{line[:MOST_WIDE]}…" for line in lines)
     return "\n  ".join([first, *rest[: MOST_LINES - 1]])

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 
 from lasthop.digits import decimals, estimate, plain, signed, span
 from lasthop.display.columns import Column, column_of
-from lasthop.display.page import Table, page
+from lasthop.display.page import Page, Table
 from lasthop.display.text import counted, cut
 
 if TYPE_CHECKING:
@@ -21,7 +21,7 @@ __all__ = [
     "sentences",
     "title",
     "value_rows",
-    "what_if_html",
+    "what_if_page",
     "what_if_text",
 ]
 
@@ -204,10 +204,10 @@ def what_if_text(what_if: "WhatIf") -> str:
     return cut(lines)
 
 
-def what_if_html(what_if: "WhatIf") -> str:
+def what_if_page(what_if: "WhatIf") -> Page:
     """Return the values and the differences of the cases, and verdicts in words."""
     heads: Sequence[str] = headers(what_if)
-    return page(
+    return Page(
         what_if.scenario.typed.name,
         about(what_if),
         [

@@ -5,7 +5,7 @@ from contextlib import contextmanager, nullcontext
 from io import BytesIO
 from os import PathLike
 from pathlib import Path
-from textwrap import fill
+from textwrap import fill, shorten
 from typing import Any, TypeAlias, cast
 
 from matplotlib import rcParams, style
@@ -51,7 +51,32 @@ METADATA: dict[str, dict[str, Any]] = {
     "pdf": {"Creator": NAME, "CreationDate": None},
     "svg": {"Creator": NAME, "Date": None},
 }
-"""What stands in a picture's file: who made it, and not when, so that the same is the same."""
+"""Metadata of a picture's file: the program, without the time, so that equal pictures have equal
+bytes."""
+
+COMMAND_KEY = {"png": "Description", "pdf": "Subject", "svg": "Description"}
+"""Key of the metadata that has the command, by format."""
+
+
+LONGEST_COMMAND = 1_000
+"""Characters of a command in the metadata. With a longer text, the name of the program would be so
+far from the beginning of an SVG that it is not found."""
+
+
+def metadata(kind: str, command: str = "") -> dict[str, Any]:
+    """Return the metadata of a picture: the version, and the command that drew it if known.
+
+    Parameters
+    ----------
+    kind : str
+        Format: png, pdf or svg. Other formats have no metadata.
+    command : str
+        The command line.
+    """
+    known = dict(METADATA.get(kind, {}))
+    if command and kind in COMMAND_KEY:
+        known[COMMAND_KEY[kind]] = shorten(command, LONGEST_COMMAND)
+    return known
 
 
 class Figure(MatplotlibFigure):

@@ -142,13 +142,15 @@ def draw(axes: Axes, what_if: "WhatIf", column: Column, measures: Sequence["Meas
         return
     labels = [measure.name for measure in measures]
     columns = legend_columns(labels, spacing=1.2)
-    axes.legend(
+    legend = axes.legend(
         ncols=columns,
         columnspacing=1.2,
         loc="lower right",
         bbox_to_anchor=(1.0, 1.0),
         borderaxespad=0.1,
     )
+    for text in legend.get_texts():
+        text.set_parse_math(False)
 
 
 def short(value: float) -> str:

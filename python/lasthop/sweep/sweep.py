@@ -31,6 +31,7 @@ from lasthop.underway import counting
 if TYPE_CHECKING:
     import pandas as pd
 
+    from lasthop.display.page import Page
     from lasthop.plot import SweepPlots
 
 __all__ = ["Sweep", "SweepInterrupted", "sweep"]
@@ -57,9 +58,13 @@ class Sweep:
         return sweep_text(self)
 
     def _repr_html_(self) -> str:
-        from lasthop.display import sweep_html
+        return self.page().html()
 
-        return sweep_html(self)
+    def page(self) -> "Page":
+        """Return title, tables, notes and picture, which notebooks and reports show."""
+        from lasthop.display import sweep_page
+
+        return sweep_page(self)
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Sweep):

@@ -28,6 +28,7 @@ from lasthop.tuning.verdict import reason
 if TYPE_CHECKING:
     import pandas as pd
 
+    from lasthop.display.page import Page
     from lasthop.plot import TuningPlots
     from lasthop.plot.figure import Figure, Place
 
@@ -85,9 +86,13 @@ class Tuning:
         return tuning_text(self)
 
     def _repr_html_(self) -> str:
-        from lasthop.display import tuning_html
+        return self.page().html()
 
-        return tuning_html(self)
+    def page(self) -> "Page":
+        """Return title, tables, notes and picture, which notebooks and reports show."""
+        from lasthop.display import tuning_page
+
+        return tuning_page(self)
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Tuning):

@@ -53,8 +53,8 @@ def default_measures(result: Result) -> list[Measure]:
         items = [name for name in rest if directions.get(name, "") == way]
         if items:
             found.append(Measure("flows", "goodput_bps", tuple(items), "sum", label))
-    jain = each_or_worst("cells", "jain", having(cells, "jain"), "min")
-    jain = jain or each_or_worst("classes", "jain", having(classes, "jain"), "min")
+    jain = each_or_worst("cells", "jain", always_having(cells, "jain"), "min")
+    jain = jain or each_or_worst("classes", "jain", always_having(classes, "jain"), "min")
     if not jain and len(rest) > 1:
         jain = [Measure("flows", "goodput_bps", tuple(rest), "min", "least of all flows")]
     return found + jain
@@ -80,6 +80,19 @@ def having(items: Items, quantity: str, names: Sequence[str] | None = None) -> l
         name
         for name in (items if names is None else names)
         if any(value is not None for value in items[name].get(quantity, ()))
+    ]
+
+
+def always_having(items: Items, quantity: str) -> list[str]:
+    """Return the names of items that have a value of a quantity in every replication.
+
+    Jain's index has none if the demand of all stations but one is met. A comparison of only the
+    other replications would be biased.
+    """
+    return [
+        name
+        for name in having(items, quantity)
+        if all(value is not None for value in items[name][quantity])
     ]
 
 

@@ -26,6 +26,7 @@ from lasthop.whatif.measures import measures_of, of_dict, to_dict
 if TYPE_CHECKING:
     import pandas as pd
 
+    from lasthop.display.page import Page
     from lasthop.plot import WhatIfPlots
 
 __all__ = ["FILES", "LEAST_REPLICATIONS", "REPLICATIONS", "Change", "Run", "WhatIf", "what_if"]
@@ -68,7 +69,7 @@ class Change:
     measure: Measure
     difference: Difference
     is_best: bool
-    """Whether the case is the best of the column, alone or together with others."""
+    """Whether the case is the best of the column, or the same as the best within the noise."""
 
 
 class WhatIf:
@@ -100,9 +101,13 @@ class WhatIf:
         return what_if_text(self)
 
     def _repr_html_(self) -> str:
-        from lasthop.display import what_if_html
+        return self.page().html()
 
-        return what_if_html(self)
+    def page(self) -> "Page":
+        """Return title, tables, notes and picture, which notebooks and reports show."""
+        from lasthop.display import what_if_page
+
+        return what_if_page(self)
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, WhatIf):
@@ -212,7 +217,7 @@ class WhatIf:
                     (each.only_here, "only this case has"),
                 )
                 told = "; ".join(f"{what} {listed(names)}" for names, what in parts if names)
-                yield f"{name}: {told}: only what both have is compared"
+                yield f"{name}: {told}: columns of single items leave them out"
 
     @cached_property
     def frame(self) -> "pd.DataFrame":

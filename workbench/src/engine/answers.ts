@@ -85,3 +85,27 @@ export interface Problem {
 
 /** A checked scenario with all defaults filled in: what `lasthop check --json` prints. */
 export type Scenario = Record<string, unknown>;
+
+/** A direction of a call, with the interval of its delay and loss. */
+export interface Call {
+  name: string;
+  direction: "up" | "down";
+  flows: string[];
+  /** Null where no packet arrives. */
+  delay_p99_s: Estimate | null;
+  loss: Estimate | null;
+  verdict: "good" | "bad" | "uncertain";
+  /** The queue in which its packets wait longest, and that queue's share of all waits. */
+  waits_at?: string;
+  wait_share?: number;
+}
+
+/** What a finished run shows about its delays, limits and causes; parts without facts are empty. */
+export interface Explanation {
+  calls: Call[];
+  delays: { flow: string; total_s: number; parts: { queue: string; wait_s: number; share: number }[] }[];
+  limits: { flows: string[]; by: "cwnd" | "rwnd" | "application" | "air" | "line"; where?: string; fraction?: number }[];
+  /** The station that uses most air for its goodput. */
+  air: { station: string; airtime_fraction: number; goodput_share: number } | null;
+  causes: { id: string; subject: string; objective: string; sentence: string }[];
+}

@@ -1,6 +1,6 @@
 /** The engine's WebAssembly module: texts and numbers in, answers out. */
 
-import type { Distribution, Frames, Problem, Scenario, Series } from "./answers";
+import type { Distribution, Explanation, Frames, Problem, Scenario, Series } from "./answers";
 
 /** What the module exports; numbers of 32 bits unless said otherwise. */
 interface Exports {
@@ -16,6 +16,7 @@ interface Exports {
   lasthop_is_over(run: number): number;
   lasthop_values(run: number): number;
   lasthop_combine(run: number): number;
+  lasthop_explain(run: number): number;
   lasthop_series(run: number): number;
   lasthop_frames(run: number, from_s: number, to_s: number): number;
   lasthop_distributions(run: number): number;
@@ -109,6 +110,12 @@ export class Engine {
     const bytes = new Uint8Array(values.buffer, values.byteOffset, values.byteLength);
     this.#put(bytes);
     return this.#text(this.#exports.lasthop_combine(run));
+  }
+
+  /** The explanation of the answer over the same values. */
+  explain(run: number, values: Float64Array): Explanation {
+    this.#put(new Uint8Array(values.buffer, values.byteOffset, values.byteLength));
+    return this.#told(this.#exports.lasthop_explain(run)) as Explanation;
   }
 
   series(run: number): Series | null {

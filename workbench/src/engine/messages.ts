@@ -1,6 +1,6 @@
 /** What the page and its workers say to each other. */
 
-import type { Distribution, Frames, Series } from "./answers";
+import type { Distribution, Explanation, Frames, Series } from "./answers";
 import type { Checked, Source } from "./engine";
 
 /** Questions that are answered at once, between two slices of a run; run numbers are the worker's own. */
@@ -8,6 +8,7 @@ export interface Questions {
   schema(): unknown;
   check(source: Source): Checked;
   combine(run: number, values: Float64Array): string;
+  explain(run: number, values: Float64Array): Explanation;
   series(run: number): Series | null;
   distributions(run: number): Distribution[] | null;
   frames(run: number, from_s: number, to_s: number): Frames;

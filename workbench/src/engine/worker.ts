@@ -69,6 +69,7 @@ function answers(own: Engine): Questions {
     schema: () => own.schema(),
     check: (source) => own.check(source),
     combine: (run, values) => own.combine(run, values),
+    explain: (run, values) => own.explain(run, values),
     series: (run) => own.series(run),
     distributions: (run) => own.distributions(run),
     frames: (run, from_s, to_s) => own.frames(run, from_s, to_s),

@@ -2,11 +2,24 @@
 
 import { edited, type Written } from "../scenario/edit";
 import aggregates from "./aggregates.toml?raw";
+import backup from "./backup.toml?raw";
+import fairness from "./fairness.toml?raw";
+import game from "./game.toml?raw";
+import guest from "./guest.toml?raw";
+import hidden from "./hidden.toml?raw";
+import homeCall from "./home-call.toml?raw";
+import line from "./line.toml?raw";
+import little from "./little.toml?raw";
 import middle from "./middle.toml?raw";
+import party from "./party.toml?raw";
 import priority from "./priority.toml?raw";
+import rts from "./rts.toml?raw";
 import shares from "./shares.toml?raw";
+import slowLaptop from "./slow-laptop.toml?raw";
 import swing from "./swing.toml?raw";
 import uploader from "./uploader.toml?raw";
+import voice from "./voice.toml?raw";
+import window from "./window.toml?raw";
 
 /** A change that shows more: values by key path; null takes a key out. */
 export interface Trial {
@@ -14,22 +27,174 @@ export interface Trial {
   edits: readonly (readonly [path: string, value: Written])[];
 }
 
+/** Groups of entries, in the order of the menu. */
+export const GROUPS = { home: "At home", papers: "From papers", classroom: "In the classroom" } as const;
+
 export interface Entry {
+  group: keyof typeof GROUPS;
   /** Its name in addresses. */
   id: string;
   title: string;
   /** What is looked at first. */
-  view: "shares" | "queue";
+  view: "delay" | "shares" | "queue";
   see: string;
   why: string;
   trials: readonly Trial[];
-  /** The paper it is from. */
+  /** The paper, the standard or the example that it is from. */
   source: string;
   text: string;
 }
 
 export const GALLERY: readonly Entry[] = [
   {
+    group: "home",
+    id: "home-call",
+    title: "Why the call stutters",
+    view: "delay",
+    see:
+      "A laptop uploads during a call. In the uplink of the call, 99 % of the packets arrive within about 0.4 s. A good " +
+      "call needs 150 ms.",
+    why:
+      "The upload fills the queue in front of the uplink of 20 Mb/s, which has room for 1,000 packets. The packets of " +
+      "the call wait behind those of the upload.",
+    trials: [
+      {
+        label: "Use fq_codel at the line: packets of the call arrive within 20 ms",
+        edits: [["wire.queue", "{ fq_codel = {} }"]],
+      },
+      { label: "Shorten the queue to 100 packets: they arrive within 35 ms", edits: [["wire.queue", "100"]] },
+      { label: "Stop the upload: the uplink of the call is good", edits: [["station.laptop.upload", "0"]] },
+    ],
+    source: "limits of a good call: ITU-T G.114; queues: RFC 8290",
+    text: homeCall,
+  },
+  {
+    group: "home",
+    id: "slow-laptop",
+    title: "One slow laptop slows down everyone",
+    view: "shares",
+    see: "Two new laptops get about 60 Mb/s each. An old one, two walls away, gets 15 Mb/s and uses two thirds of the air time.",
+    why:
+      "Each packet to the old laptop takes much longer than a packet to a new one. The access point sends packets in the " +
+      "order of arrival, so everyone waits for the slow ones.",
+    trials: [
+      {
+        label: "Let the stations take turns by air time, as Linux does: the new laptops get 130 Mb/s each, the old one 7 Mb/s",
+        edits: [["cell.ap_queue", "{ mac80211 = {} }"]],
+      },
+      { label: "Move the old laptop near the access point: the new ones get about 80 Mb/s each, the old one 66 Mb/s", edits: [["station.old.snr", '"30 dB"']] },
+    ],
+    source: "Heusse et al., Performance Anomaly of 802.11b; Høiland-Jørgensen et al., Ending the Anomaly",
+    text: slowLaptop,
+  },
+  {
+    group: "home",
+    id: "guest",
+    title: "One guest takes everything",
+    view: "shares",
+    see: "A guest downloads over twenty connections and gets 42 of 49 Mb/s. Each of three others gets about 2 Mb/s.",
+    why:
+      "A queue shares a line by connections, not by people: who opens twenty connections gets twenty shares. A queue for " +
+      "each connection, such as fq_codel, does not change this.",
+    trials: [
+      {
+        label: "Add a virtual shared bottleneck of 48 Mb/s, which shares by station: everyone gets about 11.5 Mb/s",
+        edits: [["vsb", "{}"], ["vsb.rate", '"48 Mbps"']],
+      },
+      { label: "Use fq_codel at the line: the guest still gets 42 Mb/s", edits: [["wire.queue", "{ fq_codel = {} }"]] },
+    ],
+    source: "Detti et al., Per-Station Throughput Fairness in a WLAN Hot-Spot with TCP traffic",
+    text: guest,
+  },
+  {
+    group: "home",
+    id: "line",
+    title: "Is a line of 300 Mb/s wasted by the WiFi?",
+    view: "shares",
+    see: "The line has 300 Mb/s, but the laptop gets 64 Mb/s. The air is busy 98 % of the time.",
+    why:
+      "With 802.11n in a channel of 20 MHz, and one wall in between, frames are sent at about 100 Mb/s. Preambles, " +
+      "backoffs and acknowledgements take the rest of the time.",
+    trials: [
+      {
+        label: "Use 802.11ax in a channel of 80 MHz: the laptop gets 292 Mb/s",
+        edits: [["cell.phy", '"802.11ax"'], ["cell.width", '"80 MHz"']],
+      },
+      { label: "Put the laptop next to the access point: it gets about 105 Mb/s", edits: [["station.laptop.snr", '"35 dB"']] },
+    ],
+    source: "IEEE 802.11n and 802.11ax",
+    text: line,
+  },
+  {
+    group: "home",
+    id: "voice",
+    title: "A call as voice traffic",
+    view: "delay",
+    see:
+      "Four laptops download and fill the queue of the access point. In the downlink of the call, 99 % of the packets " +
+      "arrive within 205 ms.",
+    why:
+      "The packets of the call are in the same queue as the downloads. In the access category voice they have a queue of " +
+      "their own, and shorter backoffs.",
+    trials: [
+      {
+        label: "Send the call as voice: its packets arrive within 25 ms",
+        edits: [["station.phone.udp_up.category", '"voice"'], ["station.phone.udp_down.category", '"voice"']],
+      },
+    ],
+    source: "IEEE 802.11e (EDCA)",
+    text: voice,
+  },
+  {
+    group: "home",
+    id: "backup",
+    title: "A backup slows down a download",
+    view: "shares",
+    see: "While a computer uploads a backup, a download gets about 13 of the line's 50 Mb/s.",
+    why:
+      "The acknowledgements of the download wait in the full queue of the uplink. Their delay of 0.2 s slows down the " +
+      "sender, and lost ones make it worse.",
+    trials: [
+      { label: "Use fq_codel at the line: the download gets 47 Mb/s, and the backup 4.2 of 4.5 Mb/s", edits: [["wire.queue", "{ fq_codel = {} }"]] },
+    ],
+    source: "RFC 3449, TCP over asymmetric lines",
+    text: backup,
+  },
+  {
+    group: "home",
+    id: "game",
+    title: "A game and a download",
+    view: "delay",
+    see: "A download keeps the queue of the line full. 99 % of the packets to the console arrive within 126 ms.",
+    why: "CUBIC grows until a packet is lost, so the queue of 500 packets is never empty. L4S marks packets before they wait.",
+    trials: [
+      {
+        label: "Use L4S, with DualPI2 at the line and Prague: packets arrive within 11 ms, and the download gets 41 Mb/s",
+        edits: [["wire.queue", "{ dualpi2 = {} }"], ["tcp.congestion", '"prague"']],
+      },
+      { label: "Use fq_codel at the line: packets arrive within 9 ms, and the download gets 48 Mb/s", edits: [["wire.queue", "{ fq_codel = {} }"]] },
+    ],
+    source: "RFC 9330 to 9332 (L4S)",
+    text: game,
+  },
+  {
+    group: "home",
+    id: "party",
+    title: "A party with thirty guests",
+    view: "shares",
+    see: "Thirty guests upload photos and get 216 Mb/s in total. About half of their transmissions collide.",
+    why:
+      "Each station draws its backoff from 16 slots. With thirty stations, two often draw the same slot, and both " +
+      "transmissions are lost.",
+    trials: [
+      { label: "Draw from 128 slots: they get 307 Mb/s", edits: [["cell.cwmin", "127"]] },
+      { label: "Invite five guests: they get 286 Mb/s", edits: [["station.guest.count", "5"]] },
+    ],
+    source: "Bianchi, Performance Analysis of the IEEE 802.11 DCF",
+    text: party,
+  },
+  {
+    group: "papers",
     id: "uploader",
     title: "Why the uploader wins",
     view: "shares",
@@ -48,6 +213,7 @@ export const GALLERY: readonly Entry[] = [
     text: uploader,
   },
   {
+    group: "papers",
     id: "middle",
     title: "Why the middle link starves",
     view: "shares",
@@ -67,6 +233,7 @@ export const GALLERY: readonly Entry[] = [
     text: middle,
   },
   {
+    group: "papers",
     id: "swing",
     title: "Why a queue with RED oscillates",
     view: "queue",
@@ -98,6 +265,7 @@ export const GALLERY: readonly Entry[] = [
     text: swing,
   },
   {
+    group: "papers",
     id: "priority",
     title: "An access point with priority access",
     view: "shares",
@@ -118,6 +286,7 @@ export const GALLERY: readonly Entry[] = [
     text: priority,
   },
   {
+    group: "papers",
     id: "shares",
     title: "A queue with a share for each class",
     view: "shares",
@@ -137,22 +306,98 @@ export const GALLERY: readonly Entry[] = [
     text: shares,
   },
   {
+    group: "papers",
     id: "aggregates",
     title: "Why frames are aggregated",
     view: "shares",
-    see: "An 802.11ax cell carries about 250 Mb/s. The access point sends about 70 packets in one transmission.",
+    see: "An 802.11ax cell carries about 260 Mb/s. The access point sends about 70 packets in one transmission.",
     why:
       "Contention, preamble and ACK take about as long for one packet as for many. A station that sends one packet at " +
       "a time spends most of its air time on them.",
     trials: [
       { label: "Send one packet at a time: the cell carries about 50 Mb/s", edits: [["cell.aggregation.mpdus", "1"]] },
       {
-        label: "Move the far station near the access point: the cell carries about 360 Mb/s",
+        label: "Move the far station near the access point: the cell carries about 370 Mb/s",
         edits: [["station.attic.snr", '"30 dB"']],
       },
     ],
     source: "IEEE 802.11ax",
     text: aggregates,
+  },
+  {
+    group: "classroom",
+    id: "window",
+    title: "Window and bandwidth-delay product",
+    view: "shares",
+    see: "One connection gets 4.6 of 20 Mb/s, and the queue is empty.",
+    why:
+      "The sender may have 20 packets in flight, and each needs 51 ms for its round trip: 20 packets in 51 ms are 4.6 Mb/s. " +
+      "The bandwidth-delay product of the path is 85 packets.",
+    trials: [
+      { label: "Double the window to 40: 9.1 Mb/s", edits: [["tcp.window", "40"]] },
+      { label: "Set the window to 87: 19.5 Mb/s, and the queue has 3 packets", edits: [["tcp.window", "87"]] },
+      { label: "Set the window to 300: 19.5 Mb/s, and the queue has about 50 packets", edits: [["tcp.window", "300"]] },
+    ],
+    source: "RFC 6349, section 1.2",
+    text: window,
+  },
+  {
+    group: "classroom",
+    id: "fairness",
+    title: "The nearer connection gets more",
+    view: "shares",
+    see: "Two connections share 10 Mb/s. The one with a round-trip time of 20 ms gets 6.6 Mb/s, the one with 100 ms gets 3.2 Mb/s.",
+    why: "Reno adds one packet per round trip, so a window grows faster where round trips are shorter.",
+    trials: [
+      { label: "Use CUBIC, which grows with time: 5.8 and 3.9 Mb/s", edits: [["tcp.congestion", '"cubic"']] },
+      { label: "Give each connection its own queue with fq_codel: 5.5 and 3.8 Mb/s", edits: [["queue", "{ fq_codel = {} }"]] },
+    ],
+    source: "Jain, Chiu and Hawe, A Quantitative Measure of Fairness; RFC 9438 (CUBIC)",
+    text: fairness,
+  },
+  {
+    group: "classroom",
+    id: "hidden",
+    title: "A hidden sender",
+    view: "shares",
+    see: "Station a could send 4 Mb/s to its access point. It gets 2.1 Mb/s, because a distant sender destroys frames.",
+    why: "Station a does not hear c, so it sends at the same time. The frames of c reach the access point, where both overlap.",
+    trials: [
+      { label: "Let a hear c: it waits for c, and gets 3.0 Mb/s", edits: [["csma.sensing_range", '"1300 m"']] },
+      { label: "Let frames of c not reach the access point: a gets 3.9 Mb/s", edits: [["csma.interference_range", '"0 m"']] },
+    ],
+    source: "Tobagi and Kleinrock, Packet Switching in Radio Channels: Part II",
+    text: hidden,
+  },
+  {
+    group: "classroom",
+    id: "rts",
+    title: "Collisions and RTS",
+    view: "shares",
+    see: "Twenty stations always have packets to send. Two of five transmissions collide, and 5.4 Mb/s arrive.",
+    why: "A collision lasts as long as a frame. RTS makes collisions short, but at 11 Mb/s its own frames cost more than it saves.",
+    trials: [
+      { label: "Use RTS for all frames: 4.9 Mb/s", edits: [["cell.rts_threshold", '"0 B"']] },
+      { label: "Draw backoffs from 256 slots: one of nine transmissions collides, and 6.2 Mb/s arrive", edits: [["cell.cwmin", "255"]] },
+    ],
+    source: "Bianchi, Performance Analysis of the IEEE 802.11 DCF",
+    text: rts,
+  },
+  {
+    group: "classroom",
+    id: "little",
+    title: "Little's law and bufferbloat",
+    view: "queue",
+    see: "Four connections share 10 Mb/s. On average 353 packets wait for 424 ms.",
+    why:
+      "Little's law: the mean wait is the mean queue divided by the rate of packets. 353 packets of 1,500 bytes take 424 ms " +
+      "at 10 Mb/s. A longer queue adds delay, and no goodput.",
+    trials: [
+      { label: "Shorten the queue to 50 packets: 42 packets wait for 50 ms, and 9.7 Mb/s arrive", edits: [["queue", "50"]] },
+      { label: "Use CoDel: 8 packets wait for 9 ms, and 9.7 Mb/s arrive", edits: [["queue", "{ codel = {} }"]] },
+    ],
+    source: "Little, A Proof for the Queuing Formula L = λW; RFC 8289 (CoDel)",
+    text: little,
   },
 ];
 

@@ -53,6 +53,9 @@ export function edited(text: string, path: readonly string[], value: Written): s
   for (const changed of value === null ? removals(text, path) : writings(text, path, value)) {
     if (isWanted(changed)) return changed;
   }
+  for (const changed of value === null ? [] : replacements(text, path, value)) {
+    if (isWanted(changed)) return changed;
+  }
   return null;
 }
 
@@ -91,6 +94,40 @@ function* insertions(
   const below = tables.find((table) => table.kind === "header" && startsWith(table.path, parent));
   if (below) yield splice(text, below.from, below.from, `${header}\n${line}\n\n`);
   yield `${text.trimEnd()}\n\n${header}\n${line}\n`;
+}
+
+/** Texts in which a value takes the place of a table that has several lines. */
+function* replacements(text: string, path: readonly string[], value: string): Generator<string> {
+  for (const without of removals(text, path)) yield* writings(without, path, value);
+}
+
+/**
+ * A text with one more table of values, written as its sisters are: on a line of its own, or below a header.
+ *
+ * Null where the text cannot be read, or has the table already.
+ */
+export function withTable(text: string, path: readonly string[], values: Readonly<Record<string, string>>): string | null {
+  const before = treeOf(text);
+  if (!before || path.length === 0 || valueAt(before, path) !== undefined) return null;
+  const pairs = Object.entries(values).map(([key, value]) => `${keyText(key)} = ${value}`);
+  const wanted = structuredClone(before);
+  if (!place(wanted, path, parse(pairs.join("\n")))) return null;
+  if (isJson(text)) return `${JSON.stringify(wanted, null, 2)}\n`;
+  const parent = path.slice(0, -1);
+  const { entries, tables } = outline(text);
+  const inline = `{ ${pairs.join(", ")} }`;
+  const block = `[${path.map(keyText).join(".")}]\n${pairs.join("\n")}\n`;
+  const candidates: string[] = [];
+  const isSister = (own: readonly string[]) => own.length === path.length && startsWith(own, parent);
+  const sister = entries.findLast((entry) => entry.table.kind !== "inline" && isSister(entry.path));
+  if (sister) candidates.push(into(text, sister.table, path, inline, sister));
+  const header = tables.findLast((table) => table.kind === "header" && startsWith(table.path, parent));
+  if (header) {
+    const end = lineEndOf(text, header.to);
+    candidates.push(splice(text, end, end, `\n\n${block.trimEnd()}`));
+  }
+  candidates.push(`${text.trimEnd()}\n\n${block}`.trimStart());
+  return candidates.find((changed) => same(treeOf(changed), wanted)) ?? null;
 }
 
 /** A text with one more key in a table, behind an entry or behind the last. */

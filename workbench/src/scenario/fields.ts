@@ -13,8 +13,8 @@ interface Listed {
   needs?: string;
   /** Shown only where the text has it. */
   present?: true;
-  /** Shown only where another key has this value, or has none. */
-  only?: readonly [path: string, value: unknown];
+  /** Shown only where another key has one of these values, or has none. */
+  only?: readonly [path: string, ...values: unknown[]];
   /** What holds without it, where the schema says so in a sentence. */
   without?: string;
   /** Steps of a slider. */
@@ -24,11 +24,34 @@ interface Listed {
 const WINDOWS = [0, 1, 3, 7, 15, 31, 63, 127, 255, 511, 1023] as const;
 const ROOT = "";
 const ADAPTIVE = ["csma.access", "adaptive"] as const;
+/** Standards whose rates follow from the signal, and those whose rates are set. */
+const BY_SIGNAL = ["cell.phy", "802.11n", "802.11ac", "802.11ax"] as const;
+const BY_RATE = ["cell.phy", "802.11b", "802.11g", "802.11g-long", "802.11a"] as const;
+
+/** Stands for the discipline of a queue, which has no key of its own. */
+export const DISCIPLINE = "(discipline)";
+/** What follows each discipline's key when it is chosen in the form. */
+const DISCIPLINES: Record<string, string> = {
+  fq_codel: "{}",
+  cake: "{}",
+  mac80211: "{}",
+  codel: "{}",
+  pie: "{}",
+  dualpi2: "{}",
+  red: "{ min_th = 50, max_th = 150 }",
+};
+export const DROP_TAIL = "drop-tail";
+
+/** The value of a queue with a discipline, as the text has it; null is the default queue. */
+export function queueWith(discipline: string): string | null {
+  return discipline === DROP_TAIL ? null : `{ ${discipline} = ${DISCIPLINES[discipline] ?? "{}"} }`;
+}
 
 /** A queue in all the forms that it may have. */
-function queue(path: string, label: string): Listed[] {
+function queue(path: string, label: string, needs?: string): Listed[] {
   return [
-    { path, label },
+    { path: `${path}.${DISCIPLINE}`, label: `${label}: discipline`, needs: needs ?? path.split(".").slice(0, -1).join(".") },
+    { path, label: `${label}: limit`, ...(needs ? { needs } : {}) },
     { path: `${path}.limit`, label: `${label}: limit` },
     { path: `${path}.threshold`, label: "Threshold", present: true },
     { path: `${path}.red.min_th`, label: "RED: lower threshold" },
@@ -63,26 +86,32 @@ const LISTED: readonly [string, readonly Listed[]][] = [
   ]],
   ["Access point", [
     ...queue("cell.ap_queue", "Queue"),
-    ...queue("cell.ap.queue", "Queue").filter(({ path }) => path !== "cell.ap.queue"),
+    ...queue("cell.ap.queue", "Queue").filter(({ path }) => path.startsWith("cell.ap.queue.") && !path.endsWith(DISCIPLINE)),
     { path: "cell.ap.cwmin", label: "CWmin", needs: "cell", steps: WINDOWS },
     { path: "cell.ap.cwmax", label: "CWmax", present: true, steps: WINDOWS },
     { path: "cell.ap.aifsn", label: "AIFSN", needs: "cell" },
     { path: "cell.ap.txop_packets", label: "Frames per TXOP", needs: "cell" },
     { path: "vsb", label: "Virtual shared bottleneck", needs: "cell" },
     { path: "vsb.fairness", label: "Shared equally" },
-    { path: "wire.delay", label: "Wire delay", needs: "cell" },
-    { path: "wire.rate", label: "Wire rate", present: true },
-    { path: "wire.loss", label: "Wire loss", present: true },
+  ]],
+  ["Line", [
+    { path: "wire.rate", label: "Downlink rate", needs: "cell" },
+    { path: "wire.back_rate", label: "Uplink rate", needs: "cell", without: "as downlink" },
+    { path: "wire.delay", label: "One-way delay", needs: "cell" },
+    { path: "wire.loss", label: "Loss", needs: "cell" },
+    ...queue("wire.queue", "Queue", "cell"),
   ]],
   ["Station *", [
     { path: "station.*.count", label: "Stations", without: "1" },
     { path: "station.*.download", label: "Downloads per station", without: "0" },
     { path: "station.*.upload", label: "Uploads per station", without: "0" },
+    { path: "station.*.call", label: "Calls per station", without: "0" },
     { path: "station.*.udp_down", label: "UDP downlink", present: true },
     { path: "station.*.udp_up", label: "UDP uplink", present: true },
-    { path: "station.*.rate", label: "Rate", present: true },
+    { path: "station.*.snr", label: "Signal-to-noise ratio", only: BY_SIGNAL },
+    { path: "station.*.rate", label: "Rate", only: BY_RATE },
+    { path: "station.*.rate", label: "Rate", present: true, only: BY_SIGNAL },
     { path: "station.*.mcs", label: "MCS", present: true },
-    { path: "station.*.snr", label: "Signal-to-noise ratio", present: true },
     { path: "station.*.error_down", label: "Frame loss, downlink" },
     { path: "station.*.error_up", label: "Frame loss, uplink" },
     { path: "station.*.tcp.window", label: "TCP window", present: true },
@@ -123,6 +152,10 @@ export type Widget =
   | { kind: "yes" }
   /** A table that is there or is not. */
   | { kind: "table" }
+  /** The discipline of a queue. */
+  | { kind: "discipline"; words: string[] }
+  /** A number of calls, or the word for calls without video. */
+  | { kind: "call"; words: string[] }
   | { kind: "number"; least?: number; most?: number; isWhole: boolean; steps?: readonly number[]; isSlider: boolean }
   | { kind: "quantity"; units: string[]; words: string[] };
 
@@ -139,6 +172,8 @@ export interface Field {
 
 export interface Group {
   title: string;
+  /** The station that the group is about. */
+  station?: string;
   fields: Field[];
 }
 
@@ -149,7 +184,7 @@ export function formOf(schema: Schema, tree: Tree, scenario: Scenario | null): G
     const names = isTree(tree.station) ? Object.keys(tree.station) : [];
     return names.map((name) => {
       const own = listed.map((one) => ({ ...one, path: one.path.replace("*", name) }));
-      return { title: `Station ${name}`, fields: fieldsOf(own, schema, tree, scenario) };
+      return { title: `Station ${name}`, station: name, fields: fieldsOf(own, schema, tree, scenario) };
     });
   }).filter(({ fields }) => fields.length > 0);
 }
@@ -158,6 +193,7 @@ function fieldsOf(listed: readonly Listed[], schema: Schema, tree: Tree, scenari
   return listed.flatMap((one) => {
     const path = one.path.split(".");
     if (!applies(one, path, tree)) return [];
+    if (path.at(-1) === DISCIPLINE) return disciplineOf(one, path, schema, tree);
     const node = schema.at(path);
     const value = valueAt(tree, path);
     const widget = node && widgetOf(schema, node, value, one.steps);
@@ -169,13 +205,33 @@ function fieldsOf(listed: readonly Listed[], schema: Schema, tree: Tree, scenari
   });
 }
 
+function disciplineOf(one: Listed, path: string[], schema: Schema, tree: Tree): Field[] {
+  const of = path.slice(0, -1);
+  // a queue below the access point's own key is edited there
+  if (one.path.startsWith("cell.ap_queue") && valueAt(tree, ["cell", "ap", "queue"]) !== undefined) return [];
+  const node = schema.at(of);
+  const table = node && schema.table(node);
+  if (!node || !table) return [];
+  const known = Object.keys(DISCIPLINES).filter((name) => table.properties?.[name]);
+  const value = valueAt(tree, of);
+  const own = isTree(value) ? Object.keys(value).find((key) => key !== "limit") : undefined;
+  const words = [DROP_TAIL, ...known, ...(own && !known.includes(own) ? [own] : [])];
+  return [{
+    path, label: one.label, description: node.description ?? "", widget: { kind: "discipline", words },
+    value: own ?? DROP_TAIL, without: DROP_TAIL,
+  }];
+}
+
 function applies(one: Listed, path: readonly string[], tree: Tree): boolean {
-  if (one.only && ![undefined, one.only[1]].includes(valueAt(tree, one.only[0].split(".")))) return false;
+  if (one.only) {
+    const [key, ...values] = one.only;
+    if (![undefined, ...values].includes(valueAt(tree, key.split(".")))) return false;
+  }
   if (one.present) return valueAt(tree, path) !== undefined;
   // A queue that stands under `ap.queue` has no other form beside it.
   if (one.path === "cell.ap_queue" && valueAt(tree, ["cell", "ap", "queue"]) !== undefined) return false;
   const needed = one.needs === undefined ? path.slice(0, -1) : one.needs.split(".").filter(Boolean);
-  if (one.path === "queue") return isTree(tree.dumbbell) || isTree(tree.parking_lot);
+  if (one.path === "queue" || one.path === `queue.${DISCIPLINE}`) return isTree(tree.dumbbell) || isTree(tree.parking_lot);
   return isTree(valueAt(tree, needed));
 }
 
@@ -188,6 +244,8 @@ function widgetOf(schema: Schema, node: Node, value: unknown, steps?: readonly n
   if (isTree(value)) return { kind: "table" };
   const [scalar] = scalars;
   if (!scalar) return null;
+  const words = scalars.flatMap((each) => each.enum ?? []);
+  if (words.length && scalars.some(({ type }) => type === "integer")) return { kind: "call", words };
   if (scalar.enum) return { kind: "choice", words: scalar.enum };
   if (scalar.type === "boolean") return { kind: "yes" };
   if (scalar.type === "string") {

@@ -16,6 +16,7 @@ export const SHORTCUTS: readonly { key: string; does: string; action: Action }[]
 export const PARTS: readonly { key: string; does: string }[] = [
   { key: "arrows, Home, End", does: "choose a tab or a gallery entry; in the view Air, move to another frame, the first or the last" },
   { key: "+ − Page Up Page Down", does: "in the view Air, zoom and move" },
+  { key: "Space", does: "in the view Air, play and pause" },
 ];
 
 /** What a key does here; null: nothing, or it is meant for a field. */

@@ -1,6 +1,6 @@
 /** A run of a scenario: replications dealt out, and answers that get sharper as they come in. */
 
-import type { Answer, Distribution, Scenario, Series } from "../engine/answers";
+import type { Answer, Distribution, Explanation, Scenario, Series } from "../engine/answers";
 import type { Source } from "../engine/engine";
 import { Cancelled, type Finished, type Kept, type Pool } from "../engine/pool";
 import { durationOf_s, plainSettings, replicationsOf, seriesSettings } from "./recording";
@@ -21,8 +21,8 @@ export interface Listener {
   progress(progress: Progress): void;
   /** The first replication is over: what it has recorded. */
   recorded(series: Series | null, distributions: Distribution[] | null): void;
-  /** The same as the engine writes it. */
-  answered(answer: Answer, done: number, text: string): void;
+  /** The answer, its text as the engine writes it, and its explanation. */
+  answered(answer: Answer, done: number, text: string, explanation: Explanation): void;
 }
 
 /**
@@ -66,9 +66,10 @@ export async function experiment(
     if (!isLast && done > 0 && performance.now() - answered_ms < ANSWER_MS) return;
     answered_ms = performance.now();
     done = ready.length;
-    const text = await first.ask("combine", joined(ready));
+    const all = joined(ready);
+    const [text, explanation] = await Promise.all([first.ask("combine", all), first.ask("explain", all)]);
     if (signal.aborted) return;
-    listener.answered(JSON.parse(text) as Answer, done, text);
+    listener.answered(JSON.parse(text) as Answer, done, text, explanation);
     tell(0);
   };
 

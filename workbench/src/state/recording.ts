@@ -30,7 +30,7 @@ export function replicationsOf(scenario: Scenario): number {
 
 /** As many samples as are wanted, or as there is room for. */
 function samplesOf(scenario: Scenario, wanted: number): number {
-  const tracks = 3 * lengthOf(scenario.flows) + lengthOf(scenario.stations) + 1;
+  const tracks = 4 * lengthOf(scenario.flows) + lengthOf(scenario.stations) + 1;
   return Math.max(1, Math.min(wanted, Math.floor(MOST_VALUES / tracks)));
 }
 

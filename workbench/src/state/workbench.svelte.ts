@@ -1,14 +1,16 @@
 /** The workbench: a text, the scenario that it means, and the run of it. */
 
-import type { Answer, Distribution, Problem, Scenario, Series } from "../engine/answers";
+import type { Answer, Distribution, Explanation, Problem, Scenario, Series } from "../engine/answers";
 import type { Source } from "../engine/engine";
 import { Broken, Cancelled, type Pool } from "../engine/pool";
 import { edited, type Written } from "../scenario/edit";
+import { changesBetween } from "../scenario/changes";
 import { Schema } from "../scenario/schema";
 import { keyOf } from "../scenario/settled";
-import type { Air } from "../views/shown";
+import type { Air, Kept } from "../views/shown";
 import { recordAir, type Recording } from "./air";
 import { experiment, type Progress } from "./experiment";
+import { Past } from "./past";
 import { hasAir, warmupOf_s } from "./recording";
 
 /** Time without another key after which a text is read. [ms] */
@@ -18,10 +20,12 @@ const LONG_S = 120;
 
 /** What is shown: all of one scenario. */
 interface Result {
+  source: Source;
   scenario: Scenario;
   answer: Answer | null;
   /** The answer as the engine writes it. */
   text: string;
+  explanation: Explanation | null;
   done: number;
   replications: number;
   series: Series | null;
@@ -45,7 +49,11 @@ export class Workbench {
   /** How long the last run took, wall clock. [s] */
   took_s = $state.raw<number | null>(null);
   schema = $state.raw<Schema | null>(null);
+  /** Edits that Back can undo. */
+  edits = $state(0);
+  #kept = $state.raw<Result | null>(null);
 
+  readonly #past = new Past();
   readonly #pool: Promise<Pool>;
   #timer: ReturnType<typeof setTimeout> | undefined;
   /** Counts edits: an answer to an older one comes too late. */
@@ -67,13 +75,39 @@ export class Workbench {
     return { text: this.text, settings: this.settings };
   }
 
+  /** The run that was kept, with the edits since. */
+  get kept(): Kept | null {
+    const [kept, shown] = [this.#kept, this.result];
+    if (!kept?.answer || !shown) return null;
+    const { answer, explanation, series, distributions } = kept;
+    return { changes: changesBetween(kept.source, shown.source), answer, explanation, series, distributions };
+  }
+
+  /** Keeps the run that is shown, or releases the kept one. */
+  keep(isKept: boolean): void {
+    this.#kept = isKept ? this.result : null;
+  }
+
   get isLong(): boolean {
     return this.left_s !== null && this.left_s > LONG_S;
   }
 
   /** Takes a text; reads it a moment later, or now. */
   write(text: string, settings: string[] = this.settings, now = false): void {
-    if (text === this.text && settings === this.settings && !now) return;
+    const isSame = text === this.text && settings === this.settings;
+    if (isSame && !now) return;
+    if (!isSame) this.#past.leave(this.source, !now, performance.now());
+    this.#take(text, settings, now);
+  }
+
+  /** Returns to the text before the last edit. */
+  back(): void {
+    const before = this.#past.back();
+    if (before) this.#take(before.text, [...before.settings], true);
+  }
+
+  #take(text: string, settings: string[], now: boolean): void {
+    this.edits = this.#past.length;
     this.text = text;
     this.settings = settings;
     clearTimeout(this.#timer);
@@ -136,9 +170,11 @@ export class Workbench {
     this.trouble = null;
     const began_ms = performance.now();
     const fresh: Result = {
+      source,
       scenario,
       answer: null,
       text: "",
+      explanation: null,
       done: 0,
       replications: scenario.replications as number,
       series: null,
@@ -157,12 +193,12 @@ export class Workbench {
           this.left_s = past_s > 0.5 && fraction > 0 ? (past_s * (1 - fraction)) / fraction : null;
         },
         recorded: (series, distributions) => (recorded = { series, distributions }),
-        answered: (answer, done, text) => {
+        answered: (answer, done, text, explanation) => {
           if (!isOurs()) return;
           const isFirst = this.result?.scenario !== scenario;
           if (isFirst) this.#recording?.stop();
           const air = isFirst ? null : (this.result?.air ?? null);
-          this.result = { ...fresh, ...recorded, answer, text, done, air };
+          this.result = { ...fresh, ...recorded, answer, text, explanation, done, air };
           if (isFirst && hasAir(scenario)) this.#listen(pool, source, scenario, answer);
         },
       });

@@ -44,7 +44,7 @@ export function measureOf(quantity: string, largest = 0): Measure {
 
 function measure(quantity: string, suffix: string, unit: string, scale: number): Measure {
   const stem = quantity.slice(0, quantity.length - suffix.length);
-  const title = stem.replaceAll("_", " ").replace(/\w+/g, (word) => WORDS[word] ?? word);
+  const title = stem.replaceAll("_", " ").replace("one way", "one-way").replace(/\w+/g, (word) => WORDS[word] ?? word);
   return { title, unit, scale };
 }
 

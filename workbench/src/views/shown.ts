@@ -1,6 +1,6 @@
 /** What all views are given. */
 
-import type { Answer, Distribution, Frames, Scenario, Series } from "../engine/answers";
+import type { Answer, Distribution, Explanation, Frames, Scenario, Series } from "../engine/answers";
 
 /** A run, as far as it is. */
 export interface Shown {
@@ -10,6 +10,8 @@ export interface Shown {
   answer: Answer | null;
   /** The answer as the engine writes it. */
   text?: string;
+  /** Its explanation; null before the first. */
+  explanation?: Explanation | null;
   /** Those that are finished, and all. */
   done: number;
   replications: number;
@@ -21,6 +23,18 @@ export interface Shown {
   air: Air | null;
   /** What a model says of the same scenario, where somebody has asked for it. */
   prediction?: Answer | null;
+  /** An earlier run that this one is compared with. */
+  kept?: Kept | null;
+}
+
+/** A run that the user has kept, with the edits that lead from it to the run that is shown. */
+export interface Kept {
+  /** The edits in words, such as `wire.queue: 1000 → fq_codel`. */
+  changes: string[];
+  answer: Answer;
+  explanation: Explanation | null;
+  series: Series | null;
+  distributions: Distribution[] | null;
 }
 
 /** Recorded frames of the first replication; the same object as long as the record is the same. */

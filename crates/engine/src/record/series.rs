@@ -6,8 +6,8 @@ use crate::bottleneck::Bottleneck;
 use crate::kernel::time::{Span, Time};
 use crate::link::Link;
 use crate::quantities::{
-    AGGRESSIVENESS, AIRTIME_FRACTION, CAPACITY, CONNECTIONS, CWND, GOODPUT, OCCUPANCY, PING_RTT,
-    Quantity, RTT, UTILISATION,
+    AGGRESSIVENESS, AIRTIME_FRACTION, CAPACITY, CONNECTIONS, CWND, GOODPUT, OCCUPANCY,
+    ONE_WAY_DELAY, PING_RTT, Quantity, RTT, UTILISATION,
 };
 use crate::scenario::Transport;
 use crate::world::{User, World};
@@ -41,7 +41,8 @@ pub struct Series {
     #[serde(skip)]
     from: Time,
     /// Queue lengths, cwnd, rate of the bottleneck and last ping at the instant (NaN: not yet); goodput,
-    /// utilisation and round-trip time of a user (NaN: no ACK) over the interval before it.
+    /// utilisation and round-trip time of a user (NaN: no ACK) over the interval before it, and with tails
+    /// the delay of each flow (NaN: no sample).
     pub tracks: Vec<Track>,
 }
 
@@ -137,6 +138,13 @@ impl Series {
             from: Time::ZERO + world.scenario().record.from,
             tracks,
         }
+    }
+
+    /// A series that also contains the delays of the scenario's flows.
+    pub(crate) fn with_delays(world: &World<'_>, interval: Span) -> Series {
+        let mut series = Series::new(world, interval);
+        delays_of_flows(world, &mut series.tracks);
+        series
     }
 
     pub(crate) fn sample(&mut self, world: &World<'_>) {
@@ -265,6 +273,26 @@ fn of_flows(world: &World<'_>, tracks: &mut Vec<Track>) {
         if let Transport::Tcp(_) = flow.transport {
             tracks.push(Track::new("flows", &flow.name, CWND, number, cwnd));
         }
+    }
+}
+
+/// Round-trip times of TCP flows and one-way delays of datagrams, as means over each interval.
+fn delays_of_flows(world: &World<'_>, tracks: &mut Vec<Track>) {
+    let delay = over(
+        |world, flow| {
+            let counters = world.flows().states()[flow].counters(world.now());
+            [counters.delay_ns, counters.delay_samples]
+        },
+        // NaN without a sample
+        |over| over.grown[0] as f64 / 1e9 / over.grown[1] as f64,
+    );
+    for (number, flow) in world.scenario().flows.iter().enumerate() {
+        let quantity = match flow.transport {
+            Transport::Tcp(_) => RTT,
+            Transport::Udp(_) => ONE_WAY_DELAY,
+            Transport::Web(_) => continue,
+        };
+        tracks.push(Track::new("flows", &flow.name, quantity, number, delay));
     }
 }
 

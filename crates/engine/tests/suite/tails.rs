@@ -233,3 +233,24 @@ fn a_class_has_the_percentile_of_all_its_datagrams() {
     assert!(least <= class && class <= most, "{own:?} {class}");
     assert!(class > mean(&result, "classes", "call", "one_way_delay_s"));
 }
+
+#[test]
+fn a_series_with_tails_contains_the_delays_of_flows() {
+    let result = with_tails(CELL, Beside::Tails, "100 ms");
+    let series = result.series.as_ref().expect("a series");
+    let plain = with_tails(CELL, Beside::Nothing, "100 ms");
+    let others = plain.series.expect("a series").tracks.len();
+    assert_eq!(series.tracks.len(), others + 4);
+    // one datagram every 20 ms: each interval has equally many
+    let track = series
+        .tracks
+        .iter()
+        .find(|track| track.quantity == "one_way_delay_s");
+    let values = &track.expect("a track").values[50..];
+    let mean = values.iter().sum::<f64>() / values.len() as f64;
+    let measured = sample(&result, "flows", "phone/udp-down/1", "one_way_delay_s");
+    assert!(
+        (mean - measured).abs() < 0.02 * measured,
+        "{mean} {measured}"
+    );
+}

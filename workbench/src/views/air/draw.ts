@@ -4,7 +4,7 @@ import { firstFrom, type Frame } from "./frames";
 import { fitted } from "./fitted";
 import { columnsOf } from "./lanes";
 import { drawAxis, drawQueues } from "./drawQueues";
-import { BOX_PX, LANE_PX, framesIn, heightOf, isDense, lanesTop, xOf, type Scene } from "./scene";
+import { BOX_PX, LANE_PX, colorOf, framesIn, heightOf, isDense, lanesTop, xOf, type Scene } from "./scene";
 import { shortKindOf } from "./words";
 
 const FONT = "system-ui, sans-serif";
@@ -62,7 +62,7 @@ function drawFrame(ctx: CanvasRenderingContext2D, scene: Scene, frame: Frame, la
   const left = xOf(scene, frame.start_s);
   const wide = Math.max(1, xOf(scene, frame.end_s) - left);
   const top = middleOf(scene, lane) - BOX_PX / 2;
-  ctx.fillStyle = scene.ink(frame.fate === "delivered" ? frame.look : frame.fate);
+  ctx.fillStyle = scene.ink(colorOf(scene, frame));
   ctx.fillRect(left, top, wide, BOX_PX);
   const onFill = scene.ink("on-fill");
   if (frame.fate === "collided" && wide >= 4) cross(ctx, left, top, wide, onFill);
@@ -167,11 +167,11 @@ function drawWords(
   ctx.textAlign = "center";
   if (frame.fate !== "delivered" || frame.lost.length > 0) {
     ctx.lineWidth = 4;
-    ctx.strokeStyle = scene.ink(frame.fate === "delivered" ? frame.look : frame.fate);
+    ctx.strokeStyle = scene.ink(colorOf(scene, frame));
     ctx.strokeText(text, from + room / 2 + 2, y);
     ctx.lineWidth = 1;
   }
-  const isPale = frame.look === "tcp-ack" && frame.fate === "delivered";
+  const isPale = !scene.stations && frame.look === "tcp-ack" && frame.fate === "delivered";
   ctx.fillStyle = scene.ink(isPale ? "on-tcp-ack" : "on-fill");
   ctx.fillText(text, from + room / 2 + 2, y);
 }

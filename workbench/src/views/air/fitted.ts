@@ -1,9 +1,11 @@
 /** Names that fit. */
 
-/** A text as long as there is room. */
+import { shortened } from "../names";
+
+/** A text, without its middle where there is no room. */
 export function fitted(ctx: CanvasRenderingContext2D, text: string, room_px: number): string {
   if (ctx.measureText(text).width <= room_px) return text;
-  const signs = [...text];
-  while (signs.length > 1 && ctx.measureText(`${signs.join("")}…`).width > room_px) signs.pop();
-  return `${signs.join("")}…`;
+  let most = [...text].length - 1;
+  while (most > 3 && ctx.measureText(shortened(text, most)).width > room_px) most -= 1;
+  return shortened(text, most);
 }

@@ -23,7 +23,22 @@ export interface Scene {
   queues: readonly Track[];
   series: Series | null;
   selected: Frame | null;
+  /** Numbers of nodes, where the colour of a frame is that of its station; null: that of its kind. */
+  stations: ReadonlyMap<string, number> | null;
   ink: (name: string) => string;
+}
+
+/** Colours that tell stations apart; more stations begin again. */
+export const COLORS = 5;
+
+/** The name of a frame's colour. */
+export function colorOf({ stations }: Pick<Scene, "stations">, frame: Frame): string {
+  if (frame.fate !== "delivered") return frame.fate;
+  if (!stations) return frame.look;
+  // the access point is at one end of every frame
+  const isFromAp = stations.get(frame.sender) === 0 && frame.receiver !== null;
+  const number = stations.get(isFromAp ? (frame.receiver as string) : frame.sender) ?? 0;
+  return String(1 + ((number + COLORS - 1) % COLORS));
 }
 
 export function heightOf(scene: Pick<Scene, "lanes" | "queues">): number {

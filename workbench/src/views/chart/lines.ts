@@ -8,6 +8,10 @@ export interface Line {
   dash?: number[];
   width?: number;
   shown: boolean;
+  /** Opacity of a line in the background. [-] */
+  alpha?: number;
+  /** Whether the line continues over unknown values. */
+  spansGaps?: boolean;
   /** Holds its value until the next point (1), or has had it since the last (-1). */
   isStepped?: 1 | -1;
 }
@@ -38,4 +42,14 @@ export function looks(at: number): { color: string; dash?: number[] } {
   const color = String(1 + (at % 5));
   const dash = [undefined, [6, 4], [9, 3, 2, 3]][Math.floor(at / 5) % 3];
   return dash ? { color, dash } : { color };
+}
+
+/** The name of a kept run's line. */
+export function ghostName(name: string): string {
+  return `${name} (kept)`;
+}
+
+/** A line of a kept run: paler and wider than the line of the present run. */
+export function ghostOf<L extends Pick<Line, "label">>(line: L): L & { alpha: number; width: number } {
+  return { ...line, label: ghostName(line.label), alpha: 0.45, width: 4 };
 }

@@ -24,6 +24,8 @@ export interface Bar {
   parts: Part[];
   /** What a model says: a goodput, or else its share of what all have here. [bit/s] */
   predicted_bps: number | null;
+  /** Its goodput in the kept run; null where that does not have it. [bit/s] */
+  kept_bps: number | null;
   /** Whether it sends nothing but reports, as sensors do: it wants no share. */
   isReporter: boolean;
 }
@@ -41,9 +43,11 @@ export function barsOf(
   by: By,
   scenario: Scenario = {},
   prediction: Answer | null = null,
+  kept: Answer | null = null,
 ): Bar[] {
   const reporters = reportersOf(scenario, by);
   const predicted = predictedOf(answer, by, prediction);
+  const before = new Map(itemsOf(kept, by).map((item) => [item.name, meanOf(item, "goodput_bps")]));
   const flows = by === "stations" ? flowsByStation(answer) : new Map<string, Item[]>();
   const bars = itemsOf(answer, by).flatMap((item): Bar[] => {
     const goodput = estimateOf(item, "goodput_bps");
@@ -56,6 +60,7 @@ export function barsOf(
         half_bps: goodput.ci95,
         parts: partsOf(item, goodput.mean, flows.get(item.name)),
         predicted_bps: predicted.get(item.name) ?? null,
+        kept_bps: before.get(item.name) ?? null,
         isReporter: reporters.has(item.name),
       },
     ];
@@ -158,7 +163,7 @@ const BEYOND = 1.5;
  * [bit/s] */
 export function axisEnd_bps(bars: Bar[]): number {
   const longest = Math.max(
-    ...bars.map((bar) => Math.max(bar.goodput_bps, bar.predicted_bps ?? 0)),
+    ...bars.map((bar) => Math.max(bar.goodput_bps, bar.predicted_bps ?? 0, bar.kept_bps ?? 0)),
     equalShare_bps(bars) ?? 0,
     1,
   );

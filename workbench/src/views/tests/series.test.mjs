@@ -4,7 +4,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { looks } from "../chart/lines";
 import { choicesOf, firstAfter, picksOf, sampledOf, smoothed } from "../time/tracks";
-import { densityOf, histogramOf, merged, partBelow, quantile_s } from "../trips/ecdf";
+import { densityOf, histogramOf, merged, partBelow, quantile_s } from "../delay/ecdf";
 
 const series = {
   interval_s: 1,

@@ -22,7 +22,7 @@ export interface Sampled {
 }
 
 /** Quantities in the order in which people look for them. */
-const ORDER = ["goodput_bps", "occupancy_packets", "cwnd_packets", "rtt_s", "utilisation"];
+const ORDER = ["goodput_bps", "occupancy_packets", "cwnd_packets", "one_way_delay_s", "rtt_s", "utilisation"];
 
 /** What was sampled: a choice for each quantity of a list. */
 export function choicesOf(series: Series): Choice[] {
@@ -58,6 +58,26 @@ export function sampledOf(series: Series, choice: Choice, pick: Pick, from_s: nu
     lines.push({ name: `sum of all ${tracks.length}`, of: "sum", values: combined(tracks, false) });
   }
   return lines;
+}
+
+/** The lines of another run with the same names, sampled at given times; null outside that run. */
+export function resampled(
+  series: Series,
+  choice: Choice,
+  lines: readonly Sampled[],
+  time_s: readonly number[],
+): Sampled[] {
+  const tracks = tracksOf(series, choice);
+  const others = [...tracks.map(({ name, values }) => ({ name, of: "item" as const, values }))];
+  const total = (of: "mean" | "sum") => ({ of, values: combined(tracks, of === "mean") });
+  const places = time_s.map((at_s) => {
+    const at = Math.round(at_s / series.interval_s - (series.time_s[0] ?? 0) / series.interval_s);
+    return at < series.time_s.length ? at : -1;
+  });
+  return lines.flatMap(({ name, of }): Sampled[] => {
+    const found = of === "item" ? others.find((other) => other.name === name) : tracks.length > 1 ? total(of) : null;
+    return found ? [{ name, of, values: places.map((at) => found.values[at] ?? null) }] : [];
+  });
 }
 
 /** Running means over `count` samples around each; what is not known is left out. */

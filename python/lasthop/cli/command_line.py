@@ -1,0 +1,18 @@
+"""The command line of this process as text, for files that name the command that wrote them."""
+
+import shlex
+from collections.abc import Sequence
+
+__all__ = ["command_line", "remember"]
+
+_given: list[str] = []
+
+
+def remember(args: Sequence[str]) -> None:
+    """Note the arguments of the command that runs now."""
+    _given[:] = args
+
+
+def command_line() -> str:
+    """Return the command that runs now, quoted for a shell."""
+    return shlex.join(["lasthop", *_given])

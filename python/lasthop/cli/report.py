@@ -1,0 +1,83 @@
+"""`--report FILE.html`, which several commands share."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from lasthop.cli.command_line import command_line
+from lasthop.cli.options import file_name, unset, writable_file
+from lasthop.cli.picture import tell
+from lasthop.errors import UserError
+from lasthop.ownership import refuse_if_foreign
+
+if TYPE_CHECKING:
+    from lasthop.report import Reported
+
+__all__ = ["Anonymise", "ReportFile", "report_path", "save_report"]
+
+OPTION = "--report"
+
+SUFFIXES = (".html", ".htm")
+
+ReportFile = Annotated[
+    Path | None,
+    unset(
+        "FILE.html",
+        "Write a report: one HTML file with views, tables, scenario, command, version and seed.",
+        OPTION,
+        parser=file_name,
+    ),
+]
+Anonymise = Annotated[
+    bool,
+    typer.Option(
+        "--anonymise",
+        help="Replace the names of stations, flows and links in the report, and omit comments.",
+    ),
+]
+
+
+def report_path(asked: Path | None, anonymise: bool, scenario: str = "") -> Path | None:
+    """Return the file of the report after checks; None if no report is requested.
+
+    Parameters
+    ----------
+    asked : Path or None
+        The value of --report.
+    anonymise : bool
+        The value of --anonymise.
+    scenario : str
+        File of the scenario, which must not be replaced.
+
+    Raises
+    ------
+    UserError
+        If the name does not end in .html, if the file cannot be written, if another program has
+        written it, or if the template of reports was not built.
+    """
+    if asked is None:
+        if anonymise:
+            raise UserError("--anonymise: must be given with --report FILE.html")
+        return None
+    if asked.suffix.lower() not in SUFFIXES:
+        raise UserError(f"{OPTION} {asked}: the name must end in .html")
+    from lasthop.report.template import template
+
+    template()
+    path = writable_file(asked, OPTION, scenario)
+    refuse_if_foreign(path, ".html")
+    return path
+
+
+def save_report(
+    answer: "Reported", path: Path | None, anonymise: bool, *, as_json: bool = False
+) -> None:
+    """Write the report, if one is requested, and print its name."""
+    if path is None:
+        return
+    from lasthop.report import write_report
+
+    path.parent.mkdir(parents=True, exist_ok=True)
+    write_report(answer, path, command=command_line(), anonymise=anonymise)
+    tell("report", path, as_json=as_json)

@@ -1,0 +1,317 @@
+"""A report: the page's views on stored results, in one HTML file without foreign requests."""
+
+import gzip
+import json
+from base64 import b64encode
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from html import escape
+from math import ceil
+from os import PathLike
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+from lasthop import _core
+from lasthop.answer import Answer
+from lasthop.compare import Comparison
+from lasthop.display.page import Page, Table, inline
+from lasthop.ownership import refuse_if_foreign
+from lasthop.plot.about import changes
+from lasthop.report.anonymous import Anonymiser
+from lasthop.report.template import DATA, TITLE, template
+from lasthop.result import Result
+from lasthop.saving import text_writer, write_atomically
+from lasthop.sweep import Sweep
+
+if TYPE_CHECKING:
+    from lasthop.tuning.found import Tuning
+    from lasthop.whatif.what_if import WhatIf
+
+__all__ = ["Report", "Reported", "report_of", "write_report"]
+
+Reported: TypeAlias = "Answer | Comparison | Sweep | Tuning | WhatIf"
+"""Answers of which a report can be written."""
+
+NEUTRAL_TITLE = "a network"
+"""Title of an anonymous report."""
+
+MOST_BYTES = 1_000_000
+"""Size that a report does not exceed, unless the tables alone are larger."""
+
+
+@dataclass(frozen=True)
+class Run:
+    """Results of one scenario, which the page's views show."""
+
+    label: str
+    """Kind of the result, in a word."""
+    scenario: Mapping[str, Any]
+    """The normalised scenario."""
+    answer: Mapping[str, Any]
+    """The result, as ``--json`` prints it."""
+    prediction: Mapping[str, Any] | None = None
+    """The prediction of a model for the same scenario."""
+    series: Mapping[str, Any] | None = None
+    """Time series of the first replication."""
+    distributions: Sequence[Mapping[str, Any]] = ()
+    """Distributions of delays."""
+
+
+@dataclass(frozen=True)
+class Report:
+    """Contents of a report, before they are written as HTML.
+
+    Attributes
+    ----------
+    title, about : str
+        Headline, and the line below it.
+    command : str
+        Command line that made the answer.
+    seed : int
+    text : str
+        The scenario file.
+    settings : sequence of pairs
+        Settings that replace values of the file: path and value.
+    notes, warnings : sequence of str
+    runs : sequence of Run
+        Results for the page's views.
+    tables : sequence of Table
+    picture : str
+        PNG as base64; empty without a picture.
+    alt : str
+        Description of the picture.
+    """
+
+    title: str
+    about: str
+    command: str
+    seed: int
+    text: str
+    settings: Sequence[tuple[str, str]] = ()
+    notes: Sequence[str] = ()
+    warnings: Sequence[str] = ()
+    runs: Sequence[Run] = ()
+    tables: Sequence[Table] = ()
+    picture: str = ""
+    alt: str = ""
+
+    def html(self) -> str:
+        """Return the report as one HTML file.
+
+        Time series and distributions are thinned, or else left out with a note, until the file has
+        at most `MOST_BYTES`.
+
+        Raises
+        ------
+        UserError
+            If the template of reports has not been built.
+        """
+        page = ""
+        for report in self._smaller():
+            page = report._html()
+            if len(page.encode()) <= MOST_BYTES:
+                return page
+        return page
+
+    def anonymous(self) -> "Report":
+        """Return the report without the user's names, comments and file names.
+
+        Stations, flows, links and nodes get neutral names. The picture is left out, since it has
+        the names.
+        """
+        names = Anonymiser([run.scenario for run in self.runs])
+        return replace(
+            self,
+            title=NEUTRAL_TITLE,
+            about=names.text(self.about),
+            command=names.command(self.command),
+            text=names.toml(self.text),
+            settings=[(names.text(path), names.text(value)) for path, value in self.settings],
+            notes=[names.text(note) for note in self.notes],
+            warnings=[names.text(warning) for warning in self.warnings],
+            runs=[
+                Run(
+                    run.label,
+                    names.tree(run.scenario),
+                    names.tree(run.answer),
+                    names.tree(run.prediction),
+                    names.tree(run.series),
+                    names.tree(run.distributions),
+                )
+                for run in self.runs
+            ],
+            tables=[
+                replace(
+                    table,
+                    heads=[names.text(head) for head in table.heads],
+                    rows=[[names.text(cell) for cell in row] for row in table.rows],
+                )
+                for table in self.tables
+            ],
+            picture="",
+            alt="",
+        )
+
+    def _smaller(self) -> Iterator["Report"]:
+        """Yield the report with ever fewer details."""
+        yield self
+        for every in (4, 16):
+            runs = [replace(run, series=_thinned(run, every)) for run in self.runs]
+            yield replace(self, runs=runs)
+        left_out = "The time series and distributions are too large for this report."
+        few = [replace(run, series=None, distributions=()) for run in self.runs]
+        yield replace(self, runs=few, notes=[*self.notes, left_out])
+        tables_only = "The views are left out, since the results are too large for this report."
+        yield replace(self, runs=(), notes=[*self.notes, tables_only])
+
+    def _html(self) -> str:
+        data = b64encode(gzip.compress(json.dumps(self._tree()).encode(), 9, mtime=0)).decode()
+        page = template().replace(TITLE, f"<title>{escape(self.title)}</title>", 1)
+        return page.replace(DATA, data, 1)
+
+    def _tree(self) -> dict[str, Any]:
+        return {
+            "title": self.title,
+            "about": self.about,
+            "command": self.command,
+            "version": _core.VERSION,
+            "seed": self.seed,
+            "text": self.text,
+            "settings": [list(pair) for pair in self.settings],
+            "notes": list(self.notes),
+            "warnings": list(self.warnings),
+            "runs": [
+                {
+                    "label": run.label,
+                    "scenario": run.scenario,
+                    "answer": run.answer,
+                    "prediction": run.prediction,
+                    "series": run.series,
+                    "distributions": list(run.distributions),
+                }
+                for run in self.runs
+            ],
+            "tables": [
+                {
+                    "title": table.title,
+                    "heads": list(table.heads),
+                    "rows": [list(row) for row in table.rows],
+                    "bold": sorted(table.bold),
+                }
+                for table in self.tables
+            ],
+            "picture": self.picture,
+            "alt": self.alt,
+        }
+
+
+def report_of(answer: Reported, command: str = "") -> Report:
+    """Return the report of an answer.
+
+    Parameters
+    ----------
+    answer : Result, Prediction, Emulation, Comparison, Sweep, Tuning or WhatIf
+    command : str
+        Command line that made the answer.
+
+    Raises
+    ------
+    UserError
+        If the answer was loaded from a summary without its scenario.
+    """
+    scenario = getattr(answer, "base", None) or answer.scenario
+    page: Page = answer.page()
+    is_one_run = isinstance(answer, Answer | Comparison)
+    return Report(
+        page.title,
+        page.about,
+        command,
+        int(scenario["seed"]),
+        scenario.content.decode(),
+        [*changes(scenario).items()],
+        page.notes,
+        list(warnings_of(answer)),
+        list(runs_of(answer)),
+        [] if isinstance(answer, Answer) else page.tables,
+        "" if is_one_run or page.picture is None else inline(page.picture),
+        page.alt,
+    )
+
+
+def write_report(
+    answer: Reported, path: str | PathLike[str], *, command: str = "", anonymise: bool = False
+) -> None:
+    """Write the report of an answer as an HTML file.
+
+    Parameters
+    ----------
+    answer : Result, Prediction, Emulation, Comparison, Sweep, Tuning or WhatIf
+    path : str or path
+        The file.
+    command : str
+        Command line that made the answer.
+    anonymise : bool
+        Whether the user's names are replaced, and comments are left out.
+
+    Raises
+    ------
+    UserError
+        If the template has not been built, if the answer has no scenario, or if the file exists and
+        is not a report of lasthop.
+    """
+    place = Path(path)
+    refuse_if_foreign(place)
+    report = report_of(answer, command)
+    write_atomically(place, text_writer((report.anonymous() if anonymise else report).html()))
+
+
+def warnings_of(answer: Reported) -> Iterator[str]:
+    """Yield the warnings of an answer."""
+    if isinstance(answer, Comparison):
+        for each in (answer.prediction, answer.simulation, answer.emulation):
+            if each is not None:
+                yield from getattr(each, "warnings", ())
+    else:
+        yield from getattr(answer, "warnings", ())
+
+
+def runs_of(answer: Reported) -> Iterator[Run]:
+    """Yield the results that the page's views can show."""
+    if isinstance(answer, Comparison):
+        prediction = None if answer.prediction is None else answer.prediction.summary
+        yield replace(_run(answer.simulation), prediction=prediction)
+        if answer.emulation is not None:
+            yield _run(answer.emulation)
+    elif isinstance(answer, Answer):
+        yield _run(answer)
+
+
+def _run(answer: Answer) -> Run:
+    scenario = answer.scenario.to_dict()
+    kind = str(answer.summary["kind"])
+    if not isinstance(answer, Result):
+        return Run(kind, scenario, answer.summary)
+    return Run(
+        kind,
+        scenario,
+        answer.summary,
+        series=answer.series_tree or None,
+        distributions=answer.distribution_list,
+    )
+
+
+def _thinned(run: Run, every: int) -> Mapping[str, Any] | None:
+    """Return the time series with one of `every` samples."""
+    if not run.series:
+        return None
+    tracks = [{**track, "values": track["values"][::every]} for track in run.series["tracks"]]
+    return {
+        "interval_s": every * run.series["interval_s"],
+        "time_s": run.series["time_s"][::every],
+        "tracks": tracks,
+    }
+
+
+def series_interval_s(duration_s: float) -> float:
+    """Return the interval of time series that a report draws: about 500 samples. [s]"""
+    return max(0.001, ceil(duration_s / 500 * 1_000) / 1_000)

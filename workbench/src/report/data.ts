@@ -1,0 +1,48 @@
+/** The data of a report, as `lasthop.report` writes them. */
+
+import type { Answer, Distribution, Scenario, Series } from "../engine/answers";
+
+/** Results of one scenario. */
+export interface Run {
+  /** Kind of the result: simulation, prediction or emulation. */
+  label: string;
+  scenario: Scenario;
+  answer: Answer;
+  prediction: Answer | null;
+  series: Series | null;
+  distributions: Distribution[];
+}
+
+export interface ReportTable {
+  title: string;
+  /** Titles of the columns; a unit may follow on a line of its own. */
+  heads: string[];
+  rows: string[][];
+  /** Numbers of rows that stand out. */
+  bold: number[];
+}
+
+export interface ReportData {
+  title: string;
+  about: string;
+  command: string;
+  version: string;
+  seed: number;
+  /** The scenario file. */
+  text: string;
+  settings: [path: string, value: string][];
+  notes: string[];
+  warnings: string[];
+  runs: Run[];
+  tables: ReportTable[];
+  /** PNG in base64; empty without a picture. */
+  picture: string;
+  alt: string;
+}
+
+/** Reads JSON that was compressed by gzip and written in base64. */
+export async function dataOf(text: string): Promise<ReportData> {
+  const bytes = Uint8Array.from(atob(text.trim()), (letter) => letter.charCodeAt(0));
+  const plain = new Blob([bytes]).stream().pipeThrough(new DecompressionStream("gzip"));
+  return (await new Response(plain).json()) as ReportData;
+}

@@ -1,0 +1,32 @@
+/** Earlier texts, to which Back returns. */
+
+import type { Source } from "../engine/engine";
+
+/** Most texts that are remembered. */
+const MOST = 100;
+/** Typing without a longer pause is one edit. [ms] */
+const PAUSE_MS = 1500;
+
+export class Past {
+  readonly #sources: Source[] = [];
+  #typed_ms = -Infinity;
+
+  get length(): number {
+    return this.#sources.length;
+  }
+
+  /** Remembers a source before it is changed; changes that are typed in one go are one edit. */
+  leave(source: Source, isTyped: boolean, now_ms: number): void {
+    const isSameEdit = isTyped && now_ms - this.#typed_ms < PAUSE_MS;
+    this.#typed_ms = isTyped ? now_ms : -Infinity;
+    if (isSameEdit || source.text === "") return;
+    this.#sources.push(source);
+    if (this.#sources.length > MOST) this.#sources.shift();
+  }
+
+  /** Takes out the last source; null where there is none. */
+  back(): Source | null {
+    this.#typed_ms = -Infinity;
+    return this.#sources.pop() ?? null;
+  }
+}

@@ -1,0 +1,44 @@
+/** Terms of the glossary in a text. */
+
+import TERMS from "virtual:terms";
+
+export interface Term {
+  name: string;
+  /** How the page writes it. */
+  forms: readonly string[];
+  means: string;
+}
+
+export interface Piece {
+  text: string;
+  /** The meaning of a term; null of other text. */
+  means: string | null;
+}
+
+const byForm = new Map<string, Term>();
+for (const term of TERMS) for (const form of term.forms) byForm.set(keyOf(form), term);
+const forms = TERMS.flatMap((term) => term.forms).sort((one, other) => other.length - one.length);
+const escaped = forms.map((form) => form.replace(/[.*+?^${}()|[\]\\/]/g, "\\$&"));
+const PATTERN = new RegExp(`(?<![\\w-])(?:${escaped.join("|")})(?![\\w-])`, "gi");
+
+/** Capitals tell RED and PIE from words; other terms may begin with a capital. */
+function keyOf(form: string): string {
+  return /[A-Z].*[A-Z]/.test(form) ? form : form.toLowerCase();
+}
+
+/** A text in pieces, each term marked where it stands first. */
+export function marked(text: string): Piece[] {
+  const pieces: Piece[] = [];
+  const seen = new Set<Term>();
+  let end = 0;
+  for (const found of text.matchAll(PATTERN)) {
+    const term = byForm.get(keyOf(found[0]));
+    if (!term || seen.has(term)) continue;
+    seen.add(term);
+    if (found.index > end) pieces.push({ text: text.slice(end, found.index), means: null });
+    pieces.push({ text: found[0], means: term.means });
+    end = found.index + found[0].length;
+  }
+  if (end < text.length) pieces.push({ text: text.slice(end), means: null });
+  return pieces;
+}

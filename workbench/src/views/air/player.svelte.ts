@@ -1,0 +1,51 @@
+/** Moves the view of the air on with time, as fast as is wished. */
+
+import type { Explorer } from "./explorer.svelte";
+
+/** Simulated time per second of play. [s] */
+export const SPEEDS = [0.0002, 0.001, 0.005, 0.02, 0.1] as const;
+/** Time between two frames where nothing may move. [ms] */
+const STEP_MS = 1200;
+/** Longest pause between two pictures that is made up for. [s] */
+const MOST_S = 0.1;
+
+export class Player {
+  isPlaying = $state(false);
+  speed = $state<number>(SPEEDS[1]);
+  #request = 0;
+  #timer: ReturnType<typeof setTimeout> | undefined;
+
+  /** Plays on from what is in view; without motion it goes from frame to frame. */
+  play(explorer: Explorer, isStill: boolean): void {
+    this.pause();
+    this.isPlaying = true;
+    if (isStill) this.#step(explorer);
+    else this.#move(explorer, null);
+  }
+
+  pause(): void {
+    this.isPlaying = false;
+    cancelAnimationFrame(this.#request);
+    clearTimeout(this.#timer);
+  }
+
+  #move(explorer: Explorer, before_ms: number | null): void {
+    this.#request = requestAnimationFrame((now_ms) => {
+      const past_s = before_ms === null ? 0 : Math.min((now_ms - before_ms) / 1e3, MOST_S);
+      const [from_s, to_s] = explorer.view;
+      const shift_s = past_s * this.speed;
+      explorer.look(from_s + shift_s, to_s + shift_s);
+      if (shift_s > 0 && explorer.view[1] >= explorer.air.to_s) return this.pause();
+      this.#move(explorer, now_ms);
+    });
+  }
+
+  #step(explorer: Explorer): void {
+    const before = explorer.selected;
+    void explorer.step(1).then(() => {
+      if (!this.isPlaying) return;
+      if (explorer.selected === before) return this.pause();
+      this.#timer = setTimeout(() => this.#step(explorer), STEP_MS);
+    });
+  }
+}

@@ -1,0 +1,50 @@
+/** Which tab comes first, and the calls of an explanation in words. */
+
+import type { Answer, Call, Estimate, Item, Scenario } from "../../engine/answers";
+import { estimateOf, itemsOf, numberOf, tableOf, tablesOf, textOf } from "../answer";
+import { estimate } from "../digits";
+import { type Table, tableOfList } from "../numbers/tables";
+
+/** Flows for which delay matters more than goodput: paced datagrams, sensors, web and finite flows. */
+export function wantsDelay(scenario: Scenario): boolean {
+  const flows = [scenario, tableOf(scenario, "csma")].flatMap((part) => tablesOf(part, "flows"));
+  return flows.some((flow) => {
+    const udp = tableOf(flow, "udp");
+    const isPaced = udp !== null && textOf(udp, "arrivals") !== "greedy";
+    const isFinite = numberOf(tableOf(flow, "tcp"), "segments") !== null;
+    return isPaced || isFinite || tableOf(flow, "sensor") !== null || tableOf(flow, "web") !== null;
+  });
+}
+
+/** The delay and loss of a direction in a sentence, with their intervals. */
+export function sentenceOf({ delay_p99_s, loss, waits_at, wait_share }: Call): string {
+  const delay = scaled(delay_p99_s, 1e3);
+  const within = delay === null ? "no packet arrives" : `99 % of packets arrive within ${delay} ms`;
+  const share = wait_share === undefined ? "" : `, ${Math.round(100 * wait_share)} % of their waiting time`;
+  const where = waits_at ? `. They wait longest in ${waits_at}${share}` : "";
+  return `${within}, ${scaled(loss, 100) ?? "-"} % are lost${where}`;
+}
+
+function scaled(value: Estimate | null, scale: number): string | null {
+  if (value?.mean == null) return null;
+  return estimate(value.mean * scale, value.ci95 === null ? null : value.ci95 * scale);
+}
+
+const OF_FLOWS = /^(one_way_delay|rtt|report_|completion)|^loss_probability$/;
+const OF_CLASSES = /^completion/;
+
+/** Tables of the flows and classes that have a delay, with their delays and losses only. */
+export function delayTables(answer: Answer | null): Table[] {
+  const wanted = { flows: OF_FLOWS, classes: OF_CLASSES };
+  return Object.entries(wanted).flatMap(([list, keys]) => {
+    const items = itemsOf(answer, list).filter((item) =>
+      Object.keys(item).some((key) => keys.test(key) && key !== "loss_probability" && estimateOf(item, key)),
+    );
+    const kept = items.map(
+      (item) => Object.fromEntries(Object.entries(item).filter(([key]) => key === "name" || keys.test(key))) as Item,
+    );
+    // datagrams first, so that their columns are
+    kept.sort((a, b) => Number("one_way_delay_s" in b) - Number("one_way_delay_s" in a));
+    return kept.length ? [{ ...tableOfList(list, kept), title: `Delay and loss of ${list}` }] : [];
+  });
+}

@@ -1,0 +1,43 @@
+/** Rows of a table in the order of a column. */
+
+export interface Order {
+  column: number;
+  isReversed: boolean;
+}
+
+export interface Sorted {
+  /** Rows with their numbers in the table. */
+  rows: { row: string[]; number: number }[];
+  isFalling: boolean;
+}
+
+/**
+ * Sorts rows by a column; null keeps the table's order. Numbers begin with the largest, words with the first of the
+ * alphabet. Cells without a value come last in both directions.
+ */
+export function sorted(rows: readonly string[][], order: Order | null): Sorted {
+  const numbered = rows.map((row, number) => ({ row, number }));
+  if (!order) return { rows: numbered, isFalling: false };
+  const cells = rows.map((row) => row[order.column] ?? "");
+  const values = cells.map(valueOf);
+  const areNumbers = cells.every((cell, at) => isEmpty(cell) || !Number.isNaN(values[at] ?? NaN));
+  const isFalling = areNumbers !== order.isReversed;
+  const sign = isFalling ? -1 : 1;
+  numbered.sort((one, other) => {
+    const [left, right] = [cells[one.number] ?? "", cells[other.number] ?? ""];
+    if (isEmpty(left) || isEmpty(right)) return Number(isEmpty(left)) - Number(isEmpty(right));
+    if (areNumbers) return sign * ((values[one.number] ?? 0) - (values[other.number] ?? 0));
+    return sign * left.localeCompare(right, "en", { numeric: true });
+  });
+  return { rows: numbered, isFalling };
+}
+
+function isEmpty(cell: string): boolean {
+  return cell === "" || cell === "-";
+}
+
+/** The number at the beginning of a cell such as "3.1 ± 0.2". */
+function valueOf(cell: string): number {
+  const found = /^[+-]?\d[\d,]*(?:\.\d+)?(?:e[+-]?\d+)?(?=$|\s|%)/i.exec(cell.replace(/^\u2212/, "-"));
+  return found ? Number(found[0].replaceAll(",", "")) : NaN;
+}

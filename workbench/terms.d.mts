@@ -1,0 +1,1 @@
+export function terms(): import("vite").Plugin;

@@ -1,0 +1,26 @@
+/** A plugin of Vite: the terms that the page explains, from the project's glossary. */
+
+import { readFileSync } from "node:fs";
+import { parse } from "smol-toml";
+
+const NAME = "virtual:terms";
+const GLOSSARY = new URL("../python/lasthop/terms.toml", import.meta.url);
+const USED = new URL("src/terms/used.json", import.meta.url);
+
+/** Serves the module `virtual:terms`: for each term its name, its forms in the page, and its meaning. */
+export function terms() {
+  return {
+    name: "lasthop-terms",
+    resolveId: (id) => (id === NAME ? `\0${NAME}` : null),
+    load(id) {
+      if (id !== `\0${NAME}`) return null;
+      const glossary = parse(readFileSync(GLOSSARY, "utf8")).term;
+      const found = Object.entries(JSON.parse(readFileSync(USED, "utf8"))).map(([name, forms]) => {
+        const term = glossary.find((each) => each.name === name);
+        if (!term) throw new Error(`src/terms/used.json: ${name}: the glossary has no such term`);
+        return { name, forms: [name.replace(/ \(.*\)$/, ""), ...forms], means: term.means };
+      });
+      return `export default ${JSON.stringify(found)};`;
+    },
+  };
+}
