@@ -12,6 +12,9 @@ from lasthop.scenario import Scenario
 
 __all__ = ["print_footer"]
 
+WIDTH = 80
+"""Largest width. [columns]"""
+
 MOST_LINES = 3
 """Most lines on facts. [lines]"""
 
@@ -22,7 +25,8 @@ def print_footer(scenario: Scenario, answer: Answer) -> None:
     Nothing is simulated.
     """
     for line in footer(scenario, answer):
-        for piece in wrap(line, screen_width(), subsequent_indent="    ", break_long_words=False):
+        room = min(WIDTH, screen_width())
+        for piece in wrap(line, room, subsequent_indent="    ", break_long_words=False):
             typer.echo(piece)
 
 
