@@ -340,8 +340,8 @@ def is_satisfied(result: Result, flow: Row) -> bool:
     item = result.sample_tree.get("flows", {}).get(flow["name"], {})
     if flow.get("tcp") is None and is_paced(flow):
         return all(value is not None and value <= 0.01 for value in item["loss_probability"])
-    share = item.get("app_limited_fraction")
-    return bool(share) and all(value is not None and value > 0.9 for value in share)
+    share = item.get("app_limited_fraction") or [None]
+    return all(value is not None and value > 0.9 for value in share)
 
 
 def shares(result: Result) -> list[list[float]]:
@@ -410,9 +410,9 @@ def fairness(scenario: Scenario, target: str | None) -> Objective:
     def relative(result: Result) -> Column:
         own = goodputs(result, flows_of(result.scenario, target))
         totals = [fsum(row) for row in zip(*own, strict=True)]
-        rows = list(zip(*shares(result).values(), strict=True))
         return [
-            total / fmean(row) if any(row) else 0.0 for total, row in zip(totals, rows, strict=True)
+            total / fmean(row) if any(row) else 0.0
+            for total, row in zip(totals, shares(result), strict=True)
         ]
 
     if target is None:
