@@ -29,7 +29,7 @@ FLOW = (
     2 * 2 * 2 * 8,  # two timers in the agenda, a tree of up to twice as many leaves
     *(2 * 32, heap(4 * 8), heap(4 * 40)),  # windows to be read, ACKs that wait
     *(2 * 20, 8, 2 * 12),  # ways in the routes, their first legs, start and stop in the plan
-    *(16 + 8, 2 * 96),  # moments and class in the gauge, counters at two instants
+    *(16 + 8, 2 * 120),  # moments and class in the gauge, counters at two instants
 )
 """A flow, without its links. [bytes]"""
 

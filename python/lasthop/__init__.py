@@ -39,6 +39,7 @@ if TYPE_CHECKING:
         TooCostlyError,
         UserError,
     )
+    from lasthop.explanation import Explanation, explain
     from lasthop.load import load
     from lasthop.predict import fluid, predict
     from lasthop.result import Prediction, Result
@@ -48,12 +49,14 @@ if TYPE_CHECKING:
     from lasthop.studies.reproduction import Reproduction, reproduce
     from lasthop.sweep.sweep import Sweep, sweep
     from lasthop.tune import Tuning, tune
+    from lasthop.whatif.what_if import WhatIf, what_if
 
 __all__ = [
     "Comparison",
     "ConvergenceError",
     "Emulation",
     "EngineError",
+    "Explanation",
     "ModelError",
     "Prediction",
     "Problem",
@@ -67,10 +70,12 @@ __all__ = [
     "TooCostlyError",
     "Tuning",
     "UserError",
+    "WhatIf",
     "__version__",
     "check",
     "compare",
     "emulate",
+    "explain",
     "fluid",
     "load",
     "predict",
@@ -80,6 +85,7 @@ __all__ = [
     "simulate",
     "sweep",
     "tune",
+    "what_if",
 ]
 
 PACKAGES = ("models", "relay", "stability", "studies")
@@ -90,6 +96,7 @@ MODULES = {
     "ConvergenceError": "errors",
     "Emulation": "emulation",
     "EngineError": "errors",
+    "Explanation": "explanation",
     "ModelError": "errors",
     "Prediction": "result",
     "Problem": "errors",
@@ -103,9 +110,11 @@ MODULES = {
     "TooCostlyError": "errors",
     "Tuning": "tune",
     "UserError": "errors",
+    "WhatIf": "whatif.what_if",
     "check": "scenario",
     "compare": "compare",
     "emulate": "emulation",
+    "explain": "explanation",
     "fluid": "predict",
     "load": "load",
     "predict": "predict",
@@ -114,6 +123,7 @@ MODULES = {
     "simulate": "run",
     "sweep": "sweep",
     "tune": "tune",
+    "what_if": "whatif.what_if",
 }
 """Public names and the modules that define them. A module is imported when a name is first used."""
 

@@ -5,6 +5,7 @@ Each warning can be understood by itself. It names the key, the consequence, and
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from itertools import pairwise
+from typing import Any
 
 from lasthop import _core
 from lasthop.channel import frame_error, highest_rate
@@ -22,7 +23,7 @@ from lasthop.models.reading import (
     VbsClass,
 )
 
-__all__ = ["cautions"]
+__all__ = ["cautions", "window_notes"]
 
 LOSSY = 0.5
 """Frames lost per attempt from which on a rate does not work. [-]"""
@@ -33,6 +34,9 @@ without channel errors, docs/papers/vbs.md, "Unequal shares". [-]"""
 
 MISSED = 0.025
 """Part of a target that may be missed without a word. [-]"""
+
+MOSTLY = 0.5
+"""Fraction of time above which the receive window limits a flow most of the time. [-]"""
 
 
 def cautions(scenario: Scenario, *, programs_run: bool = False) -> list[str]:
@@ -50,6 +54,36 @@ def cautions(scenario: Scenario, *, programs_run: bool = False) -> list[str]:
     elif isinstance(scenario, CsmaScenario):
         found += _conflicts(scenario)
     return [*found, *_marks(scenario)]
+
+
+def window_notes(scenario: Scenario, summary: Mapping[str, Any]) -> list[str]:
+    """Return a note about the flows of a result that their receive windows limit most of the time.
+
+    Flows with the same window share a line, which reports the mean over these flows.
+    """
+    windows = {flow.name: flow.tcp.window_packets for flow in scenario.tcp_flows}
+    fractions: dict[int, dict[str, float]] = {}
+    for item in summary.get("flows", ()):
+        limited = item.get("rwnd_limited_fraction")
+        if limited is not None and limited["mean"] > MOSTLY and item["name"] in windows:
+            same = fractions.setdefault(windows[item["name"]], {})
+            same[item["name"]] = limited["mean"]
+    return [_window_note(window, limited) for window, limited in fractions.items()]
+
+
+def _window_note(window: int, limited: Mapping[str, float]) -> str:
+    """Return a line about flows that a receive window of this many packets limits."""
+    percent = f"{100 * sum(limited.values()) / len(limited):.0f} % of the time"
+    names = listed(list(limited))
+    if len(limited) == 1:
+        return (
+            f"{names} is limited by its receive window ({window} packets) {percent}: "
+            "set tcp.window"
+        )
+    return (
+        f"{len(limited)} flows ({names}) are limited by their receive windows ({window} packets) "
+        f"{percent} on average: set tcp.window"
+    )
 
 
 def _marks(scenario: Scenario) -> Iterator[str]:

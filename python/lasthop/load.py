@@ -22,13 +22,14 @@ from lasthop.sweep import Sweep
 from lasthop.sweep.grid import Grid
 from lasthop.sweep.manifest import grid_of
 from lasthop.sweep.points import Points
+from lasthop.whatif.what_if import FILE, WhatIf, of_tree
 
 if TYPE_CHECKING:
     from lasthop.emulation import Emulation
 
 __all__ = ["Loaded", "load"]
 
-Loaded: TypeAlias = "Result | Prediction | Emulation | Comparison | Sweep"
+Loaded: TypeAlias = "Result | Prediction | Emulation | Comparison | Sweep | WhatIf"
 
 ALONE = "only a summary was loaded"
 """Why what was read from a summary lacks the rest."""
@@ -43,17 +44,17 @@ def load(path: str | PathLike[str]) -> Loaded:
     Parameters
     ----------
     path : str or path
-        Directory that `Result.save`, `Sweep.save`, ``lasthop simulate --out DIR`` or ``lasthop
-        sweep`` wrote; or a file with the output of `to_json`, or of a command with ``--json``: of a
-        simulation, a prediction, an emulation, a comparison or a sweep.
+        Directory that `Result.save`, `Sweep.save`, `WhatIf.save`, ``lasthop simulate --out DIR`` or
+        ``lasthop sweep`` wrote; or a file with the output of `to_json`, or of a command with
+        ``--json``: of a simulation, a prediction, an emulation, a comparison, a sweep or a what-if.
 
     Returns
     -------
-    Result, Prediction, Emulation, Comparison or Sweep
-        A result from a directory, or a sweep, is equal to the saved result, with scenario, samples,
-        series and warnings. An answer from JSON has only its summary: it has tables, but no
-        samples, series or scenario. Attributes and methods that need the missing parts raise a
-        `UserError`.
+    Result, Prediction, Emulation, Comparison, Sweep or WhatIf
+        A result from a directory, a sweep, or a what-if is equal to the saved result, with
+        scenario, samples, series and warnings. An answer from JSON has only its summary: it has
+        tables, but no samples, series or scenario. Attributes and methods that need the missing
+        parts raise a `UserError`.
 
     Raises
     ------
@@ -108,15 +109,17 @@ def load(path: str | PathLike[str]) -> Loaded:
 
 def _answer_in(directory: Path) -> Path:
     """The file in a directory that is to be read."""
-    found = [directory / name for name in (RESULT_FILE, MANIFEST) if (directory / name).is_file()]
+    found = [
+        directory / name for name in (RESULT_FILE, MANIFEST, FILE) if (directory / name).is_file()
+    ]
     if len(found) == 1:
         return found[0]
     if found:
         names = " and ".join(each.name for each in found)
         raise UserError(f"{directory}: has {names}", f"name the file: {found[0]}")
     raise UserError(
-        f"{directory}: the directory has no {RESULT_FILE} and no {MANIFEST}",
-        "expected a directory that save of a Result or a Sweep has written",
+        f"{directory}: the directory has no {RESULT_FILE}, no {MANIFEST} and no {FILE}",
+        "expected a directory that save of a Result, a Sweep or a WhatIf has written",
     )
 
 
@@ -266,6 +269,14 @@ def _manifest(file: Path, text: str, tree: Mapping[str, Any]) -> Sweep:
     return Sweep(base, Points(base, grid, keys, parts))
 
 
+def _what_if(file: Path, text: str, tree: Mapping[str, Any]) -> WhatIf:
+    base = _base(file, tree)
+    try:
+        return of_tree(base, tree)
+    except WRONG_SHAPE:
+        raise UserError(f"{file}: an incomplete what-if: a part is missing") from None
+
+
 def _base(file: Path, tree: Mapping[str, Any]) -> Scenario:
     if (fault := fault_in_version(tree)) is not None:
         raise UserError(f"{file}: {fault}")
@@ -285,5 +296,6 @@ READERS: Mapping[str, Callable[[Path, str, Mapping[str, Any]], Loaded]] = {
     "comparison": _comparison,
     "sweep": _sweep,
     "sweep manifest": _manifest,
+    "what-if": _what_if,
 }
 """Functions that read an answer, by its ``kind``."""

@@ -46,6 +46,7 @@ KINDS = {
     "sweep",
     "sweep manifest",
     "tuning",
+    "what-if",
 }
 """Values of ``kind`` in JSON that lasthop writes."""
 

@@ -237,7 +237,7 @@ REDUCTIONS: Mapping[str, Callable[[Sequence[float]], float]] = {
 class Measure:
     """A quantity of one item, or of several items combined, with one value per replication."""
 
-    list: str
+    list_name: str
     """List of the result, such as ``flows``."""
     quantity: str
     """Name in the registry of quantities."""
@@ -256,7 +256,7 @@ class Measure:
     @property
     def key(self) -> str:
         """Unique name: ``flows.one_way_delay_p99_s of phone/udp-up/1``."""
-        return f"{self.list}.{self.quantity} of {self.name}"
+        return f"{self.list_name}.{self.quantity} of {self.name}"
 
     @property
     def direction(self) -> int:
@@ -265,7 +265,7 @@ class Measure:
 
     def values(self, result: Result) -> list[float | None]:
         """Return one value per replication; None where no item has a value."""
-        found = result.sample_tree.get(self.list, {})
+        found = result.sample_tree.get(self.list_name, {})
         columns = [found.get(item, {}).get(self.quantity) for item in self.items]
         known = [column for column in columns if column is not None]
         if not known:
@@ -276,7 +276,7 @@ class Measure:
 
     def is_in(self, result: Result) -> bool:
         """Return whether some replication has a value of each item."""
-        found = result.sample_tree.get(self.list, {})
+        found = result.sample_tree.get(self.list_name, {})
         columns = (found.get(item, {}).get(self.quantity, ()) for item in self.items)
         return all(any(value is not None for value in column) for column in columns)
 

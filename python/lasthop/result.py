@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from lasthop.answer import Answer, Prediction, flat_row
-from lasthop.caution import cautions
+from lasthop.caution import cautions, window_notes
 from lasthop.errors import UserError, nearest
 from lasthop.extras import need
 from lasthop.fairness import mixed_demands
@@ -82,6 +82,11 @@ class Result(Answer):
             *self._mixed_demands(),
             *unsteady_runs(typed, self.summary, self._output.halves_json),
         ]
+
+    @cached_property
+    def notes(self) -> list[str]:
+        """Notes about TCP flows that their receive windows limit most of the time."""
+        return window_notes(self.scenario.typed, self.summary)
 
     def _mixed_demands(self) -> list[str]:
         """Stations that count for fairness in some replications only; few files are read for it."""

@@ -104,15 +104,15 @@ def values_of(text: str, what: str, example: str) -> list[str]:
     return [value for part in found for value in ranged(part, what)]
 
 
-def parts(text: str, what: str, example: str) -> list[str]:
-    """Return the parts between commas, except for commas in braces, brackets and quotes."""
+def parts(text: str, what: str, example: str, separator: str = ",") -> list[str]:
+    """Return the parts between separators, except for those in braces, brackets and quotes."""
     found, open_brackets, quote = [""], 0, ""
     for sign in text:
         if quote or sign in "\"'":
             quote = "" if sign == quote else quote or sign
         elif sign in OPENING or (sign in CLOSING and open_brackets):
             open_brackets += 1 if sign in OPENING else -1
-        elif sign == "," and not open_brackets:
+        elif sign == separator and not open_brackets:
             found.append("")
             continue
         found[-1] += sign

@@ -120,7 +120,7 @@ MAY_IMPORT: Mapping[str, Set[str]] = {
     "answer": {"display", "extras", "plot", "record", "scenario"},
     "result": {*ANSWERS - {"result", "run"}, "extras", "ownership", "plot", "saving"},
     # What shows an object is handed it, and knows its class by name alone.
-    "display": {"digits", "errors", "estimates", "models", "plot"},
+    "display": {"digits", "errors", "estimates", "models", "plot", "quantities"},
     # The engine is called, and calls no model.
     "sampling": {"allowance", "scenario"},
     "run": {"_core", "allowance", "errors", "result", "sampling", "scenario"},
@@ -132,7 +132,7 @@ MAY_IMPORT: Mapping[str, Set[str]] = {
     "extras": {"errors"},
     "batch": {"_core", "errors", "extras", "run", "sampling", "saving", "scenario", "source"},
     "envelope": {"_core", "quantities"},
-    "load": {*ANSWERS, *KEPT, "compare", "emulation", "envelope", "sweep"},
+    "load": {*ANSWERS, *KEPT, "compare", "emulation", "envelope", "sweep", "whatif"},
     "sweep": {*ANSWERS, *KEPT, "allowance", "envelope", "opening", "plot", "sampling", "values"},
     "swing": {*ANSWERS, "stability"},
     # What is there already becomes a scenario; nothing is run, and nobody asks a model.
@@ -153,6 +153,19 @@ MAY_IMPORT: Mapping[str, Set[str]] = {
     },
     "tuning": {*ANSWERS, *KEPT, "plot"},
     "tune": {*ANSWERS, "batch", "tuning"},
+    "whatif": {
+        *ANSWERS,
+        "allowance",
+        "batch",
+        "opening",
+        "ownership",
+        "paired",
+        "plot",
+        "saving",
+        "values",
+    },
+    "explanation": {*ANSWERS, "_core", "allowance", "batch", "paired", "tuning", "underway"},
+    "paired": {"allowance", "batch", "errors", "result", "scenario", "tuning"},
     "workbench": {"_core", "errors", "source"},
     "linux": {"errors"},
     "congestion": {"errors", "linux"},
@@ -167,6 +180,7 @@ MAY_IMPORT: Mapping[str, Set[str]] = {
         *ANSWERS,
         "compare",
         "emulation",
+        "explanation",
         "load",
         "predict",
         "relay",
@@ -175,6 +189,7 @@ MAY_IMPORT: Mapping[str, Set[str]] = {
         "studies",
         "sweep",
         "tune",
+        "whatif",
     },
 }
 """Rooms that a room may import; the command line may import all."""

@@ -41,8 +41,11 @@ macro_rules! registry {
 }
 
 /// Probabilities and parts of a whole: the conservation checks assert that each lies in [0, 1].
-pub const FRACTIONS: [Quantity; 19] = [
+pub const FRACTIONS: [Quantity; 22] = [
     GOODPUT_SHARE,
+    CWND_LIMITED,
+    RWND_LIMITED,
+    APP_LIMITED,
     LOSS_PROBABILITY,
     REPORT_DELIVERY,
     AIRTIME_FRACTION,
@@ -85,6 +88,12 @@ registry! {
         "time average of the congestion window (cwnd) of a TCP flow, from its start until all its data was acknowledged. For a class the value is taken over the flows that have begun and are not finished";
     CWND_MAX: "cwnd_max_packets", "packets", ["flows"],
         "largest congestion window (cwnd) of a TCP flow. The value is given only in cells with channel errors";
+    CWND_LIMITED: "cwnd_limited_fraction", "-", ["flows"],
+        "fraction of the measured time in which the congestion window kept a TCP flow from sending: the sender had data to send, and had used up its congestion window. Recovery from losses, and the wait for the retransmission timer, are included while there is data to send. With rwnd_limited_fraction and app_limited_fraction the sum is 1 if the flow lasts the whole time, and otherwise the fraction of the time in which its connection existed. The value is absent if there was no flow in this time. Time in which Linux reports tcpi_busy_time without tcpi_rwnd_limited is here the sum of cwnd_limited_fraction and the part of app_limited_fraction in which data is not acknowledged";
+    RWND_LIMITED: "rwnd_limited_fraction", "-", ["flows"],
+        "fraction of the measured time in which the receive window kept a TCP flow from sending, as tcpi_rwnd_limited of Linux: the sender had data to send, and had used up the receive window of its receiver. The congestion window grows up to the receive window; from then on the limit is the receive window";
+    APP_LIMITED: "app_limited_fraction", "-", ["flows"],
+        "fraction of the measured time in which a TCP flow had nothing to send: the application had given the sender no further data, and all lost segments had been sent again. The time to the acknowledgement of the last segment is included, the time after it is not";
     LOSS_PROBABILITY: "loss_probability", "-", ["flows", "classes"],
         "segments or datagrams that were lost (in queues, on the wire, or at the attempt limit), divided by those that were lost or have arrived. Each packet counts at the time when it is lost or arrives. Packets in flight at the end do not count";
     RETRANSMISSIONS: "retransmissions", "packets", ["flows"],

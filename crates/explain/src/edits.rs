@@ -134,6 +134,7 @@ pub fn of_tcp(facts: &Facts<'_>, flows: &[&Flow<'_>], key: &str, value: &str) ->
     let field = match key {
         "window" => "window_packets",
         "initial_window" => "initial_cwnd_packets",
+        "mss" => "mss_bytes",
         other => other,
     };
     let all: Vec<&Flow<'_>> = facts.flows.iter().filter(|flow| flow.is_tcp()).collect();
@@ -145,6 +146,7 @@ pub fn of_tcp(facts: &Facts<'_>, flows: &[&Flow<'_>], key: &str, value: &str) ->
     for flow in flows {
         let table = match flow.station {
             Some(station) => format!("station.{}.{}", facts.group(station), flow.traffic_key()),
+            None if is_implicit(facts, flow.class) => "tcp".into(),
             None => format!("flow.{}", flow.class),
         };
         let setting = set(format!("{table}.{key}"), value);
@@ -153,6 +155,15 @@ pub fn of_tcp(facts: &Facts<'_>, flows: &[&Flow<'_>], key: &str, value: &str) ->
         }
     }
     settings
+}
+
+/// Whether a class of flows comes from the table of a topology, and has no table of its own.
+pub fn is_implicit(facts: &Facts<'_>, class: &str) -> bool {
+    match topology(facts) {
+        Topology::Dumbbell => class == "flow",
+        Topology::ParkingLot => class == "through" || class.starts_with("cross-"),
+        Topology::Links => false,
+    }
 }
 
 /// Returns the settings that put the traffic of these flows into an access category.

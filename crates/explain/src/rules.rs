@@ -84,6 +84,7 @@ const RULES: &[Rule] = &[
     cell::COLLISIONS,
     cell::AP_ACCESS,
     cell::LONG_BACKOFF,
+    cell::RATE_FALLBACK,
     stations::SLOW_STATION,
     stations::NOISY_STATION,
     stations::POWER_SAVE,
@@ -93,6 +94,7 @@ const RULES: &[Rule] = &[
     endpoints::RECEIVE_WINDOW,
     endpoints::SLOW_RECOVERY,
     endpoints::SMALL_INITIAL_WINDOW,
+    endpoints::SMALL_SEGMENTS,
     endpoints::SCALABLE_CONTROL,
 ];
 

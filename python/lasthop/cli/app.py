@@ -117,6 +117,10 @@ def function_of(command: str) -> Callable[..., object]:
             from lasthop.cli.sweep import sweep
 
             return sweep
+        case "what-if":
+            from lasthop.cli.what_if import what_if
+
+            return what_if
         case "tune":
             from lasthop.cli.tune import tune
 

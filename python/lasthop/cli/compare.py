@@ -8,6 +8,7 @@ import typer
 
 from lasthop.allowance import MAX_MEMORY_BYTES, MAX_TIME_S
 from lasthop.cli.boundary import print_either, simulating, warn
+from lasthop.cli.footer import print_footer
 from lasthop.cli.options import (
     OUT_RULE,
     File,
@@ -208,6 +209,7 @@ def print_comparison(comparison: Comparison, options: Mapping[str, object]) -> N
         typer.echo("".join(f"measured: {line}\n" for line in comparison.measured.told))
     if comparison.prediction is not None:
         print_stability(comparison.prediction.summary)
+    print_footer(comparison.scenario, comparison.simulation)
 
 
 def of_interest(row: Row) -> bool:

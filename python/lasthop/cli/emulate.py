@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from lasthop.cli.boundary import note, warn
+from lasthop.cli.footer import print_footer
 from lasthop.cli.options import (
     File,
     Json,
@@ -326,6 +327,7 @@ def print_emulation(scenario: "Scenario", emulation: "Emulation", as_json: bool)
             length += "; ± is a 95 % interval"
         typer.echo(f"{scenario['name']}\n{length}\n")
         print_answer(emulation.summary, emulation.scenario.typed)
+        print_footer(emulation.scenario, emulation)
     print_warnings(emulation)
     print_lateness(emulation)
 

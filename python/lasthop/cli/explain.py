@@ -1,38 +1,208 @@
 """`lasthop explain`."""
 
-from typing import Annotated
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+from textwrap import wrap
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from lasthop.cli.explain_term import print_names, print_term
-from lasthop.cli.options import Json
+from lasthop.cli.boundary import Interrupted
+from lasthop.cli.options import (
+    Jobs,
+    Json,
+    RunTime,
+    Seed,
+    Settings,
+    read_scenario,
+    unset,
+    whole_number,
+)
+from lasthop.cli.screen import screen_width
 from lasthop.errors import UserError
+
+if TYPE_CHECKING:
+    from lasthop.scenario import Scenario
+
+WIDEST = 100
+"""Largest width at which text is wrapped. [characters]"""
+
+
+def replications_asked(text: str) -> int:
+    """Read the value of --replications."""
+    return whole_number(text, 2, 1000, "a number of replications")
 
 
 def explain(
-    term: Annotated[
+    given: Annotated[
         list[str] | None,
         typer.Argument(
-            metavar="TERM",
-            help="Term of the glossary, quantity, key, assumption or claim, such as Jain, a1 or "
-            "acsma-4.",
+            metavar="FILE|TERM",
+            help="Scenario, or a term of the glossary, quantity, key, assumption or claim, such as "
+            "Jain, a1 or acsma-4.",
             show_default=False,
         ),
     ] = None,
+    objective: Annotated[
+        str | None,
+        unset(
+            "AIM",
+            "Improve calls, delay, throughput or fairness; by default calls if there are any, else "
+            "delay with datagrams, web pages or short flows, else throughput.",
+            "--for",
+        ),
+    ] = None,
+    target: Annotated[
+        str | None,
+        unset("NAME", "Improve this station or flow; by default all of them.", "--target"),
+    ] = None,
+    replications: Annotated[
+        int | None,
+        unset(
+            "N",
+            "Confirm each change by N pairs of runs; by default 12, and fewer if a run is long.",
+            parser=replications_asked,
+        ),
+    ] = None,
+    seed: Seed = None,
+    jobs: Jobs = None,
+    settings: Settings = None,
+    max_time: RunTime = None,
+    list_only: Annotated[
+        bool,
+        typer.Option(
+            "--list", help="List the causes that may apply, with their edits, and compare nothing."
+        ),
+    ] = False,
+    rules: Annotated[bool, typer.Option("--rules", help="Print the table of causes.")] = False,
+    term: Annotated[
+        bool, typer.Option("--term", help="Explain a term, even if a file has this name.")
+    ] = False,
     terms: Annotated[bool, typer.Option("--terms", help="List the names of all terms.")] = False,
     as_json: Json = False,
 ) -> None:
-    """Explain a term, a quantity, a key, an assumption of a model or a claim of a paper.
+    """Explain a scenario, with the changes that help; or explain a term.
 
-    Capitals, hyphens and the plural make no difference. If several entries have the name, all of
-    them are printed.
+    An argument that is a file is a scenario. The command prints where its packets wait, what limits
+    each flow, and which station costs most air time. Then it simulates changes in pairs of runs,
+    and prints the first cause and each change that helps. In a term, capitals, hyphens and the
+    plural make no difference. All entries with the name are printed.
     """
+    words = given or []
+    if rules:
+        print_rules(as_json=as_json)
+    elif terms or term or not is_file(words):
+        explain_term(words, terms=terms, as_json=as_json)
+    else:
+        [file] = words
+        scenario = read_scenario(file, settings, seed=seed)
+        explain_scenario(
+            scenario,
+            objective=objective,
+            target=target,
+            replications=replications,
+            jobs=jobs,
+            max_time=max_time,
+            list_only=list_only,
+            as_json=as_json,
+        )
+
+
+def is_file(words: Sequence[str]) -> bool:
+    """Return whether the arguments are a file: one that exists, or has the name of a scenario."""
+    if len(words) != 1:
+        return False
+    [word] = words
+    return word == "-" or word.endswith((".toml", ".json")) or Path(word).is_file()
+
+
+def explain_term(words: Sequence[str], *, terms: bool, as_json: bool) -> None:
+    """Print the entries of a term, or all names."""
+    from lasthop.cli.explain_term import print_names, print_term
+
     if terms:
         print_names(as_json=as_json)
-    elif not term:
+    elif not words:
         raise UserError(
-            "missing argument TERM: expected a name such as Jain, TXOP or a1",
+            "missing argument FILE or TERM: expected a scenario, or a name such as Jain, TXOP or "
+            "a1",
             "`lasthop explain --terms` lists all names",
         )
     else:
-        print_term(" ".join(term), as_json=as_json)
+        print_term(" ".join(words), as_json=as_json)
+
+
+def explain_scenario(
+    scenario: "Scenario",
+    *,
+    objective: str | None,
+    target: str | None,
+    replications: int | None,
+    jobs: int | None,
+    max_time: float | None,
+    list_only: bool,
+    as_json: bool,
+) -> None:
+    """Print the explanation of a scenario: first of its run, then of changes."""
+    from lasthop.cli.boundary import simulating
+    from lasthop.cli.progress import share_bar
+    from lasthop.explanation.run import examine
+    from lasthop.explanation.text import candidate_lines, comparison, opening
+    from lasthop.extras import need
+
+    need("lasthop explain FILE", "scipy")
+    with simulating() as progress:
+        found = examine(
+            scenario,
+            objective=objective,
+            target=target,
+            jobs=jobs,
+            progress=progress,
+            max_time_s=max_time,
+        )
+    if not as_json:
+        print_lines(opening(found))
+    if not list_only:
+        with share_bar("comparing changes") as share:
+            try:
+                found.compare(
+                    replications=replications, jobs=jobs, progress=share, max_time_s=max_time
+                )
+            except KeyboardInterrupt:
+                raise Interrupted("no change was compared") from None
+    if as_json:
+        typer.echo(found.to_json(), nl=False)
+        return
+    print_lines(candidate_lines(found) if list_only else comparison(found))
+
+
+def print_lines(lines: Iterable[str]) -> None:
+    """Print lines, wrapped unless they are commands or settings."""
+    width = min(screen_width() or WIDEST, WIDEST)
+    for line in lines:
+        text = line.lstrip()
+        if not text or text.startswith(("lasthop ", "--set ")):
+            typer.echo(line)
+            continue
+        indent = " " * (len(line) - len(text))
+        for part in wrap(text, width, initial_indent=indent, subsequent_indent=indent + "  "):
+            typer.echo(part)
+
+
+def print_rules(*, as_json: bool) -> None:
+    """Print the table of causes."""
+    import json
+
+    from lasthop.explanation.facts import rules
+
+    table = rules()
+    if as_json:
+        typer.echo(json.dumps(table, indent=2))
+        return
+    for rule in table:
+        typer.echo(f"{rule['id']}: {rule['title']} ({', '.join(rule['objectives'])})")
+        for key in ("applies", "edit"):
+            for line in wrap(
+                f"{key}: {rule[key]}", WIDEST, initial_indent="  ", subsequent_indent="    "
+            ):
+                typer.echo(line)

@@ -237,6 +237,11 @@ def stage_bar() -> "AbstractContextManager[StageCallback | None]":
     )
 
 
+def share_bar(label: str) -> AbstractContextManager[Callable[[float, float], None] | None]:
+    """Draw the simulated time, and its largest total, with the remaining time."""
+    return drawn(label, show_part, part=lambda done, total: (done, total))
+
+
 def show_part(bar: "Bar", done: float, total: float) -> None:
     """Show how much is done of how much."""
     bar.update(bar.task_ids[0], completed=done, total=total)

@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from lasthop.allowance import MAX_MEMORY_BYTES
-from lasthop.cli.boundary import Interrupted, print_either, simulating, warn
+from lasthop.cli.boundary import Interrupted, note, print_either, simulating, warn
+from lasthop.cli.footer import print_footer
 from lasthop.cli.options import (
     OUT_RULE,
     File,
@@ -147,6 +148,8 @@ def simulate(
     if pcapng is not None:
         tell("capture", pcapng, as_json=as_json)
     print_warnings(result)
+    for line in result.notes:
+        note(f"note: {line}", err=True)
     save_picture(drawn(result, series, shown), picture, as_json=as_json)
     if timing:
         print_timing(result, wall, cpu)
@@ -204,9 +207,10 @@ def finish(result: Result) -> None:
 
 
 def print_result(result: Result) -> None:
-    """Print the result as tables."""
+    """Print the result as tables, with a short explanation."""
     print_runs(result)
     print_answer(result.summary, result.scenario.typed)
+    print_footer(result.scenario, result)
 
 
 def print_runs(result: Result) -> None:

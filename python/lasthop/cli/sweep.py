@@ -32,7 +32,7 @@ from lasthop.cli.picture import Plot, changed, picture_path, save_picture, tell
 from lasthop.cli.progress import batch_bar
 from lasthop.cli.tables import COLUMNS, MOST_ROWS, TITLES, print_table, printed
 from lasthop.digits import plain
-from lasthop.display.columns import Column
+from lasthop.display.columns import column_of
 from lasthop.errors import UserError
 from lasthop.extras import need
 from lasthop.ownership import refuse_foreign
@@ -337,13 +337,6 @@ def print_quantity(result: Sweep, asked: str) -> None:
     ]
     headers = [*result.paths, *(f"{name}\n{column.header}" for name in names)]
     print_table(headers, rows, names=len(result.paths))
-
-
-def column_of(list_name: str, quantity: str) -> Column:
-    """Return the column of a quantity; if no table has it, in the unit of results."""
-    shown = (each for each in COLUMNS.get(list_name, ()) if each.quantity == quantity)
-    unit = str(registry()[quantity]["unit"]).removeprefix("-")
-    return next(shown, Column(quantity, quantity.replace("_", " "), unit))
 
 
 def members(point: Point) -> dict[str, list[Mapping[str, Any]]]:

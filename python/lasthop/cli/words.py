@@ -30,6 +30,8 @@ HINTS: tuple[tuple[str, Written], ...] = (
 MESSAGES: tuple[tuple[str, Written], ...] = (
     (r"^uplink='([^']*)': ", r"--uplink \1: "),
     (r"^measured (?=\S+=)", "--measured "),
+    (r"^objective=\"([^\"]*)\": ", r"--for \1: "),
+    (r"^target=\"([^\"]*)\": ", r"--target \1: "),
 )
 """Arguments before what is wrong with them, and their options."""
 

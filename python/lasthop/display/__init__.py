@@ -11,6 +11,7 @@ from lasthop.display.text import (
     sweep_text,
     tuning_text,
 )
+from lasthop.display.what_if import what_if_html, what_if_text
 
 __all__ = [
     "answer_html",
@@ -25,4 +26,6 @@ __all__ = [
     "sweep_text",
     "tuning_html",
     "tuning_text",
+    "what_if_html",
+    "what_if_text",
 ]

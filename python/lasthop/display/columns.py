@@ -6,12 +6,14 @@ from typing import Any
 
 from lasthop.digits import estimate
 from lasthop.models.reading import CellScenario, Scenario, Vbs
+from lasthop.quantities import registry
 
 __all__ = [
     "COLUMNS",
     "TITLES",
     "Column",
     "called",
+    "column_of",
     "of_shares",
     "printed",
     "shown_columns",
@@ -166,6 +168,13 @@ def shown_columns(items: Iterable[Mapping[str, Any]], list_name: str) -> list[Co
         for column in COLUMNS[list_name]
         if any(column.says_something(item) for item in known)
     ]
+
+
+def column_of(list_name: str, quantity: str) -> Column:
+    """Return the column of a quantity; if no table has it, in the unit of results."""
+    shown = (each for each in COLUMNS.get(list_name, ()) if each.quantity == quantity)
+    unit = str(registry()[quantity]["unit"]).removeprefix("-")
+    return next(shown, Column(quantity, quantity.replace("_", " "), unit))
 
 
 def called(item: Mapping[str, Any]) -> str:

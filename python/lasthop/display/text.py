@@ -68,10 +68,10 @@ def comparison_text(comparison: "Comparison") -> str:
     emulated = "" if comparison.emulation is None else ", emulated"
     if comparison.prediction is None:
         head = f"Comparison({name!r}: simulated{emulated}, no prediction)"
-        return _cut([head, f"the scenario {comparison.refusal}"])
+        return cut([head, f"the scenario {comparison.refusal}"])
     head = f"Comparison({name!r}: predicted by {comparison.prediction.model}, simulated{emulated})"
     simulated = list(_numbers(comparison.simulation.summary))[: MOST_LINES - 2]
-    return _cut([head, *simulated, *_furthest(comparison)])
+    return cut([head, *simulated, *_furthest(comparison)])
 
 
 def sweep_text(sweep: "Sweep") -> str:
@@ -82,7 +82,7 @@ def sweep_text(sweep: "Sweep") -> str:
         every = list(dict.fromkeys(str(point.settings.get(path, "")) for point in sweep.points))
         more = f", ... {every[-1]}" if len(every) > MOST_VALUES else ""
         lines.append(f"{path}: {', '.join(every[: MOST_VALUES - bool(more)])}{more}")
-    return _cut(lines)
+    return cut(lines)
 
 
 def tuning_text(tuning: "Tuning") -> str:
@@ -103,7 +103,7 @@ def tuning_text(tuning: "Tuning") -> str:
         for sign in ("+" if change.mean > 0 else "",)
         for text in (_told({"mean": change.mean, "ci95": change.ci95}, scale) + unit,)
     ]
-    return _cut([*lines, *([", ".join(gained)] if gained else [])])
+    return cut([*lines, *([", ".join(gained)] if gained else [])])
 
 
 def scenario_text(scenario: "Scenario") -> str:
@@ -113,7 +113,7 @@ def scenario_text(scenario: "Scenario") -> str:
     replaced = counted(len(scenario.settings), "value") + " replaced"
     about = [runs, f"seed {known.seed}", *([replaced] if scenario.settings else [])]
     head = f"Scenario({scenario.source!r}: {known.name!r})"
-    return _cut([head, ", ".join(about), *contents(known)])
+    return cut([head, ", ".join(about), *contents(known)])
 
 
 def contents(known: "Typed") -> Iterator[str]:
@@ -155,7 +155,7 @@ def _called(queue: Any) -> str:
 
 def _text(kind: str, answer: "Answer", about: str) -> str:
     lines = [f"{kind}({answer.summary['scenario']!r}: {about})", *_numbers(answer.summary)]
-    return _cut(lines)
+    return cut(lines)
 
 
 def _numbers(summary: Mapping[str, Any]) -> Iterator[str]:
@@ -268,7 +268,7 @@ def _told(found: Mapping[str, Any] | None, scale: float = 1.0) -> str:
     return estimate(found["mean"] * scale, None if half is None else half * scale)
 
 
-def _cut(lines: Sequence[str]) -> str:
+def cut(lines: Sequence[str]) -> str:
     """The first lines, each short, those behind the first indented."""
     first, *rest = (line if len(line) <= MOST_WIDE else f"{line[:MOST_WIDE]}…" for line in lines)
     return "\n  ".join([first, *rest[: MOST_LINES - 1]])

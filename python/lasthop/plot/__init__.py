@@ -11,8 +11,16 @@ if TYPE_CHECKING:
     from lasthop.result import Result
     from lasthop.sweep import Sweep
     from lasthop.tuning.found import Tuning
+    from lasthop.whatif import WhatIf
 
-__all__ = ["AnswerPlots", "ComparisonPlots", "ResultPlots", "SweepPlots", "TuningPlots"]
+__all__ = [
+    "AnswerPlots",
+    "ComparisonPlots",
+    "ResultPlots",
+    "SweepPlots",
+    "TuningPlots",
+    "WhatIfPlots",
+]
 
 
 class AnswerPlots:
@@ -180,3 +188,22 @@ class TuningPlots:
             Where to draw; by default a new one in house style.
         """
         return self._tuning.figure(figure=figure)
+
+
+class WhatIfPlots:
+    """Picture of a what-if question, as ``w.plot()``."""
+
+    def __init__(self, what_if: "WhatIf") -> None:
+        self._what_if = what_if
+
+    def __call__(self, *, figure: "Place | None" = None) -> "Figure":
+        """Draw the value of each case, one panel per unit and bars side by side for items.
+
+        Parameters
+        ----------
+        figure : matplotlib Figure or SubFigure, optional
+            Figure to draw into; by default a new one in house style.
+        """
+        from lasthop.plot.what_if import what_if_figure
+
+        return what_if_figure(self._what_if, figure)

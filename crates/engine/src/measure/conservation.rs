@@ -2,10 +2,13 @@
 
 use super::item::Measures;
 use crate::error::EngineError;
+use crate::kernel::time::Time;
 use crate::quantities::FRACTIONS;
+use crate::scenario::Transport;
 use crate::world::World;
 
-/// Created = delivered + lost + queued or under way, per flow; begun = finished + open, per web source;
+/// Created = delivered + lost + queued or under way, per flow; times with a limit = life, per TCP sender without
+/// handshake; begun = finished + open, per web source;
 /// offered = dropped + left + inside and left = acknowledged + given up, per queue; busy + idle = elapsed,
 /// for the medium.
 ///
@@ -58,6 +61,7 @@ fn check_flows(world: &World<'_>) -> Result<(), String> {
     world.each_packet(&mut |packet| {
         under_way[packet.flow as usize][usize::from(packet.is_data())] += 1;
     });
+    let scenario = &world.scenario().flows;
     for (index, flow) in world.flows().states().iter().enumerate() {
         let c = flow.counters(world.now());
         let name = world.flow_name(index);
@@ -76,6 +80,14 @@ fn check_flows(world: &World<'_>) -> Result<(), String> {
         holds(delivered <= unique, || {
             format!("{name}: {delivered} delivered of {unique} sent")
         })?;
+        if let Some(Transport::Tcp(tcp)) = scenario.get(index).map(|flow| &flow.transport) {
+            let limited_ns: u64 = c.limited_ns.iter().sum();
+            let life_ns = flow.life(Time::ZERO, world.now()).0;
+            let opens_later = tcp.handshake && limited_ns <= life_ns;
+            holds(limited_ns == life_ns || opens_later, || {
+                format!("{name}: {limited_ns} ns with a limit in a life of {life_ns} ns")
+            })?;
+        }
         let delivered = flow.delivered_of_present();
         let acked = flow.sender().map_or(0, |sender| sender.acked());
         holds(acked <= delivered, || {

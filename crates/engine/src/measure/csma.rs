@@ -52,6 +52,10 @@ impl Period<'_> {
             if users[user].is_tcp() {
                 values.push(RTT.of(delay));
                 values.extend(self.rtt_percentiles(flows.clone()));
+                if csma.connections == Connections::One {
+                    let life = users[user].life(self.start.marks.at, self.end.marks.at);
+                    values.extend(self.limits(flows.clone(), life));
+                }
                 values.push(self.loss(flows));
                 values.push(RETRANSMISSIONS.of(over(|c| c.retransmitted) as f64));
                 values.extend(self.management(user, users, csma));

@@ -1,12 +1,13 @@
 //! What is measured of flows.
 
 use super::distributions::{delays_of, rtts_of};
-use super::item::{Item, Value, mean_s, share};
+use super::item::{Item, Value, mean_s, ratio, share};
 use super::period::Period;
 use crate::kernel::time::Span;
 use crate::quantities::*;
 use crate::scenario::{Direction, Ends, Flow, Station, Transport};
-use crate::world::Endpoints;
+use crate::tcp::Limit;
+use crate::world::{Endpoints, FlowCounters};
 
 impl Period<'_> {
     /// Payload handed over in order, per time. [bit/s]
@@ -45,6 +46,9 @@ impl Period<'_> {
                         let longest = self.world.flows().states()[index].cwnd_max();
                         values.push(CWND_MAX.of(longest));
                     }
+                    let state = &self.world.flows().states()[index];
+                    let life = state.life(self.start.marks.at, self.end.marks.at);
+                    values.extend(self.limits([index].into_iter(), life));
                     values.push(loss);
                     values.push(RETRANSMISSIONS.of(again as f64));
                     if tcp.segments.is_some() {
@@ -79,6 +83,32 @@ impl Period<'_> {
         }
         let count = f64::from(count);
         (life_ns > 0).then(|| area / (life_ns as f64 / count) / count)
+    }
+
+    /// Parts of the time in which each limit held for the sender of these flows, of which one exists at a time;
+    /// `None` if their `life` in this time has no length.
+    pub(super) fn limits(
+        &self,
+        flows: impl Iterator<Item = usize> + Clone,
+        life: Span,
+    ) -> [Value; Limit::COUNT] {
+        let counts: [fn(&FlowCounters) -> u64; Limit::COUNT] = [
+            |c| c.limited_ns[Limit::Cwnd as usize],
+            |c| c.limited_ns[Limit::Rwnd as usize],
+            |c| c.limited_ns[Limit::App as usize],
+        ];
+        let of = |(quantity, count): (Quantity, fn(&FlowCounters) -> u64)| {
+            let ns = self.over(flows.clone(), count);
+            let part = ratio(ns, self.length_ns());
+            quantity.of(part.filter(|_| life > Span::ZERO))
+        };
+        let [cwnd, rwnd, app] = counts;
+        [
+            (CWND_LIMITED, cwnd),
+            (RWND_LIMITED, rwnd),
+            (APP_LIMITED, app),
+        ]
+        .map(of)
     }
 
     /// 99th percentile of the delays of the datagrams of these flows together.

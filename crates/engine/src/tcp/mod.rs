@@ -9,6 +9,7 @@
 //! |---|---|---|
 //! | `sender.rs` | sequence numbers, retransmission timer, what may be sent | RFC 9293, RFC 6298 |
 //! | `sender/opening.rs` | SYN, SYN-ACK, and what a lost one costs | RFC 9293, RFC 6298, RFC 5681 |
+//! | `limit.rs` | what keeps the sender from sending more | Linux, `tcp_chrono` |
 //! | `recovery.rs` | which ACK starts, continues or ends loss recovery | RFC 5681, RFC 6582 |
 //! | `sack.rs` | which blocks a receiver reports | RFC 2018, RFC 2883 |
 //! | `scoreboard.rs` | what the sender concludes from them: pipe, losses, next segment | RFC 6675 |
@@ -31,6 +32,7 @@
 
 mod congestion;
 mod feedback;
+mod limit;
 #[cfg(test)]
 mod pipe;
 mod prr;
@@ -55,6 +57,7 @@ pub use congestion::{
     NewAck, OutsideControl, PragueSettings, Window,
 };
 pub use feedback::Feedback;
+pub use limit::Limit;
 pub use receiver::{Received, Receiver};
 pub use recovery::Repair;
 pub use rtt::RttEstimator;

@@ -175,6 +175,7 @@ impl<'a> Pipe<'a> {
             self.look();
             let (in_network, room) = (self.sender.in_network(), self.sender.room());
             let Some(segment) = self.sender.next_segment(self.now) else {
+                self.sender.check_limit();
                 return self.send_syn();
             };
             if let Some(cwnd) = room {

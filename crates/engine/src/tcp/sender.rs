@@ -28,6 +28,7 @@ use selective::Board;
 
 use super::Ack;
 use super::congestion::{Congestion, NewAck};
+use super::limit::Limit;
 use super::recovery::{Reaction, Recovery, Repair};
 use super::rtt::RttEstimator;
 use crate::kernel::time::{Span, Time};
@@ -86,6 +87,8 @@ pub struct Sender {
     rto_halves_again: bool,
     marks: Marks,
     opening: Opening,
+    /// What ended the last poll for segments.
+    limit_met: Limit,
     rtt: RttEstimator,
     deadline: Time,
     fast_retransmits: u32,
@@ -113,6 +116,7 @@ impl Sender {
             rto_halves_again: settings.rto_halves_again,
             marks: Marks::new(settings),
             opening: Opening::new(settings.handshake),
+            limit_met: Limit::None,
             rtt: RttEstimator::new(settings.initial_rto, settings.min_rto),
             deadline: Time::NEVER,
             fast_retransmits: 0,
@@ -136,6 +140,9 @@ impl Sender {
         self.end = self.snd_max;
         self.stop_opening();
         self.grant(self.snd_max);
+        if self.snd_nxt >= self.limit {
+            self.meet_end();
+        }
     }
 
     /// An ACK arrived; poll for segments afterwards.
@@ -176,8 +183,12 @@ impl Sender {
             self.retransmit = false;
             (self.snd_una, true)
         } else {
-            let right_edge = self.snd_una.saturating_add(self.congestion.usable());
-            if self.snd_nxt >= right_edge.min(self.limit) {
+            if self.snd_nxt >= self.limit {
+                self.meet_end();
+                return None;
+            }
+            if self.flight() >= self.congestion.usable() {
+                self.limit_met = Limit::of_window(self.congestion.fills_receive_window());
                 return None;
             }
             let number = self.snd_nxt;
@@ -191,6 +202,21 @@ impl Sender {
             self.restart_timer(now);
         }
         Some(self.segment(number, retransmission))
+    }
+
+    /// The limit that the last poll for segments met; none of them changes it before the next.
+    #[inline(always)]
+    pub fn limit_met(&self) -> Limit {
+        self.limit_met
+    }
+
+    /// A poll finds nothing to send.
+    #[inline(never)]
+    fn meet_end(&mut self) {
+        self.limit_met = match self.is_open() && !self.finished() {
+            true => Limit::App,
+            false => Limit::None,
+        };
     }
 
     /// Expiry of the retransmission timer, or with RACK of the timer that is armed; [`Time::NEVER`] when it is off.

@@ -126,8 +126,10 @@ impl World<'_> {
         };
         user.closed_total += 1;
         user.closed.push(flow);
-        if let Endpoints::Tcp(tcp) = &mut self.flows.states[flow as usize].endpoints {
+        let flow = &mut self.flows.states[flow as usize];
+        if let Endpoints::Tcp(tcp) = &mut flow.endpoints {
             tcp.0.close();
+            flow.note_limit(now);
         }
         true
     }

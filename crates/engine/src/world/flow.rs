@@ -10,7 +10,7 @@ use crate::kernel::streams::Streams;
 use crate::kernel::time::{Span, Time};
 use crate::packet::{Ecn, Packet, PacketKind};
 use crate::scenario::{Flow, TcpSettings, Transport};
-use crate::tcp::{Ack, Receiver, Sender};
+use crate::tcp::{Ack, Limit, Receiver, Sender};
 
 /// Totals of one flow since the start of the run. Packets means segments or datagrams. The totals that
 /// every packet changes come first, in a cache line.
@@ -41,6 +41,9 @@ pub struct FlowCounters {
     pub lost: u64,
     /// ACKs lost.
     pub acks_lost: u64,
+    /// Times during which a TCP sender was limited by the congestion window, by the receive window, and by the
+    /// application, as in [`Limit`]. While a limit holds, its entry is short of the present time. [ns]
+    pub limited_ns: [u64; Limit::COUNT],
 }
 
 /// A source and its sink.
@@ -82,6 +85,8 @@ pub(crate) struct FlowState {
     pub(super) last_bytes: u16,
     /// Whether there are `rtts`.
     pub(super) timing: bool,
+    /// What limits the sender.
+    pub(super) limit: Limit,
     pub(super) counters: FlowCounters,
     /// Segments delivered before those of the present connection or message.
     pub(super) delivered_before: u64,
@@ -166,6 +171,7 @@ impl FlowState {
             reporting: false,
             reports: None,
             timing: false,
+            limit: Limit::None,
             rtts: None,
             counters: FlowCounters::default(),
             cwnd: 0.0,
@@ -239,9 +245,31 @@ impl FlowState {
             Time::NEVER => self.cwnd_ns(now),
             _ => self.cwnd_ns_at_end,
         };
+        let mut limited_ns = self.counters.limited_ns;
+        if let Some(current) = limited_ns.get_mut(self.limit as usize) {
+            *current = current.wrapping_add(now.0);
+        }
         FlowCounters {
             cwnd_ns,
+            limited_ns,
             ..self.counters
+        }
+    }
+
+    /// Another limit holds from `now` on, if the sender has met one.
+    #[cold]
+    #[inline(never)]
+    pub(super) fn note_limit(&mut self, now: Time) {
+        let Some(to) = self.sender().map(Sender::limit_met) else {
+            return;
+        };
+        let from = std::mem::replace(&mut self.limit, to);
+        let limited_ns = &mut self.counters.limited_ns;
+        if let Some(ended) = limited_ns.get_mut(from as usize) {
+            *ended = ended.wrapping_add(now.0);
+        }
+        if let Some(begun) = limited_ns.get_mut(to as usize) {
+            *begun = begun.wrapping_sub(now.0);
         }
     }
 
@@ -469,11 +497,14 @@ impl FlowState {
     #[inline(always)]
     pub(super) fn has_sent(&mut self, now: Time) -> bool {
         let sender = &self.tcp().0;
-        let (timer, cwnd) = (sender.deadline(), sender.cwnd());
+        let (timer, cwnd, limit) = (sender.deadline(), sender.cwnd(), sender.limit_met());
         if cwnd != self.cwnd {
             self.integrate_cwnd(now);
             self.cwnd = cwnd;
             self.cwnd_max = self.cwnd_max.max(cwnd);
+        }
+        if limit != self.limit {
+            self.note_limit(now);
         }
         timer < self.timer
     }
@@ -545,7 +576,7 @@ mod tests {
         let sizes = [
             (size_of::<Flow>(), 392),
             (size_of::<(Sender, Receiver)>(), 320),
-            (size_of::<FlowCounters>(), 96),
+            (size_of::<FlowCounters>(), 120),
             (size_of::<LinkSettings>(), 232),
             (size_of::<Pipe>(), 328),
             (size_of::<Station>(), 576),

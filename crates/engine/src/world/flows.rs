@@ -362,6 +362,7 @@ impl Flows {
             Endpoints::Tcp(tcp) => {
                 tcp.0.close();
                 flow.note_end(clock.now);
+                flow.note_limit(clock.now);
             }
             Endpoints::Web(web) => self.webs.sources[*web as usize].source.close(),
             Endpoints::Udp(udp) => {
@@ -383,9 +384,7 @@ impl Flows {
             flow.cwnd_since = now;
             flow.cwnd = tcp.0.cwnd();
             tcp.0.connect();
-            if tcp.0.has_to_open() {
-                wants = Wants::All(index);
-            }
+            wants = Wants::All(index);
         }
         if let Some(reports) = &mut flow.reports {
             reports.open(now);

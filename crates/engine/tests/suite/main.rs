@@ -9,6 +9,7 @@ mod cell;
 mod csma;
 mod l4s;
 mod laws;
+mod limits;
 mod losses;
 mod mac80211;
 mod oracle;

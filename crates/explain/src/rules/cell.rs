@@ -66,6 +66,15 @@ pub const AP_ACCESS: Rule = Rule {
     find: ap_access,
 };
 
+pub const RATE_FALLBACK: Rule = Rule {
+    id: "rate-fallback",
+    title: "rates that fall after collisions",
+    applies: "the cell chooses rates by ARF (rate_control = \"arf\")",
+    edit: "fixed rates",
+    objectives: &[THROUGHPUT, DELAY, FAIRNESS],
+    find: rate_fallback,
+};
+
 pub const LONG_BACKOFF: Rule = Rule {
     id: "long-backoff",
     title: "long backoff after collisions",
@@ -205,11 +214,35 @@ fn collisions(facts: &Facts<'_>) -> Vec<Cause> {
         subject: node.into(),
         sentence: format!("{:.0} % of the attempts of {node} collide.", 100.0 * rate),
         weight: (2.0 * rate).min(0.7),
-        remedies: vec![Remedy {
-            label: format!("CWmin of {ap} at the AP and {stations} at stations"),
-            settings: edits.clone(),
-        }],
+        remedies: vec![
+            Remedy {
+                label: format!("CWmin of {ap} at the AP and {stations} at stations"),
+                settings: edits.clone(),
+            },
+            match aggregation(facts).is_some() {
+                true => remedy(
+                    "RTS/CTS before PPDUs above 1 ms",
+                    "cell.rts_longer_than",
+                    "1 ms",
+                ),
+                false => remedy("RTS/CTS before long frames", "cell.rts_threshold", "500 B"),
+            },
+        ],
         edits,
+    }]
+}
+
+fn rate_fallback(facts: &Facts<'_>) -> Vec<Cause> {
+    let has_arf = |cell: &&Value| text(cell, "rate_control") == "arf";
+    if facts.cell().filter(has_arf).is_none() {
+        return Vec::new();
+    }
+    vec![Cause {
+        subject: "cell".into(),
+        sentence: "ARF lowers rates after losses, also after collisions.".into(),
+        weight: 0.5,
+        edits: vec![set("cell.rate_control", "fixed")],
+        remedies: vec![remedy("fixed rates", "cell.rate_control", "fixed")],
     }]
 }
 
@@ -236,6 +269,13 @@ fn ap_access(facts: &Facts<'_>) -> Vec<Cause> {
             "cell.ap.txop_packets",
             "4",
         ));
+        let pifs = [("aifsn", 1), ("cwmin", 0), ("cwmax", 0)];
+        remedies.push(Remedy {
+            label: "PIFS access for the AP".into(),
+            settings: pifs
+                .map(|(key, value)| set(format!("cell.ap.{key}"), value))
+                .into(),
+        });
     }
     if facts.scenario["vsb"].is_null() {
         let by_direction: Vec<Setting> = vec![set("vsb.fairness", "direction")];

@@ -39,6 +39,15 @@ pub const SMALL_INITIAL_WINDOW: Rule = Rule {
     find: small_initial_window,
 };
 
+pub const SMALL_SEGMENTS: Rule = Rule {
+    id: "small-segments",
+    title: "small segments",
+    applies: "a TCP flow has segments of less than 1,200 B",
+    edit: "segments of 1,460 B",
+    objectives: &[THROUGHPUT],
+    find: small_segments,
+};
+
 pub const SCALABLE_CONTROL: Rule = Rule {
     id: "scalable-control",
     title: "scalable congestion control in a queue for classic flows",
@@ -158,6 +167,26 @@ fn small_initial_window(facts: &Facts<'_>) -> Vec<Cause> {
         weight: 0.4,
         remedies: vec![Remedy {
             label: "initial window of 10 segments".into(),
+            settings: edits.clone(),
+        }],
+        edits,
+    }]
+}
+
+fn small_segments(facts: &Facts<'_>) -> Vec<Cause> {
+    let size = |flow: &Flow<'_>| flow.tcp["mss_bytes"].as_f64().unwrap_or(1460.0);
+    let is_small = |flow: &&Flow<'_>| flow.is_tcp() && size(flow) < 1200.0;
+    let flows: Vec<&Flow<'_>> = facts.flows.iter().filter(is_small).collect();
+    let Some(first) = flows.first() else {
+        return Vec::new();
+    };
+    let edits = of_tcp(facts, &flows, "mss", "1460 B");
+    vec![Cause {
+        subject: first.class.into(),
+        sentence: format!("Segments of {} have {:.0} B.", first.class, size(first)),
+        weight: 0.4,
+        remedies: vec![Remedy {
+            label: "segments of 1,460 B".into(),
             settings: edits.clone(),
         }],
         edits,

@@ -30,7 +30,8 @@ pub const MANY_CONNECTIONS: Rule = Rule {
 pub const UNRESPONSIVE: Rule = Rule {
     id: "unresponsive",
     title: "datagrams that do not slow down",
-    applies: "datagrams are sent greedily, or at more than 500 kb/s while 1 % or more are lost",
+    applies: "datagrams are sent greedily, or at more than 500 kb/s while 1 % or more are lost or \
+              they are 30 % of the goodput or more",
     edit: "a tenth of the rate; 1 Mb/s for a greedy source",
     objectives: &[FAIRNESS, THROUGHPUT, DELAY, CALLS],
     find: unresponsive,
@@ -145,9 +146,12 @@ fn unresponsive(facts: &Facts<'_>) -> Vec<Cause> {
     let mut found: Vec<Cause> = Vec::new();
     for flow in &facts.flows {
         let loss = mean(flow.answer, "loss_probability").unwrap_or(0.0);
+        let share = mean(flow.answer, "goodput_share").unwrap_or(0.0);
         let slower = match flow.kind {
             Kind::Greedy => "1 Mbps".into(),
-            Kind::Paced(rate_bps) if rate_bps > SMALL_BPS && loss >= 0.01 => rate(rate_bps / 10.0),
+            Kind::Paced(rate_bps) if rate_bps > SMALL_BPS && (loss >= 0.01 || share >= 0.3) => {
+                rate(rate_bps / 10.0)
+            }
             _ => continue,
         };
         let traffic = flow.traffic_key();
@@ -172,8 +176,10 @@ fn unresponsive(facts: &Facts<'_>) -> Vec<Cause> {
         found.push(Cause {
             subject: flow.class.into(),
             sentence: format!(
-                "{} sends datagrams without congestion control, and loses {:.0} %.",
+                "{} sends datagrams without congestion control: {:.0} % of the goodput, and {:.0} % \
+                 are lost.",
                 flow.class,
+                100.0 * share,
                 100.0 * loss
             ),
             weight: 0.75,

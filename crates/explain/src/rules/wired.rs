@@ -2,8 +2,10 @@
 
 use super::queues::milliseconds;
 use super::{CALLS, Cause, DELAY, FAIRNESS, Remedy, Rule, THROUGHPUT, remedy};
-use crate::edits::{Topology, faster, link_key, link_rate_bps, of_tcp, rate, set, time, topology};
-use crate::facts::{Facts, Flow, list, mean, text};
+use crate::edits::{
+    Topology, faster, is_implicit, link_key, link_rate_bps, of_tcp, rate, set, time, topology,
+};
+use crate::facts::{Facts, Flow, list, mean, named, text};
 
 /// Utilisation from which a line may be too slow. [-]
 const USED: f64 = 0.3;
@@ -64,7 +66,7 @@ fn slow_lines(facts: &Facts<'_>) -> Vec<Cause> {
             continue;
         }
         let label = format!(
-            "a line of {}; no setting adds capacity",
+            "faster line of {} (no setting adds capacity)",
             rate(2.0 * rate_bps)
         );
         found.push(Cause {
@@ -109,15 +111,15 @@ fn long_paths(facts: &Facts<'_>) -> Vec<Cause> {
         if link["of_host"] == true || name.ends_with("/back") || delay_s < LONG_S {
             continue;
         }
-        if let (Topology::Links, Some(key)) = (topology(facts), link_key(facts, name, "delay")) {
+        if let Some(key) = link_key(facts, name, "delay") {
             add(name, key, delay_s, time(delay_s / 2.0));
         }
     }
     for (class, one_way_s) in classes(facts) {
         let key = match topology(facts) {
-            Topology::Dumbbell if class == "flow" => "dumbbell.rtt".into(),
-            Topology::ParkingLot if class == "through" => "parking_lot.rtt".into(),
-            Topology::Links => continue,
+            Topology::Dumbbell if is_implicit(facts, class) => "dumbbell.rtt".into(),
+            Topology::ParkingLot if is_implicit(facts, class) => "parking_lot.rtt".into(),
+            Topology::Links if !has_host_delay(facts, class) => continue,
             _ => format!("flow.{class}.rtt"),
         };
         if one_way_s >= LONG_S {
@@ -125,6 +127,18 @@ fn long_paths(facts: &Facts<'_>) -> Vec<Cause> {
         }
     }
     found
+}
+
+/// Whether the links of a class's own hosts have a propagation time.
+fn has_host_delay(facts: &Facts<'_>, class: &str) -> bool {
+    let links = list(facts.scenario, "links");
+    let flows = list(facts.scenario, "flows");
+    let mut path = flows
+        .iter()
+        .filter(|flow| text(flow, "class") == class)
+        .flat_map(|flow| list(flow, "forward"))
+        .filter_map(|name| named(links, name.as_str()?));
+    path.any(|link| link["of_host"] == true && link["delay_s"].as_f64() > Some(0.0))
 }
 
 /// Classes of TCP flows between wired nodes, with their mean one-way propagation time. [s]
@@ -210,7 +224,7 @@ fn unequal_rtts(facts: &Facts<'_>) -> Vec<Cause> {
     classes
         .into_iter()
         .filter(|(class, time_s)| {
-            *time_s > 0.001 && *time_s >= 1.5 * nearest_s && !["flow", "through"].contains(class)
+            *time_s > 0.001 && *time_s >= 1.5 * nearest_s && !is_implicit(facts, class)
         })
         .map(|(class, time_s)| Cause {
             subject: class.into(),

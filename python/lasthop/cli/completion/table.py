@@ -30,6 +30,7 @@ KINDS = {
     "DIR": "directory",
     "FILE": "file",
     "FILE.csv": "file",
+    "FILE.toml": "file",
     "[NAME=]FILE": "file",
     "UP DOWN": "file",
     "-- COMMAND ...": "file",

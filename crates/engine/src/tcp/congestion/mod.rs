@@ -316,6 +316,12 @@ impl Congestion {
         (if cwnd < receive { cwnd } else { receive }) as i32 as u32 // neither is negative or 2^31
     }
 
+    /// Whether [`usable`](Congestion::usable) is the receive window.
+    #[inline(always)]
+    pub(super) fn fills_receive_window(&self) -> bool {
+        self.window.cwnd >= self.window.receive
+    }
+
     pub(super) fn repair(&self) -> Repair {
         self.algorithm.repair()
     }

@@ -85,6 +85,11 @@ impl Sender {
         self.opening.stage == Stage::Due
     }
 
+    /// Whether data may be sent.
+    pub(super) fn is_open(&self) -> bool {
+        self.opening.stage == Stage::Open
+    }
+
     /// The SYN that has to leave, which counts as sent from here on.
     #[cold]
     pub fn next_opening(&mut self, now: Time) -> Option<Syn> {

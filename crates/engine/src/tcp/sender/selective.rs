@@ -14,6 +14,7 @@
 use super::timed::Timed;
 use super::{Segment, Sender};
 use crate::kernel::time::Time;
+use crate::tcp::limit::Limit;
 use crate::tcp::recovery::{DUPACK_THRESHOLD, Recovery};
 use crate::tcp::scoreboard::{NextSeg, Scoreboard, Update};
 use crate::tcp::{Ack, Blocks, TcpSettings};
@@ -174,13 +175,33 @@ impl Sender {
         edge.min(self.limit)
     }
 
+    /// A poll finds the window used up.
+    #[inline]
+    pub(super) fn meet_window(&mut self) {
+        self.limit_met = Limit::of_window(self.congestion.fills_receive_window());
+    }
+
+    /// A poll finds the [`right_edge`](Sender::right_edge) at `next`: the end of the data, or of the receive window.
+    #[inline]
+    pub(super) fn meet_right_edge(&mut self, next: u32) {
+        if next >= self.limit {
+            self.meet_end();
+        } else {
+            self.limit_met = Limit::Rwnd;
+        }
+    }
+
     /// Number of the next segment, and whether it was sent before.
     fn next_in_recovery(&mut self, recover: u32, board: &mut Scoreboard) -> Option<(u32, bool)> {
         if !board.has_room(self.snd_una, self.snd_max, self.congestion.usable()) {
+            self.meet_window();
             return None;
         }
         let fresh = self.snd_max < self.right_edge();
-        let next = board.next_seg(self.snd_una, self.snd_max, recover, fresh)?;
+        let Some(next) = board.next_seg(self.snd_una, self.snd_max, recover, fresh) else {
+            self.meet_right_edge(self.snd_max);
+            return None;
+        };
         board.on_sent();
         Some(match next {
             NextSeg::Again(number) => (number, true),
@@ -198,8 +219,12 @@ impl Sender {
         while self.snd_nxt < self.snd_max && board.is_sacked(self.snd_nxt) {
             self.snd_nxt += 1;
         }
-        let outstanding = board.unsacked(self.snd_una, self.snd_nxt);
-        if outstanding >= self.congestion.usable() || self.snd_nxt >= self.right_edge() {
+        if self.snd_nxt >= self.right_edge() {
+            self.meet_right_edge(self.snd_nxt);
+            return None;
+        }
+        if board.unsacked(self.snd_una, self.snd_nxt) >= self.congestion.usable() {
+            self.meet_window();
             return None;
         }
         if let Recovery::Open { dupacks: 1.. } = self.recovery {

@@ -407,14 +407,21 @@ impl Sender {
     }
 
     #[inline]
-    fn next_in_window(&self, timed: &mut Timed) -> Option<(u32, bool)> {
+    fn next_in_window(&mut self, timed: &mut Timed) -> Option<(u32, bool)> {
         if !timed.has_room(self.congestion.usable()) {
+            match timed.rack.has_lost() || self.snd_max < self.limit {
+                true => self.meet_window(),
+                false => self.meet_end(),
+            }
             return None;
         }
         let next = match timed.rack.first_lost(self.snd_una, self.snd_max) {
             Some(number) => (number, true),
             None if self.snd_max < self.right_edge() => (self.snd_max, false),
-            None => return None,
+            None => {
+                self.meet_right_edge(self.snd_max);
+                return None;
+            }
         };
         timed.first = false;
         if let Some(reduction) = &mut timed.reduction {

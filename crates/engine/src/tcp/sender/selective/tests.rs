@@ -6,6 +6,7 @@ use crate::kernel::time::Span;
 use crate::packet::EcnEcho;
 use crate::tcp::CongestionControl::{Cubic, NewReno};
 use crate::tcp::TcpSettings;
+use crate::tcp::limit::Limit;
 use crate::tcp::pipe::{MS, Pipe, plain, settings};
 
 impl Sender {
@@ -20,6 +21,20 @@ impl Sender {
             Recovery::Fast { .. } => board.pipe(self.snd_una, self.snd_max),
             _ => board.unsacked(self.snd_una, self.snd_nxt),
         }
+    }
+
+    /// Asserts that the limit met is one that the windows and the data allow; to be called after a poll.
+    pub(in crate::tcp) fn check_limit(&self) {
+        let (cwnd, receive) = (self.congestion.cwnd(), self.congestion.receive_window());
+        let sent_all = self.snd_max == self.limit;
+        let at_edge = self.snd_max - self.snd_una == receive;
+        let holds = match self.limit_met() {
+            Limit::None => !self.is_open() || self.finished(),
+            Limit::App => self.is_open() && !self.finished() && sent_all,
+            Limit::Rwnd => cwnd >= f64::from(receive) || at_edge && !sent_all,
+            Limit::Cwnd => cwnd < f64::from(receive) && self.limit > 0,
+        };
+        assert!(holds, "{:?} of {self:?}", self.limit_met());
     }
 
     /// Whether `number` was SACKed.

@@ -1,0 +1,53 @@
+//! What keeps a sender from sending more.
+//!
+//! Reference: Linux, `tcp_chrono` and `tcp_write_xmit` in net/ipv4/tcp_output.c, which give the fields
+//! `tcpi_busy_time`, `tcpi_rwnd_limited` and `tcpi_sndbuf_limited` of `tcp_info`;
+//! `tcp_rate_check_app_limited` in net/ipv4/tcp_rate.c.
+//!
+//! After each event a sender sends all that it may. The limit that it then meets holds until the next event:
+//!
+//! ```text
+//! nothing to send --------------------------------------> App
+//! data to send, the congestion window is used up -------> Cwnd
+//! data to send, the receive window is used up ----------> Rwnd
+//! no connection yet, or all data is acknowledged -------> None
+//! ```
+//!
+//! So the times with a limit add up to the life of the connection. Recovery, and the wait for the retransmission
+//! timer, belong to the limit of the window if there are segments to send or to send again.
+//!
+//! Differs from Linux in:
+//! - The congestion window never exceeds the receive window here. Where both are equal and used up, the limit is
+//!   the receive window; in Linux the congestion window is larger then.
+//! - While all data is sent and some is not acknowledged, Linux is busy. Here the limit is the application, as
+//!   for the rate samples of Linux. `tcpi_busy_time` less `tcpi_rwnd_limited` is therefore `Cwnd` and that part of
+//!   `App`.
+//! - There is no send buffer, so `tcpi_sndbuf_limited` has no counterpart. Nothing is paced.
+
+/// The limit that a sender meets once it has sent all that it may.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(u8)]
+pub enum Limit {
+    /// The congestion window.
+    Cwnd = 0,
+    /// The receive window.
+    Rwnd = 1,
+    /// The application: all data has been sent.
+    App = 2,
+    /// There is no connection yet, or all data of the flow has been acknowledged.
+    None = 3,
+}
+
+impl Limit {
+    /// Number of limits with a time of their own.
+    pub const COUNT: usize = 3;
+
+    /// The limit of a window: the receive window if the congestion window is not smaller.
+    #[inline(always)]
+    pub(super) fn of_window(is_receive: bool) -> Limit {
+        match is_receive {
+            true => Limit::Rwnd,
+            false => Limit::Cwnd,
+        }
+    }
+}

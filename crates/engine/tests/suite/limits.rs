@@ -1,0 +1,79 @@
+//! What limits a TCP flow: its congestion window, its receive window, its application.
+
+use super::queues::{mean, simulate};
+
+/// One flow over 100 Mb/s and 100 ms, without a loss: 833 packets fill the path.
+const PATH: &str = r#"
+duration = "20 s"
+warmup = "0 s"
+replications = 1
+dumbbell = { flows = 1, access = "1 Gbps", bottleneck = "100 Mbps", rtt = "100 ms" }
+queue = 2000
+tcp = { congestion = "newreno", delayed_ack = false, initial_cwnd = 2, handshake = false }
+"#;
+
+/// Fractions of the time that each limit holds for flow `name`: cwnd, rwnd, application.
+fn limits(text: &str, settings: &[(&str, &str)], name: &str) -> [f64; 3] {
+    let result = simulate(text, settings);
+    ["cwnd", "rwnd", "app"].map(|limit| {
+        let quantity = format!("{limit}_limited_fraction");
+        mean(&result, "flows", name, &quantity)
+    })
+}
+
+#[test]
+fn a_window_below_the_path_is_the_limit_once_slow_start_has_reached_it() {
+    // 2, 4, 8, 16: the ACK of the 14th segment makes the window 16, after three round trips
+    let [cwnd, rwnd, app] = limits(PATH, &[("tcp.window", "16")], "flow-1");
+    assert!((cwnd - 3.0 * 0.1 / 20.0).abs() < 2e-4, "{cwnd}");
+    assert!((cwnd + rwnd - 1.0).abs() < 1e-12 && app == 0.0);
+    // the same whatever finds losses
+    for settings in [[("tcp.sack", "true")], [("tcp.sack", "true")]] {
+        let settings = [&settings[..], &[("tcp.window", "16")]].concat();
+        assert_eq!(limits(PATH, &settings, "flow-1"), [cwnd, rwnd, app]);
+        let settings = [&settings[..], &[("tcp.rack", "true")]].concat();
+        assert_eq!(limits(PATH, &settings, "flow-1"), [cwnd, rwnd, app]);
+    }
+}
+
+#[test]
+fn a_window_above_path_and_queue_is_never_the_limit() {
+    let large = [("tcp.window", "5000"), ("queue", "100")];
+    for more in [&[][..], &[("tcp.sack", "true"), ("tcp.rack", "true")][..]] {
+        let settings = [&large[..], more].concat();
+        assert_eq!(limits(PATH, &settings, "flow-1"), [1.0, 0.0, 0.0]);
+    }
+}
+
+#[test]
+fn a_finite_flow_has_nothing_to_send_in_its_last_round_trip_and_no_limit_afterwards() {
+    // 2, 4, 8, 16, 32: 62 segments in five round trips, of which the last only waits
+    let finite = [("tcp.window", "5000"), ("dumbbell.segments", "62")];
+    let [cwnd, rwnd, app] = limits(PATH, &finite, "flow-1");
+    assert!((cwnd - 0.4 / 20.0).abs() < 4e-4, "{cwnd}");
+    assert!((app - 0.1 / 20.0).abs() < 4e-4, "{app}");
+    assert_eq!(rwnd, 0.0);
+}
+
+#[test]
+fn a_sensor_over_tcp_is_limited_by_its_application() {
+    let text = r#"
+duration = "60 s"
+warmup = "1 s"
+replications = 1
+cell = { phy = "802.11b" }
+wire = { delay = "10 ms" }
+tcp.handshake = true
+station.meter.sensor_up = { every = "2 s", transport = "tcp" }
+"#;
+    let [cwnd, rwnd, app] = limits(text, &[], "meter/sensor-up/1");
+    assert_eq!([cwnd, rwnd], [0.0, 0.0]);
+    assert!((app - 1.0).abs() < 1e-12, "{app}");
+}
+
+#[test]
+fn a_handshake_belongs_to_no_limit() {
+    let [cwnd, rwnd, app] = limits(PATH, &[("tcp.handshake", "true")], "flow-1");
+    let sum = cwnd + rwnd + app;
+    assert!((1.0 - sum - 0.1 / 20.0).abs() < 2e-4, "{sum}"); // one round trip
+}

@@ -1,0 +1,179 @@
+"""`lasthop what-if`."""
+
+from pathlib import Path
+from textwrap import wrap
+from typing import Annotated
+
+import typer
+
+from lasthop.cli.boundary import Interrupted, note, print_either
+from lasthop.cli.limits import kept_disciplines
+from lasthop.cli.options import (
+    OUT_RULE,
+    File,
+    Jobs,
+    Json,
+    RunTime,
+    Seed,
+    Settings,
+    counted,
+    directory,
+    file_name,
+    read_scenario,
+    unset,
+    writable,
+)
+from lasthop.cli.picture import Plot, changed, picture_path, save_picture, tell
+from lasthop.cli.progress import batch_bar
+from lasthop.cli.screen import screen_width
+from lasthop.cli.tables import print_table
+from lasthop.display.what_if import (
+    BEST,
+    about,
+    difference_rows,
+    headers,
+    intervals,
+    sentences,
+    value_rows,
+)
+from lasthop.errors import UserError
+from lasthop.extras import need
+from lasthop.ownership import refuse_foreign
+from lasthop.quantities import check_name
+from lasthop.whatif.cases import (
+    EXAMPLE,
+    Case,
+    all_cases,
+    case_of_text,
+    cases_of_file,
+    scenarios_of,
+)
+from lasthop.whatif.what_if import FILES, REPLICATIONS, WhatIf, base_of
+from lasthop.whatif.what_if import what_if as ask
+
+WIDEST = 100
+"""Width at which sentences are wrapped. [characters]"""
+
+
+def what_if(
+    file: File,
+    case: Annotated[
+        list[str] | None,
+        unset(
+            '"NAME: PATH=VALUE; ..."',
+            "Compare this case: a name and one or more settings, such as "
+            '"fq: wire.queue.fq_codel={}"; repeatable.',
+        ),
+    ] = None,
+    cases: Annotated[
+        Path | None,
+        unset(
+            "FILE.toml",
+            "Compare the cases of this file, with one table [case.NAME] per case and one setting "
+            "per line.",
+            parser=file_name,
+        ),
+    ] = None,
+    replications: Annotated[
+        str | None,
+        unset(
+            "N",
+            "Run this many independent replications of each case, at least 2; by default "
+            f"{REPLICATIONS}, or as many as the scenario sets if these are more.",
+        ),
+    ] = None,
+    seed: Seed = None,
+    jobs: Jobs = None,
+    settings: Settings = None,
+    show: Annotated[
+        list[str] | None,
+        unset(
+            "NAME",
+            "Compare this quantity, one column per item, such as flows.one_way_delay_p99_s; "
+            "repeatable. By default delay and loss of calls, goodput in each direction, and "
+            "Jain's index.",
+        ),
+    ] = None,
+    max_time: RunTime = None,
+    out: Annotated[
+        Path | None,
+        directory(
+            f"{OUT_RULE} The files are what-if.json and tables of the differences. Finished "
+            f"simulations are kept there and reused. By default no files are written."
+        ),
+    ] = None,
+    plot: Plot = None,
+    as_json: Json = False,
+) -> None:
+    """Compare named cases of a scenario with the scenario as it is."""
+    asked = asked_cases(case or [], cases)
+    for name in show or ():
+        check_name(name)
+    scenario = read_scenario(file, settings, replications=replications, seed=seed)
+    scenario = base_of(scenario, replications)
+    need("lasthop what-if", "scipy", *(("pandas", "pyarrow") if out is not None else ()))
+    known = set(kept_disciplines(scenario))
+    for each in scenarios_of(scenario, asked).values():
+        for line in kept_disciplines(each):
+            if line not in known:
+                note(f"note: {line}", err=True)
+    if out is not None:
+        writable(out)
+        refuse_foreign(out, FILES)
+    told = [("case", each.name) for each in asked]
+    picture = picture_path(plot, scenario, "what-if", changed(scenario, *told), out)
+    if picture is not None:
+        need("a picture", "matplotlib")
+    with batch_bar(f"comparing {counted(len(asked), 'case')}") as progress:
+        try:
+            found = ask(
+                scenario,
+                asked,
+                show=show or (),
+                directory=out,
+                jobs=jobs,
+                progress=progress,
+                max_time_s=max_time,
+            )
+        except KeyboardInterrupt:
+            kept = "no simulation is kept" if out is None else "finished simulations are kept"
+            again = None if out is None else "run the same command again to continue"
+            raise Interrupted(f"not all cases are simulated; {kept}", again) from None
+    try:
+        if out is not None:
+            found.save(out)
+    finally:  # A full disk must not cost the result.
+        print_either(as_json, found.to_json, lambda: print_what_if(found))
+    if out is not None:
+        tell("comparison and tables", out, as_json=as_json)
+    save_picture(found.plot, picture, as_json=as_json)
+
+
+def asked_cases(texts: list[str], file: Path | None) -> list[Case]:
+    """Return the cases of both options; at least one must be given."""
+    if not texts and file is None:
+        raise UserError("no case to compare: expected --case or --cases", EXAMPLE)
+    found = [case_of_text(text) for text in texts]
+    return all_cases([*found, *(cases_of_file(file) if file is not None else ())])
+
+
+def print_what_if(found: WhatIf) -> None:
+    """Print the means of each case, what their differences say in words, and the differences."""
+    typer.echo(f"{found.scenario.typed.name}: {counted(len(found.cases), 'case')} against as it is")
+    typer.echo(f"{about(found)}\n")
+    heads = headers(found)
+    print_table(heads, value_rows(found), most=None)
+    if any(change.is_best for change in found.changes):
+        typer.echo(f"{BEST}\n")
+    for line in sentences(found):
+        echo_wrapped(line, "    " if line.startswith("  ") else "")
+    typer.echo()
+    echo_wrapped(f"Differences from as it is, paired by replication; {intervals(found)}:")
+    typer.echo()
+    print_table(heads, difference_rows(found), most=None)
+
+
+def echo_wrapped(line: str, indent: str = "") -> None:
+    """Print a sentence, wrapped; its further lines begin with `indent`."""
+    width = min(screen_width() or WIDEST, WIDEST)
+    typer.echo("\n".join(wrap(line, width, subsequent_indent=indent)))

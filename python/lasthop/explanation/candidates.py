@@ -1,0 +1,88 @@
+"""Causes and remedies of a scenario, each as a checked scenario with its edit."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from lasthop.errors import ScenarioError
+from lasthop.scenario import Scenario
+
+__all__ = ["Candidate", "causes_of", "remedies_of"]
+
+Settings = tuple[tuple[str, str], ...]
+
+ALTERNATIVES = (("cell.ap_queue", "cell.ap.queue"),)
+"""Keys of the same setting; a file that has one of them refuses the other."""
+
+
+@dataclass(frozen=True)
+class Candidate:
+    """A change of the scenario: the edit that removes a cause, or a remedy."""
+
+    id: str
+    """Identifier of the cause, see ``lasthop explain --rules``."""
+    title: str
+    """Name of the cause, or of the remedy."""
+    subject: str
+    """Place of the cause: a queue, a link, a station's table, or a class of flows."""
+    sentence: str
+    settings: Settings
+    scenario: Scenario
+
+    @property
+    def name(self) -> str:
+        """Unique name of the change."""
+        return "; ".join(f"{key}={value}" for key, value in self.settings)
+
+
+def edited(base: Scenario, settings: Settings) -> tuple[Settings, Scenario] | None:
+    """Return an edit that the scenario accepts, and the edited scenario; None without effect."""
+    for old, new in (("", ""), *ALTERNATIVES):
+        named = tuple((new if key == old else key, value) for key, value in settings)
+        try:
+            found = Scenario(base, named)
+        except ScenarioError:
+            continue
+        if found.key != base.key:
+            return named, found
+    return None
+
+
+def causes_of(base: Scenario, causes: Iterable[Mapping[str, Any]]) -> list[Candidate]:
+    """Return the causes whose edit the scenario accepts, and which changes it.
+
+    Two causes with the same edited scenario are one: the first.
+    """
+    return checked(
+        base,
+        (
+            (cause["id"], cause["title"], cause["subject"], cause["sentence"], cause["edits"])
+            for cause in causes
+        ),
+    )
+
+
+def remedies_of(base: Scenario, causes: Iterable[Mapping[str, Any]]) -> list[Candidate]:
+    """Return the remedies of all causes, each change once."""
+    return checked(
+        base,
+        (
+            (cause["id"], remedy["label"], cause["subject"], cause["sentence"], remedy["settings"])
+            for cause in causes
+            for remedy in cause["remedies"]
+        ),
+    )
+
+
+def checked(
+    base: Scenario, given: Iterable[tuple[str, str, str, str, Sequence[Sequence[str]]]]
+) -> list[Candidate]:
+    """Return the changes that the scenario accepts, each once."""
+    found: dict[str, Candidate] = {}
+    for cause, title, subject, sentence, edits in given:
+        accepted = edited(base, tuple((key, value) for key, value in edits))
+        if accepted is not None:
+            settings, scenario = accepted
+            candidate = Candidate(cause, title, subject, sentence, settings, scenario)
+            found.setdefault(scenario.key, candidate)
+    return list(found.values())

@@ -1,0 +1,59 @@
+"""Facts of a run as lines of text."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+__all__ = ["fact_lines"]
+
+MOST_DELAYS = 4
+"""Flows whose waits are printed."""
+
+LIMITED_BY = {
+    "application": "the application",
+    "air": "the air",
+    "rwnd": "the receive window",
+    "cwnd": "the congestion window",
+}
+
+
+def fact_lines(facts: Mapping[str, Any], *, most_delays: int = MOST_DELAYS) -> Iterator[str]:
+    """Yield where packets wait, what limits each flow, and the station that costs most air time.
+
+    Parameters
+    ----------
+    facts : mapping
+        Facts of a run, see `lasthop.explanation.facts.facts`.
+    most_delays : int
+        Number of flows whose waits are given: calls first, then the longest delays.
+    """
+    calls = [call["flows"] for call in facts["calls"]]
+    in_calls = {name for flows in calls for name in flows}
+    delays = sorted(
+        facts["delays"], key=lambda item: (item["flow"] not in in_calls, -item["total_s"])
+    )
+    for item in delays[:most_delays]:
+        parts = [part for part in item["parts"] if part["share"] >= 0.05][:3]
+        shares = ", ".join(f"{100 * part['share']:.0f} % in {part['queue']}" for part in parts)
+        yield f"{item['flow']} takes {1e3 * item['total_s']:.3g} ms: {shares or 'no queue'}"
+    for item in facts["limits"]:
+        flows = listed(item["flows"])
+        if item["by"] == "line":
+            yield f"{item['where']} limits {flows}: the line is {100 * item['fraction']:.0f} % used"
+        elif item["by"] == "air":
+            yield f"the air limits {flows}: it is busy {100 * item['fraction']:.0f} % of the time"
+        else:
+            share = f"{100 * item['fraction']:.0f} % of the time"
+            yield f"{LIMITED_BY[item['by']]} limits {flows}: {share}"
+    air = facts["air"]
+    if air:
+        yield (
+            f"{air['station']} costs most air: {100 * air['airtime_fraction']:.0f} % of the time "
+            f"for {100 * air['goodput_share']:.0f} % of the goodput"
+        )
+
+
+def listed(names: Sequence[str], most: int = 3) -> str:
+    """Return names in a list, and the number of those that are left out."""
+    if len(names) <= most:
+        return ", ".join(names)
+    return f"{', '.join(names[:most])} and {len(names) - most} more"

@@ -1,0 +1,471 @@
+"""Objectives: one number per replication, and the condition under which nothing is to improve.
+
+Each objective is a number of which more or less is better:
+
+=============  ======================================================================  ======
+objective      number per replication                                                  better
+=============  ======================================================================  ======
+``calls``      number of bad call directions, plus a remainder below 1: the mean over  less
+               directions of half of the 99th percentile of the one-way delay in
+               seconds, at most 1 s, and of half of ten times the loss, at most 10 %
+``delay``      the worst flow's delay in seconds: the 99th percentile of the one-way   less
+               delay of datagrams plus 1 s times their loss; without datagrams the
+               95th percentile of the completion time of web pages and flows with an
+               end; without these the 99th percentile of the round-trip time
+``throughput`` goodput of all flows, in bit/s                                          more
+``fairness``   Jain's index of the goodputs of those who always demand more: stations  more
+               of a cell (each direction, if one has both), else flows; also of
+               datagrams at 500 kb/s or more that lose more than 1 %, or get more than
+               the mean of the others
+=============  ======================================================================  ======
+
+With a target, calls, delay and throughput are those of the target's flows. Fairness is then the
+target's goodput divided by the mean goodput of all who always demand more.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from math import fsum
+from statistics import fmean
+from typing import Any, TypeAlias
+
+from lasthop.errors import UserError, nearest
+from lasthop.result import Result
+from lasthop.scenario import Scenario
+
+__all__ = ["OBJECTIVES", "Objective", "Shown", "default_objective", "objective_for"]
+
+CALL_DELAY_S = 0.15
+"""99th percentile of the one-way delay that a good call does not exceed (ITU-T G.114). [s]"""
+
+CALL_LOSS = 0.01
+"""Part of a call's datagrams that a good call may lose. [-]"""
+
+SHORT_DELAY_S = 0.05
+"""99th percentile of the one-way delay below which datagrams are satisfied. [s]"""
+
+SHORT_COMPLETION_S = 0.5
+"""95th percentile of the completion time below which pages and short flows are satisfied. [s]"""
+
+SHORT_RTT_S = 0.05
+"""99th percentile of the round-trip time below which bulk flows are satisfied. [s]"""
+
+EVEN = 0.97
+"""Jain's index from which a distribution is even. [-]"""
+
+LARGE_BPS = 500_000
+"""Rate from which datagrams share with those who always demand more. [bit/s]"""
+
+LOST_S = 1.0
+"""Delay that counts for a lost datagram in the objective ``delay``. [s]"""
+
+Row: TypeAlias = Mapping[str, Any]
+Column: TypeAlias = list[float]
+
+
+@dataclass(frozen=True)
+class Shown:
+    """A quantity that is printed for an objective."""
+
+    title: str
+    unit: str
+    scale: float
+    """Factor from the value to the unit. [-]"""
+    values: Callable[[Result], Column]
+    """Returns one value per replication."""
+
+
+@dataclass(frozen=True)
+class Objective:
+    """A number per replication that is to become larger or smaller."""
+
+    name: str
+    target: str | None
+    direction: int
+    """-1 if less is better, 1 if more is. [-]"""
+    values: Callable[[Result], Column]
+    """Returns the number of each replication."""
+    shown: tuple[Shown, ...]
+    """Quantities that are printed; the first stands for the objective."""
+    is_met: Callable[[Result], bool]
+    """Returns whether nothing is to improve."""
+    met: str
+    """Condition of `is_met`, in words."""
+
+
+def flows_of(scenario: Scenario, target: str | None) -> list[Row]:
+    """Return the flows of a station, a table of stations, a class or a name; all without target.
+
+    Raises
+    ------
+    UserError
+        The scenario has no such station or flow.
+    """
+    flows: list[Row] = scenario.to_dict()["flows"]
+    if target is None:
+        return flows
+    found = [
+        flow
+        for flow in flows
+        if target in (flow["name"], flow["class"], flow["station"])
+        or flow["name"].startswith(f"{target}/")
+    ]
+    if not found:
+        known = {str(flow[key]) for flow in flows for key in ("class", "station", "name")}
+        near = ", ".join(nearest(target, sorted(known - {"None"})))
+        raise UserError(f'target="{target}": no station or flow has this name', f"names: {near}")
+    return found
+
+
+def default_objective(scenario: Scenario, target: str | None = None) -> str:
+    """Return the objective of a scenario that states none.
+
+    It is ``calls`` with calls, ``delay`` with datagrams at a rate, sensors, web pages or flows with
+    an end, and ``throughput`` otherwise.
+    """
+    flows = flows_of(scenario, target)
+    if call_directions(flows):
+        return "calls"
+    return "delay" if any(map(is_short, flows)) else "throughput"
+
+
+def is_short(flow: Row) -> bool:
+    """Return whether a flow neither has an end far away nor keeps a queue full."""
+    return is_paced(flow) or bool(flow.get("web")) or bool((flow.get("tcp") or {}).get("segments"))
+
+
+def is_paced(flow: Row) -> bool:
+    """Return whether a flow is datagrams at a rate, or reports of a sensor."""
+    if flow.get("sensor"):
+        return True
+    return bool(flow.get("udp")) and flow["udp"]["rate_bps"] > 0
+
+
+def always_demands(flow: Row) -> bool:
+    """Return whether a flow always demands more: bulk TCP, or a greedy source."""
+    return not is_short(flow)
+
+
+def call_directions(flows: Sequence[Row]) -> dict[tuple[str, str], list[str]]:
+    """Return the flows of each direction of each call, by station or host and direction."""
+    found: dict[tuple[str, str], list[str]] = {}
+    for flow in flows:
+        owner, _, kind = str(flow["name"]).rpartition("/")[0].rpartition("/")
+        medium, _, direction = kind.rpartition("-")
+        if is_paced(flow) and medium in ("udp", "audio", "video") and direction in ("up", "down"):
+            found.setdefault((owner, direction), []).append(flow["name"])
+    owners = [owner for owner, _ in found]
+    return {each: names for each, names in found.items() if owners.count(each[0]) == 2}
+
+
+def columns(result: Result, names: Sequence[str], quantity: str, missing: float) -> list[Column]:
+    """Return a quantity of several flows, one column each; a missing value has a substitute."""
+    items = result.sample_tree.get("flows", {})
+    found = []
+    for name in names:
+        values = items.get(name, {}).get(quantity) or [None] * result.replications
+        found.append([missing if value is None else value for value in values])
+    return found
+
+
+def worst(found: Sequence[Column], count: int) -> Column:
+    """Return the largest value of each replication, 0 without columns."""
+    return [max(row) for row in zip(*found, strict=True)] if found else [0.0] * count
+
+
+def calls(scenario: Scenario, target: str | None) -> Objective:
+    """Return the objective of good calls.
+
+    Raises
+    ------
+    UserError
+        The scenario, or the target, has no call.
+    """
+    if not call_directions(flows_of(scenario, target)):
+        raise UserError(
+            'objective="calls": there is no call; expected a station or host with datagrams at a '
+            "rate in both directions",
+            "write `call = 1` in a station's table, or choose another objective",
+        )
+
+    def directions(result: Result) -> list[tuple[Column, Column]]:
+        flows = flows_of(result.scenario, target)
+        found = []
+        for names in call_directions(flows).values():
+            delay = worst(columns(result, names, "one_way_delay_p99_s", 1.0), result.replications)
+            loss = worst(columns(result, names, "loss_probability", 1.0), result.replications)
+            found.append((delay, loss))
+        return found
+
+    def bad(result: Result) -> Column:
+        each = [
+            [float(d > CALL_DELAY_S or p > CALL_LOSS) for d, p in zip(delay, loss, strict=True)]
+            for delay, loss in directions(result)
+        ]
+        return [fsum(row) for row in zip(*each, strict=True)]
+
+    def values(result: Result) -> Column:
+        rest = [
+            [(min(d, 1.0) + min(10.0 * p, 1.0)) / 2.0 for d, p in zip(delay, loss, strict=True)]
+            for delay, loss in directions(result)
+        ]
+        return [
+            count + fmean(row)
+            for count, row in zip(bad(result), zip(*rest, strict=True), strict=True)
+        ]
+
+    def is_met(result: Result) -> bool:
+        return not any(bad(result))
+
+    return Objective(
+        "calls",
+        target,
+        -1,
+        values,
+        (
+            Shown(
+                "99 % within",
+                "ms",
+                1e3,
+                lambda result: worst([delay for delay, _ in directions(result)], 0),
+            ),
+            Shown(
+                "lost", "%", 1e2, lambda result: worst([loss for _, loss in directions(result)], 0)
+            ),
+            Shown("bad directions", "", 1.0, bad),
+        ),
+        is_met,
+        "in every run, 99 % of the packets of each call arrive within 150 ms, and at most 1 % are "
+        "lost",
+    )
+
+
+def delay(scenario: Scenario, target: str | None) -> Objective:
+    """Return the objective of a short delay, for the kind of traffic that needs it most."""
+    flows = flows_of(scenario, target)
+    if any(map(is_paced, flows)):
+        title, bound, values = "99 % within", SHORT_DELAY_S, datagram_delay
+    elif any(map(is_short, flows)):
+        title, bound, values = "95 % done within", SHORT_COMPLETION_S, completion
+    else:
+        title, bound, values = "RTT, 99 % within", SHORT_RTT_S, round_trip
+
+    def measured(result: Result) -> Column:
+        return values(result, flows_of(result.scenario, target))
+
+    return Objective(
+        "delay",
+        target,
+        -1,
+        measured,
+        (Shown(title, "ms", 1e3, measured),),
+        lambda result: max(measured(result)) <= bound,
+        f"in every run, the worst flow has at most {1e3 * bound:g} ms ({title})",
+    )
+
+
+def datagram_delay(result: Result, flows: Sequence[Row]) -> Column:
+    """Return the worst delay of datagrams, with their losses. [s]"""
+    names = [flow["name"] for flow in flows if is_paced(flow)]
+    most = result.scenario.typed.duration_s
+    delays = columns(result, names, "one_way_delay_p99_s", most)
+    losses = columns(result, names, "loss_probability", 1.0)
+    each = [
+        [d + LOST_S * p for d, p in zip(delay, loss, strict=True)]
+        for delay, loss in zip(delays, losses, strict=True)
+    ]
+    return worst(each, result.replications)
+
+
+def completion(result: Result, flows: Sequence[Row]) -> Column:
+    """Return the worst completion time of web pages and flows with an end. [s]"""
+    most = result.scenario.typed.duration_s
+    short = [flow for flow in flows if is_short(flow)]
+    classes = result.sample_tree.get("classes", {})
+    found = []
+    for name in dict.fromkeys(flow["class"] for flow in short):
+        item = classes.get(name, {})
+        values = item.get("completion_p95_s") or item.get("completion_s")
+        if values is not None:
+            found.append([most if value is None else value for value in values])
+    if not found:
+        found = columns(result, [flow["name"] for flow in short], "completion_s", most)
+    return worst(found, result.replications)
+
+
+def round_trip(result: Result, flows: Sequence[Row]) -> Column:
+    """Return the worst round-trip time of bulk flows. [s]"""
+    most = result.scenario.typed.duration_s
+    names = [flow["name"] for flow in flows if flow.get("tcp")]
+    return worst(columns(result, names, "rtt_p99_s", most), result.replications)
+
+
+def goodputs(result: Result, flows: Sequence[Row]) -> list[Column]:
+    """Return the goodput of each flow, or of each class without single flows. [bit/s]"""
+    items = result.sample_tree.get("flows", {})
+    classes = result.sample_tree.get("classes", {})
+    names = [flow["name"] for flow in flows if flow["name"] in items]
+    found = columns(result, names, "goodput_bps", 0.0)
+    others = dict.fromkeys(flow["class"] for flow in flows if flow["name"] not in items)
+    for name in others:
+        values = classes.get(name, {}).get("goodput_bps") or [0.0] * result.replications
+        found.append([value or 0.0 for value in values])
+    return found
+
+
+def throughput(scenario: Scenario, target: str | None) -> Objective:
+    """Return the objective of a high goodput."""
+    flows_of(scenario, target)
+
+    def values(result: Result) -> Column:
+        found = goodputs(result, flows_of(result.scenario, target))
+        return [fsum(row) for row in zip(*found, strict=True)]
+
+    def is_met(result: Result) -> bool:
+        return all(is_satisfied(result, flow) for flow in flows_of(result.scenario, target))
+
+    return Objective(
+        "throughput",
+        target,
+        1,
+        values,
+        (Shown("goodput", "Mb/s", 1e-6, values),),
+        is_met,
+        "each flow is limited by its application, and loses at most 1 %",
+    )
+
+
+def is_satisfied(result: Result, flow: Row) -> bool:
+    """Return whether a flow gets what its application demands."""
+    item = result.sample_tree.get("flows", {}).get(flow["name"], {})
+    if flow.get("tcp") is None and is_paced(flow):
+        return all(value is not None and value <= 0.01 for value in item["loss_probability"])
+    share = item.get("app_limited_fraction") or [None]
+    return all(value is not None and value > 0.9 for value in share)
+
+
+def shares(result: Result) -> list[list[float]]:
+    """Return the goodputs of those who share, in each replication. [bit/s]
+
+    They are stations of a cell, each direction for itself if a station has both; else flows. Those
+    who always demand more share. So do datagrams at `LARGE_BPS` or more, unless they are satisfied
+    with less than the mean of the others.
+    """
+    flows: list[Row] = result.scenario.to_dict()["flows"]
+    demanding = [flow for flow in flows if always_demands(flow)]
+    in_cell = any(flow["station"] for flow in demanding)
+    demanding = [flow for flow in demanding if bool(flow["station"]) == in_cell]
+    large = [flow for flow in flows if is_large(flow) and bool(flow["station"]) == in_cell]
+    pairs = {(flow["station"], flow["direction"]) for flow in demanding}
+    by_direction = in_cell and len(pairs) > len({station for station, _ in pairs})
+
+    def by_owner(chosen: Sequence[Row], quantity: str) -> dict[str, Column]:
+        found: dict[str, Column] = {}
+        for flow in chosen:
+            owner = str(flow["station"] or flow["name"])
+            name = f"{owner}/{flow['direction']}" if by_direction else owner
+            [values] = columns(result, [flow["name"]], quantity, 0.0)
+            known = found.get(name, [0.0] * len(values))
+            found[name] = [a + b for a, b in zip(known, values, strict=True)]
+        return found
+
+    always = by_owner(demanding, "goodput_bps")
+    others, losses = by_owner(large, "goodput_bps"), by_owner(large, "loss_probability")
+    found = []
+    for k in range(result.replications):
+        row = [values[k] for values in always.values()]
+        mean = fmean(row) if row else 0.0
+        for name, values in others.items():
+            if name not in always and (losses[name][k] > 0.01 or values[k] > mean):
+                row.append(values[k])
+        found.append(row)
+    return found
+
+
+def is_large(flow: Row) -> bool:
+    """Return whether a flow is datagrams at a large rate."""
+    return bool(flow.get("udp")) and flow["udp"]["rate_bps"] >= LARGE_BPS
+
+
+def fairness(scenario: Scenario, target: str | None) -> Objective:
+    """Return the objective of equal shares.
+
+    Raises
+    ------
+    UserError
+        Fewer than two stations or flows always demand more.
+    """
+    flows_of(scenario, target)
+    flows = scenario.to_dict()["flows"]
+    demanding = [flow for flow in flows if always_demands(flow) or is_large(flow)]
+    if len({flow["station"] or flow["name"] for flow in demanding}) < 2:
+        raise UserError(
+            'objective="fairness": expected at least two stations that always demand more, or two '
+            "such flows between wired nodes"
+        )
+
+    def jain(result: Result) -> Column:
+        return [jain_index(row) for row in shares(result)]
+
+    def relative(result: Result) -> Column:
+        own = goodputs(result, flows_of(result.scenario, target))
+        totals = [fsum(row) for row in zip(*own, strict=True)]
+        return [
+            total / fmean(row) if any(row) else 0.0
+            for total, row in zip(totals, shares(result), strict=True)
+        ]
+
+    if target is None:
+        shown = Shown("Jain's index", "", 1.0, jain)
+        return Objective(
+            "fairness",
+            None,
+            1,
+            jain,
+            (shown,),
+            lambda result: min(jain(result)) >= EVEN,
+            f"in every run, Jain's index is at least {EVEN:g}",
+        )
+    shown = Shown("part of an equal share", "%", 1e2, relative)
+    return Objective(
+        "fairness",
+        target,
+        1,
+        relative,
+        (shown,),
+        lambda result: min(relative(result)) >= 0.9,
+        "in every run, the target gets at least 90 % of an equal share",
+    )
+
+
+def jain_index(values: Sequence[float]) -> float:
+    """Return Jain's index of several values, 1 if all are 0. [-]"""
+    squares = fsum(value * value for value in values)
+    return fsum(values) ** 2 / (len(values) * squares) if squares > 0.0 else 1.0
+
+
+OBJECTIVES: Mapping[str, Callable[[Scenario, str | None], Objective]] = {
+    "calls": calls,
+    "delay": delay,
+    "throughput": throughput,
+    "fairness": fairness,
+}
+"""Objectives by name."""
+
+
+def objective_for(
+    scenario: Scenario, name: str | None = None, target: str | None = None
+) -> Objective:
+    """Return an objective of a scenario, by default that of `default_objective`.
+
+    Raises
+    ------
+    UserError
+        There is no such objective or target, or it does not apply to the scenario.
+    """
+    if name is None:
+        name = default_objective(scenario, target)
+    if name not in OBJECTIVES:
+        known = ", ".join(OBJECTIVES)
+        raise UserError(f'objective="{name}": there is no such objective; expected one of {known}')
+    return OBJECTIVES[name](scenario, target)

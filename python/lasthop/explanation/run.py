@@ -1,0 +1,283 @@
+"""Explanation of a scenario: facts of its run, causes, and remedies that were simulated."""
+
+import json
+import warnings
+from collections.abc import Mapping, Sequence
+from functools import cached_property
+from typing import Any
+
+from lasthop.allowance import Deadline
+from lasthop.explanation.candidates import Candidate, causes_of, remedies_of
+from lasthop.explanation.facts import facts
+from lasthop.explanation.objectives import Objective, objective_for
+from lasthop.explanation.search import Gain, Progress, Search
+from lasthop.result import Result
+from lasthop.run import ProgressCallback, replaced, simulate
+from lasthop.scenario import Scenario, ScenarioLike
+
+__all__ = ["Explanation", "examine", "explain"]
+
+FEWEST = 3
+"""Least replications of the run that is explained: fewer have no intervals."""
+
+
+class Explanation:
+    """Explanation of a scenario.
+
+    Attributes
+    ----------
+    scenario : Scenario
+        The scenario.
+    objective : Objective
+        Number that is to be improved.
+    result : Result
+        Run that was explained.
+    facts : dict
+        Where packets wait (``delays``), what limits each flow (``limits``), verdicts on calls
+        (``calls``), and the station that costs most air time (``air``).
+    candidates : list of Candidate
+        Causes that may apply, each with the edit that removes it.
+    causes : list of Gain
+        Causes whose removal improves the objective beyond its interval, the largest gain first.
+    suggestions : list of Gain
+        Remedies that improve the objective beyond their interval, the largest gain first.
+    """
+
+    def __init__(
+        self,
+        result: Result,
+        objective: Objective,
+        found: Mapping[str, Any],
+        candidates: Sequence[Candidate],
+    ) -> None:
+        self.scenario = result.scenario
+        self.objective = objective
+        self.result = result
+        self.facts = dict(found)
+        self.candidates = list(candidates)
+        self.causes: list[Gain] = []
+        self.suggestions: list[Gain] = []
+        self.replications = 0
+        """Number of replications that were simulated for the comparison."""
+
+    def __repr__(self) -> str:
+        from lasthop.explanation.text import text
+
+        return "\n".join(text(self))
+
+    @cached_property
+    def is_met(self) -> bool:
+        """Whether the objective is met, so that there is nothing to improve."""
+        return self.objective.is_met(self.result)
+
+    @property
+    def verdict(self) -> str:
+        """``nothing to improve``, ``causes`` or ``no cause found``."""
+        if self.is_met:
+            return "nothing to improve"
+        return "causes" if self.causes or self.suggestions else "no cause found"
+
+    def compare(
+        self,
+        *,
+        replications: int | None = None,
+        jobs: int | None = None,
+        progress: Progress | None = None,
+        max_time_s: float | None = None,
+    ) -> None:
+        """Compare causes and remedies, unless the objective is met.
+
+        Parameters and exceptions are those of `explain`.
+        """
+        if self.is_met:
+            return
+        deadline = None
+        if max_time_s is not None:
+            deadline = Deadline(f"{self.scenario.source}: comparing remedies", max_time_s)
+
+        def watched(done_s: float, total_s: float) -> bool | None:
+            if deadline is not None:
+                deadline.look(done_s, total_s)
+            return None if progress is None else progress(done_s, total_s)
+
+        search = Search(
+            self.scenario,
+            self.objective,
+            events=self.result.summary["totals"][0]["events"]["mean"],
+            replications=replications,
+            jobs=jobs,
+            progress=watched,
+        )
+        remedies = remedies_of(self.scenario, self.facts["causes"])
+        causes, helping = search.search(self.candidates, remedies)
+        self.causes = [gain for gain in causes if gain.is_sure]
+        self.suggestions = helping
+        self.replications = search.runs
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the explanation as a tree of dictionaries and lists."""
+        from lasthop.explanation.text import command
+
+        def change(gain: Gain) -> dict[str, Any]:
+            candidate, difference = gain.candidate, gain.difference
+            return {
+                "id": candidate.id,
+                "title": candidate.title,
+                "subject": candidate.subject,
+                "sentence": candidate.sentence,
+                "edits": [list(each) for each in candidate.settings],
+                "before": difference.base,
+                "after": difference.case,
+                "gain": self.objective.direction * (difference.mean or 0.0),
+                "ci95": difference.ci95,
+                "interval": difference.half,
+                "pairs": difference.pairs,
+                "command": command(self.scenario, candidate.settings),
+            }
+
+        return {
+            "kind": "explanation",
+            "scenario": self.result.summary["scenario"],
+            "objective": {
+                "name": self.objective.name,
+                "target": self.objective.target,
+                "better": "less" if self.objective.direction < 0 else "more",
+                "met_if": self.objective.met,
+                "values": self.objective.values(self.result),
+            },
+            "verdict": self.verdict,
+            "causes": [change(gain) for gain in self.causes],
+            "suggestions": [change(gain) for gain in self.suggestions],
+            "candidates": [
+                {
+                    "id": each.id,
+                    "subject": each.subject,
+                    "sentence": each.sentence,
+                    "edits": [list(pair) for pair in each.settings],
+                }
+                for each in self.candidates
+            ],
+            **{key: self.facts[key] for key in ("calls", "delays", "limits", "air")},
+            "replications": self.replications,
+        }
+
+    def to_json(self) -> str:
+        """Return the explanation as JSON text."""
+        return json.dumps(self.to_dict(), indent=2) + "\n"
+
+
+def explain(
+    scenario: ScenarioLike,
+    *,
+    objective: str | None = None,
+    target: str | None = None,
+    replications: int | None = None,
+    seed: int | None = None,
+    settings: Mapping[str, object] | Sequence[tuple[str, object]] = (),
+    remedies: bool = True,
+    jobs: int | None = None,
+    progress: Progress | None = None,
+    max_time_s: float | None = None,
+) -> Explanation:
+    """Explain a scenario: where packets wait, what limits each flow, and which change helps.
+
+    The scenario is simulated as it is. Then each cause that may apply is removed by a fixed edit,
+    and each remedy is tried, in pairs of runs with common random numbers. The result depends on
+    scenario, seed and version only.
+
+    Parameters
+    ----------
+    scenario : str, path, mapping or Scenario
+        See `Scenario`.
+    objective : str, optional
+        ``"calls"``, ``"delay"``, ``"throughput"`` or ``"fairness"``; by default derived from the
+        traffic, see `lasthop.explanation.objectives`.
+    target : str, optional
+        Station, table of stations, flow or class of flows that matters; by default all.
+    replications : int, optional
+        Replications of the last stage of the comparison; by default 12, and fewer if a replication
+        has more than 4 million events.
+    seed : int, optional
+        Seed that replaces that of the scenario.
+    settings : mapping or pairs
+        Further values to replace.
+    remedies : bool
+        Whether to compare causes and remedies, or only explain the run.
+    jobs : int, optional
+        Threads; by default one for each available processor.
+    progress : callable, optional
+        Called with the simulated time so far, and the simulated time of the whole comparison [s];
+        the comparison stops if it returns False.
+    max_time_s : float, optional
+        Longest time of the first run, and of the comparison, by an estimate after half a second;
+        by default there is no limit. [s]
+
+    Returns
+    -------
+    Explanation
+        Facts, causes and suggestions. Its text names the first cause and the commands.
+
+    Raises
+    ------
+    ScenarioError
+        If the scenario is refused.
+    UserError
+        If the objective or the target does not exist or does not apply.
+    TooCostlyError
+        If the first run, or the comparison, would take longer than `max_time_s`.
+    Stopped
+        If `progress` returned False.
+    KeyboardInterrupt
+        At Ctrl-C.
+
+    Examples
+    --------
+    >>> import lasthop as lh
+    >>> e = lh.explain(
+    ...     {
+    ...         "duration": "20 s",
+    ...         "wire": {"rate": "20 Mbps", "delay": "10 ms"},
+    ...         "cell": {"phy": "802.11g"},
+    ...         "station": {"laptop": {"download": 1}, "tv": {"download": 1}},
+    ...     },
+    ...     remedies=False,
+    ... )
+    >>> e.objective.name
+    'throughput'
+    """
+    explanation = examine(
+        replaced(scenario, settings, seed=seed),
+        objective=objective,
+        target=target,
+        jobs=jobs,
+        max_time_s=max_time_s,
+    )
+    if remedies:
+        explanation.compare(
+            replications=replications, jobs=jobs, progress=progress, max_time_s=max_time_s
+        )
+    return explanation
+
+
+def examine(
+    scenario: Scenario,
+    *,
+    objective: str | None = None,
+    target: str | None = None,
+    jobs: int | None = None,
+    progress: ProgressCallback | None = None,
+    max_time_s: float | None = None,
+) -> Explanation:
+    """Simulate a scenario as it is; return its explanation without compared causes."""
+    wanted = objective_for(scenario, objective, target)
+    count = max(scenario.typed.replications, FEWEST)
+    base = (
+        scenario
+        if count == scenario.typed.replications
+        else Scenario(scenario, [("replications", count)])
+    )
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", RuntimeWarning)
+        result = simulate(base, tails=True, jobs=jobs, progress=progress, max_time_s=max_time_s)
+    found = facts(base, result)
+    return Explanation(result, wanted, found, causes_of(base, found["causes"]))

@@ -1,0 +1,159 @@
+"""The picture of a what-if question: a row for each case, bars with intervals for its values."""
+
+from collections.abc import Iterator, Sequence
+from itertools import groupby
+from math import nan
+from textwrap import fill
+from typing import TYPE_CHECKING, Any
+
+from matplotlib.axes import Axes
+
+from lasthop.digits import span
+from lasthop.display.columns import Column, column_of
+from lasthop.display.what_if import label, title
+from lasthop.plot.about import changes, told
+from lasthop.plot.figure import (
+    EMULATION,
+    MEASUREMENT,
+    MODEL,
+    QUIET,
+    SIMULATION,
+    Figure,
+    Place,
+    headline,
+    headline_mm,
+    house_style,
+)
+from lasthop.plot.figure import title as above
+from lasthop.plot.legend import legend_columns
+
+if TYPE_CHECKING:
+    from lasthop.paired import Measure
+    from lasthop.whatif.what_if import WhatIf
+
+COLORS = (SIMULATION, MODEL, EMULATION, MEASUREMENT)
+"""Colours of the items of a panel."""
+
+MOST_PANELS = 8
+"""Most panels; the headline counts the rest."""
+
+BAR_MM = 3.1
+"""Height of a bar, with its share of the gap. [mm]"""
+
+FRAME_MM = 17.0
+"""Height of a panel without its bars. [mm]"""
+
+LEGEND_MM = 5.0
+"""Height of a line of the legend. [mm]"""
+
+THICK = 0.8
+"""Part of a row that its bars fill. [-]"""
+
+NUMBER = 6.5
+"""Size of a number next to its bar. [points]"""
+
+NAME_WIDTH = 20
+"""Width at which the name of a case is broken. [characters]"""
+
+OF_RUNS = ("replications", "seed")
+"""Settings that the headline has in words."""
+
+Panel = tuple[Column, list["Measure"]]
+
+
+def what_if_figure(what_if: "WhatIf", place: Place | None = None) -> Figure:
+    """Draw a panel per quantity with a row per case, the scenario as it is at the top.
+
+    Bars have their 95 % intervals and their numbers. A number in bold with a star is the best of
+    its column; a grey number is the same as in the scenario as it is, within the noise.
+    """
+    every = list(panels(what_if.measures))
+    shown = every[:MOST_PANELS]
+    rows = len(what_if.runs)
+    name = what_if.scenario.typed.name
+    more = len(every) - len(shown)
+    typed = what_if.scenario.typed
+    runs = f"{typed.replications} x {span(typed.duration_s)}, seed {typed.seed}"
+    known = changes(what_if.scenario)
+    changed = told({path: known[path] for path in known if path not in OF_RUNS})
+    parts = [changed, runs, f"{more} more quantities in the table" if more else ""]
+    about = ", ".join(filter(None, [*parts, "* best; grey: as it is, within the noise"]))
+    heights = [FRAME_MM + LEGEND_MM + BAR_MM * max(len(m) * rows, 1.5 * rows) for _, m in shown]
+    total_mm = sum(heights) + headline_mm(name, about) + 6.0
+    with house_style(total_mm, place=place) as figure:
+        column = figure.subplots(len(shown), 1, squeeze=False, height_ratios=heights)[:, 0]
+        for axes, (quantity, measures) in zip(column, shown, strict=True):
+            draw(axes, what_if, quantity, measures)
+        headline(figure, name, about)
+    return figure
+
+
+def panels(measures: Sequence["Measure"]) -> Iterator[Panel]:
+    """Yield each quantity of the columns with its items, at most one bar per colour."""
+
+    def quantity(measure: "Measure") -> tuple[str, str]:
+        return measure.list_name, measure.quantity
+
+    for (list_name, name), found in groupby(measures, quantity):
+        column, items = column_of(list_name, name), list(found)
+        for first in range(0, len(items), len(COLORS)):
+            yield column, items[first : first + len(COLORS)]
+
+
+def draw(axes: Axes, what_if: "WhatIf", column: Column, measures: Sequence["Measure"]) -> None:
+    """Draw the bars of one quantity, a group of bars per case."""
+    found = {(each.case, each.measure.key): each for each in what_if.changes}
+    height = THICK / len(measures)
+    names = [run.case.name for run in what_if.runs]
+    for place, (measure, color) in enumerate(zip(measures, COLORS, strict=False)):
+        for row, name in enumerate(names):
+            value = what_if.estimate(name, measure)
+            y = row + (place - (len(measures) - 1) / 2) * height
+            mean = nan if value is None else value.mean * column.scale
+            half = 0.0 if value is None or value.ci95 is None else value.ci95 * column.scale
+            mark: dict[str, Any] = {"color": color, "label": measure.name if not row else "_"}
+            if half:
+                mark |= {"xerr": half, "ecolor": "black", "error_kw": {"elinewidth": 0.7}}
+            axes.barh(y, mean, 0.9 * height, **mark)
+            change = found.get((name, measure.key))
+            is_best = change is not None and change.is_best
+            is_same = change is not None and not change.difference.is_beyond
+            if value is not None:
+                axes.annotate(
+                    f"{short(mean)}{' *' if is_best else ''}",
+                    (mean + half, y),
+                    (3, 0),
+                    textcoords="offset points",
+                    va="center",
+                    fontsize=NUMBER,
+                    fontweight="bold" if is_best else "normal",
+                    color=QUIET if is_same else "black",
+                )
+    broken = [fill(name, NAME_WIDTH) for name in names]
+    axes.set_yticks(range(len(names)), broken, parse_math=False)
+    axes.set_ylim(len(names) - 0.4, -0.6)
+    axes.grid(axis="y", visible=False)
+    axes.margins(x=0.18)
+    axes.set_xlim(left=0.0)
+    axes.locator_params(axis="x", nbins=5)
+    axes.set_xlabel(f"{title(measures[0])} [{column.unit or '-'}]")
+    if len(measures) == 1:
+        above(axes, label(measures[0]))
+        return
+    labels = [measure.name for measure in measures]
+    columns = legend_columns(labels, spacing=1.2)
+    axes.legend(
+        ncols=columns,
+        columnspacing=1.2,
+        loc="lower right",
+        bbox_to_anchor=(1.0, 1.0),
+        borderaxespad=0.1,
+    )
+
+
+def short(value: float) -> str:
+    """Return a number with three significant digits."""
+    if value == 0.0:
+        return "0"
+    text = f"{value:.3g}"
+    return f"{value:.0f}" if "e" in text and abs(value) >= 1.0 else text

@@ -1,0 +1,258 @@
+"""Cases of a what-if question: a name and some settings, from a text, a TOML file or a mapping."""
+
+import tomllib
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, TypeAlias
+
+from lasthop.errors import UserError
+from lasthop.opening import UnreadableError, opened
+from lasthop.scenario import Scenario, as_setting, blaming
+from lasthop.values import parts, twice
+
+__all__ = [
+    "AS_IT_IS",
+    "Case",
+    "Cases",
+    "all_cases",
+    "case_of_text",
+    "cases_of",
+    "cases_of_file",
+    "scenarios_of",
+]
+
+AS_IT_IS = "as it is"
+"""Name of the scenario without the settings of a case."""
+
+LONGEST_NAME = 60
+"""Most characters of the name of a case."""
+
+MOST_CASES = 50
+"""Most cases of a question."""
+
+MOST_BYTES = 1 << 20
+"""Largest file with cases. [bytes]"""
+
+EXAMPLE = '--case "fq: wire.queue.fq_codel={}; tcp.congestion=cubic"'
+
+IN_FILE = "[case.fq] with lines such as wire.queue.fq_codel = {}"
+"""Form of a file with cases."""
+
+SHARED = ("replications",)
+"""Settings that the scenario and all its cases must share."""
+
+
+@dataclass(frozen=True)
+class Case:
+    """A name and the settings that make this case of the scenario."""
+
+    name: str
+    settings: tuple[tuple[str, str], ...]
+    where: str = ""
+    """Place in which messages say the case was given, such as ``--case "fq"``."""
+
+
+Cases: TypeAlias = (
+    Mapping[str, Mapping[str, object] | Sequence[tuple[str, object]]] | Sequence[Case]
+)
+"""Settings by name of the case, ``{"fq": {"wire.queue.fq_codel": {}}}``; or cases."""
+
+
+def case_of_text(text: str) -> Case:
+    """Return the case of a text such as ``fq: wire.queue.fq_codel={}; tcp.congestion=cubic``.
+
+    Raises
+    ------
+    UserError
+        If the text has no name, no settings, or a setting without ``=``.
+    """
+    name, colon, rest = text.partition(":")
+    if not colon or "=" in name:
+        raise UserError(f'--case "{text}": the name is missing: expected NAME: PATH=VALUE', EXAMPLE)
+    where = f'--case "{name.strip()}"'
+    settings = []
+    for part in filter(None, parts(rest, where, EXAMPLE, separator=";")):
+        path, equals, value = part.partition("=")
+        if not equals or not path.strip() or not value.strip():
+            raise UserError(f'{where}: "{part}" is no setting: expected PATH=VALUE', EXAMPLE)
+        settings.append((path.strip(), value.strip()))
+    return checked(Case(name.strip(), tuple(settings), where))
+
+
+def cases_of(cases: Cases) -> list[Case]:
+    """Return the cases that a Python program gives.
+
+    Raises
+    ------
+    UserError
+        If a name or the settings of a case are not valid.
+    """
+    if isinstance(cases, Sequence) and all(isinstance(each, Case) for each in cases):
+        return all_cases(cases)
+    if not isinstance(cases, Mapping):
+        raise UserError(
+            f"cases={cases!r}: expected settings by name", '{"fq": {"wire.queue.fq_codel": {}}}'
+        )
+    found = []
+    for name, settings in cases.items():
+        pairs = settings.items() if isinstance(settings, Mapping) else settings
+        try:
+            texts = tuple((str(path), as_setting(value)) for path, value in pairs)
+        except (TypeError, ValueError):
+            raise UserError(
+                f"case {name!r}: {settings!r} has no settings by path",
+                '{"fq": {"wire.queue.fq_codel": {}}}',
+            ) from None
+        found.append(checked(Case(str(name).strip(), texts, f'case "{name}"')))
+    return all_cases(found)
+
+
+def cases_of_file(path: Path) -> list[Case]:
+    """Return the cases of a TOML file: one table ``[case.NAME]`` per case, one setting per line.
+
+    A line ``wire.queue = { limit = 20 }`` sets the same value as ``--set wire.queue={limit=20}``.
+
+    Raises
+    ------
+    UserError
+        If the file cannot be read, is not TOML, or has something else than cases.
+    """
+    where = f"--cases {path}"
+    try:
+        with opened(path, or_input=True) as file:
+            text = file.read(MOST_BYTES + 1).decode()
+        if len(text) > MOST_BYTES:
+            raise UserError(f"{where}: too large: expected at most {MOST_BYTES // 1000} kB")
+        tomllib.loads(text)
+    except UnreadableError as error:
+        raise UserError(f"--cases {error}", error.hint) from None
+    except OSError as error:
+        raise UserError(f"{where}: cannot be read: {error.strerror}") from None
+    except UnicodeDecodeError:
+        raise UserError(f"{where}: not TOML: it is no text in UTF-8") from None
+    except tomllib.TOMLDecodeError as error:
+        raise UserError(f"{where}: not TOML: {error}", f"expected {IN_FILE}") from None
+    found: dict[str, list[tuple[str, str]]] = {}
+    for number, keys, value in statements(text):
+        if keys[0] != "case" or len(keys) < 2 or (len(keys) == 2 and value is not None):
+            raise UserError(f"{where}:{number}: {'.'.join(keys)} is no case: expected {IN_FILE}")
+        settings = found.setdefault(keys[1], [])
+        if value is not None:
+            settings.append((".".join(keys[2:]), setting_of(value, f"{where}:{number}")))
+    if not found:
+        raise UserError(f"{where}: no case: expected {IN_FILE}")
+    return all_cases(
+        [
+            checked(Case(name.strip(), tuple(settings), f'{where}: case "{name.strip()}"'))
+            for name, settings in found.items()
+        ]
+    )
+
+
+def setting_of(value: Any, where: str) -> str:
+    """Return a value of TOML as a setting."""
+    try:
+        return as_setting(value)
+    except TypeError:  # JSON has no dates.
+        raise UserError(f"{where}: {value} is no value of a setting") from None
+
+
+def statements(text: str) -> Iterator[tuple[int, list[str], Any]]:
+    """Yield each statement of a valid TOML text: number of its line, keys, and its value.
+
+    The keys include those of the table. The value of the header of a table is None. A statement is
+    the least number of lines that are TOML by themselves, so an inline table stays one value.
+    """
+    table: list[str] = []
+    held, begins = "", 0
+    for number, line in enumerate(text.split("\n"), start=1):
+        begins = begins if held else number
+        held += line + "\n"
+        try:
+            tree = tomllib.loads(held)
+        except tomllib.TOMLDecodeError:
+            continue
+        if tree and held.lstrip().startswith("["):
+            table = chain(tree)
+            yield begins, table, None
+        elif tree:
+            keys = keys_of(held)
+            for key in keys:
+                tree = tree[key]
+            yield begins, [*table, *keys], tree
+        held = ""
+
+
+def keys_of(statement: str) -> list[str]:
+    """Return the keys before the equals sign of a statement."""
+    for at, sign in enumerate(statement):
+        if sign == "=":
+            try:
+                return chain(tomllib.loads(f"{statement[:at]}= 0"))
+            except tomllib.TOMLDecodeError:  # The sign is in quotes.
+                continue
+    raise AssertionError("a statement has an equals sign")
+
+
+def chain(tree: Any) -> list[str]:
+    """Return the keys of tables in each other that have one key each."""
+    keys = []
+    while isinstance(tree, (dict, list)) and tree:
+        if isinstance(tree, list):
+            tree = tree[0]
+            continue
+        [(key, tree)] = tree.items()
+        keys.append(key)
+    return keys
+
+
+def checked(case: Case) -> Case:
+    """Return a case with a valid name and settings, each path once."""
+    if not case.name:
+        raise UserError(f"{case.where}: the name is empty: expected NAME: PATH=VALUE", EXAMPLE)
+    if len(case.name) > LONGEST_NAME:
+        raise UserError(
+            f"{case.where}: a name of {len(case.name)} characters: expected at most {LONGEST_NAME}"
+        )
+    if not case.name.isprintable():
+        raise UserError(f"{case.where!r}: the name has a control character: expected plain text")
+    if case.name == AS_IT_IS:
+        raise UserError(f"{case.where}: the name of the scenario itself: expected another name")
+    if not case.settings:
+        raise UserError(f"{case.where}: no settings: expected PATH=VALUE", EXAMPLE)
+    if (path := twice([path for path, _ in case.settings])) is not None:
+        raise UserError(f"{case.where}: {path} is given twice: expected one value")
+    for path in SHARED:
+        if path in dict(case.settings):
+            raise UserError(
+                f"{case.where}: {path} must be the same in all cases: expected --{path} for all"
+            )
+    return case
+
+
+def all_cases(cases: Sequence[Case]) -> list[Case]:
+    """Return the cases, of which there must be some and each name once."""
+    if not cases:
+        raise UserError("no case to compare: expected --case or --cases", EXAMPLE)
+    if len(cases) > MOST_CASES:
+        raise UserError(f"{len(cases)} cases: expected at most {MOST_CASES}")
+    if (name := twice([case.name for case in cases])) is not None:
+        raise UserError(f'case "{name}": given twice: expected different names')
+    return list(cases)
+
+
+def scenarios_of(base: Scenario, cases: Sequence[Case]) -> dict[str, Scenario]:
+    """Return the scenario of each case by name.
+
+    Raises
+    ------
+    ScenarioError
+        If the scenario is refused with the settings of a case; it names the case and the setting.
+    """
+    found = {}
+    for case in cases:
+        names = {path: f"{case.where}: {path}={value}" for path, value in case.settings}
+        with blaming(names):
+            found[case.name] = Scenario(base, case.settings)
+    return found

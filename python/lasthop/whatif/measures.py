@@ -1,0 +1,129 @@
+"""Columns of a what-if question: the default quantities of a scenario, or those that are asked for.
+
+Delay and loss come first where the scenario has calls, sensors, web pages or finite flows.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from lasthop.models.reading import UdpFlow
+from lasthop.paired import Measure
+from lasthop.quantities import registry
+from lasthop.result import Result
+
+__all__ = ["asked_measures", "default_measures"]
+
+MOST_ITEMS = 4
+"""Most items with a column each; of more, one column has the worst."""
+
+WAYS = {"up": "all uploads", "down": "all downloads", "": "all flows"}
+"""Names of sums of goodput by direction; flows between wired nodes have none."""
+
+Items = Mapping[str, Mapping[str, Sequence[float | None]]]
+"""Values per replication by name of the item and quantity."""
+
+
+def default_measures(result: Result) -> list[Measure]:
+    """Return the columns of a scenario if none are asked for.
+
+    They are the delay and the loss of calls, the delivery of reports, the completion of transfers,
+    the goodput of all other flows in each direction, and Jain's index. Without calls and sensors,
+    the mean RTT of the TCP flows is the delay.
+    """
+    tree: Mapping[str, Items] = result.sample_tree
+    flows, classes, cells = (tree.get(name, {}) for name in ("flows", "classes", "cells"))
+    typed = result.scenario.typed.flows
+    greedy = {f.name for f in typed if isinstance(f, UdpFlow) and f.udp.rate_bps == 0}
+    calls = [name for name in having(flows, "one_way_delay_p99_s") if name not in greedy]
+    sensors = having(flows, "report_delivery")
+    finite = having(flows, "completion_s")
+    rest = [name for name in flows if name not in {*calls, *sensors, *finite}]
+    found = [
+        *each_or_worst("flows", "one_way_delay_p99_s", calls, "max"),
+        *each_or_worst("flows", "loss_probability", calls, "max"),
+        *each_or_worst("flows", "report_delivery", sensors, "min"),
+        *each_or_worst("classes", "completion_p95_s", having(classes, "completion_p95_s"), "max"),
+    ]
+    if finite:
+        found.append(Measure("flows", "completion_s", tuple(finite), "mean", "finite flows"))
+    if (tcp := having(flows, "rtt_s", rest)) and not calls and not sensors:
+        found.append(Measure("flows", "rtt_s", tuple(tcp), "mean", "TCP flows"))
+    directions = {flow.name: flow.direction for flow in typed}
+    for way, label in WAYS.items():
+        items = [name for name in rest if directions.get(name, "") == way]
+        if items:
+            found.append(Measure("flows", "goodput_bps", tuple(items), "sum", label))
+    jain = each_or_worst("cells", "jain", having(cells, "jain"), "min")
+    jain = jain or each_or_worst("classes", "jain", having(classes, "jain"), "min")
+    if not jain and len(rest) > 1:
+        jain = [Measure("flows", "goodput_bps", tuple(rest), "min", "least of all flows")]
+    return found + jain
+
+
+def asked_measures(asked: str, result: Result) -> list[Measure]:
+    """Return a column for each item that has a quantity, such as ``queues.sojourn_s``.
+
+    The quantity without a list is that of the first list that has it.
+    """
+    list_name, _, quantity = asked.rpartition(".")
+    lists = [list_name] if list_name else registry()[quantity]["lists"]
+    for each in lists:
+        items = having(result.sample_tree.get(each, {}), quantity)
+        if items:
+            return [Measure(each, quantity, (item,)) for item in items]
+    return []
+
+
+def having(items: Items, quantity: str, names: Sequence[str] | None = None) -> list[str]:
+    """Return the names of items that have a value of a quantity in some replication."""
+    return [
+        name
+        for name in (items if names is None else names)
+        if any(value is not None for value in items[name].get(quantity, ()))
+    ]
+
+
+def each_or_worst(list_name: str, quantity: str, names: Sequence[str], worst: str) -> list[Measure]:
+    """Return a column for each of a few items, or one column with the worst of many."""
+    if len(names) <= MOST_ITEMS:
+        return [Measure(list_name, quantity, (name,)) for name in names]
+    label = f"worst of {len(names)} {list_name}"
+    return [Measure(list_name, quantity, tuple(names), worst, label)]
+
+
+def measures_of(result: Result, asked: Sequence[str]) -> Iterator[Measure]:
+    """Yield the columns of a result, each key once."""
+    found = (
+        [each for name in asked for each in asked_measures(name, result)]
+        if asked
+        else default_measures(result)
+    )
+    yield from {measure.key: measure for measure in found}.values()
+
+
+def to_dict(measure: Measure) -> dict[str, Any]:
+    """Return a column as JSON."""
+    return {
+        "list": measure.list_name,
+        "quantity": measure.quantity,
+        "items": list(measure.items),
+        "over": measure.over,
+        "label": measure.label,
+    }
+
+
+def of_dict(tree: Mapping[str, Any]) -> Measure:
+    """Return the column that `to_dict` wrote.
+
+    Raises
+    ------
+    KeyError, TypeError
+        If it is none.
+    """
+    return Measure(
+        str(tree["list"]),
+        str(tree["quantity"]),
+        tuple(map(str, tree["items"])),
+        str(tree["over"]),
+        str(tree["label"]),
+    )

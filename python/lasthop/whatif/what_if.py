@@ -1,0 +1,502 @@
+"""What-if questions: cases of a scenario against the scenario as it is, with honest verdicts."""
+
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from os import PathLike
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from lasthop import _core
+from lasthop.batch import ProgressCallback
+from lasthop.errors import UserError, listed
+from lasthop.estimates import Estimate
+from lasthop.origin import origin_of
+from lasthop.ownership import refuse_foreign
+from lasthop.paired import CONFIDENCE, Difference, Measure, Paired, is_random, judge, run
+from lasthop.quantities import check_name
+from lasthop.result import Result
+from lasthop.run import replaced, threads_asked
+from lasthop.saving import save_table, text_writer, write_atomically
+from lasthop.scenario import Scenario, ScenarioLike
+from lasthop.whatif.cases import AS_IT_IS, Case, Cases, cases_of, scenarios_of
+from lasthop.whatif.measures import measures_of, of_dict, to_dict
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from lasthop.plot import WhatIfPlots
+
+__all__ = ["FILES", "LEAST_REPLICATIONS", "REPLICATIONS", "Change", "Run", "WhatIf", "what_if"]
+
+REPLICATIONS = 10
+"""Replications of a question unless they are given, or the scenario has more."""
+
+LEAST_REPLICATIONS = 2
+"""Least replications: with one there is no interval."""
+
+FILE, TABLE = "what-if.json", "differences"
+FILES = (FILE, f"{TABLE}.parquet", f"{TABLE}.csv")
+"""Files that a question writes into its directory."""
+
+KIND = "what-if"
+
+
+@dataclass(frozen=True)
+class Run:
+    """Values of one case, or of the scenario as it is."""
+
+    case: Case
+    values: Mapping[str, Sequence[float | None]]
+    """Values per replication by `Measure.key`."""
+    is_random: bool
+    """Whether its replications differ in any value."""
+    only_as_it_is: tuple[str, ...] = ()
+    """Stations and flows that this case lacks."""
+    only_here: tuple[str, ...] = ()
+    """Stations and flows that only this case has."""
+    is_unchanged: bool = False
+    """Whether the settings make the scenario as it is."""
+
+
+@dataclass(frozen=True)
+class Change:
+    """Difference of one case and the scenario as it is, in one column."""
+
+    case: str
+    measure: Measure
+    difference: Difference
+    is_best: bool
+    """Whether the case is the best of the column, alone or together with others."""
+
+
+class WhatIf:
+    """Cases of a scenario, compared with the scenario as it is by paired differences.
+
+    Replication k of all cases has the same random streams. The intervals of all differences hold at
+    the same time with a probability of `CONFIDENCE`; see `lasthop.paired`. A what-if can be
+    pickled. Two are equal if scenario, cases and all values are equal.
+    """
+
+    def __init__(
+        self,
+        scenario: Scenario,
+        measures: Sequence[Measure],
+        runs: Sequence[Run],
+        results: Mapping[str, Result] | None = None,
+    ) -> None:
+        self.scenario = scenario
+        """Scenario as it is, with the seed and replications of the question."""
+        self.measures = tuple(measures)
+        """Columns of the comparison."""
+        self.runs = tuple(runs)
+        """Values of the scenario as it is, then of each case."""
+        self._results = results
+
+    def __repr__(self) -> str:
+        from lasthop.display import what_if_text
+
+        return what_if_text(self)
+
+    def _repr_html_(self) -> str:
+        from lasthop.display import what_if_html
+
+        return what_if_html(self)
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, WhatIf):
+            return NotImplemented
+        return self.to_json() == other.to_json()
+
+    def __hash__(self) -> int:
+        return hash(self.to_json())
+
+    def __getstate__(self) -> dict[str, Any]:
+        names = ("scenario", "measures", "runs", "_results")
+        return {name: self.__dict__[name] for name in names}
+
+    @property
+    def cases(self) -> tuple[Case, ...]:
+        """Cases in their order, without the scenario as it is."""
+        return tuple(each.case for each in self.runs[1:])
+
+    @property
+    def replications(self) -> int:
+        """Number of replications of each case."""
+        return self.scenario.typed.replications
+
+    @property
+    def comparisons(self) -> int:
+        """Number of differences whose intervals hold at the same time: cases times columns."""
+        return (len(self.runs) - 1) * len(self.measures)
+
+    @property
+    def results(self) -> Mapping[str, Result]:
+        """Whole results by name of the case; the first is ``"as it is"``.
+
+        Raises
+        ------
+        UserError
+            If the what-if was loaded, since the results are not saved.
+        """
+        if self._results is None:
+            raise UserError("the results of the cases were not saved with the what-if")
+        return self._results
+
+    @cached_property
+    def changes(self) -> tuple[Change, ...]:
+        """Differences of each case in each column, case by case."""
+        found = {
+            (each.case.name, measure.key): self._difference(self.runs[0], each, measure)
+            for each in self.runs[1:]
+            for measure in self.measures
+        }
+        best = {measure.key: self._best(measure, found) for measure in self.measures}
+        return tuple(
+            Change(
+                case.name, measure, found[case.name, measure.key], case.name in best[measure.key]
+            )
+            for case in self.cases
+            for measure in self.measures
+        )
+
+    def _difference(self, base: Run, case: Run, measure: Measure) -> Difference:
+        return judge(
+            base.values[measure.key],
+            case.values[measure.key],
+            measure.direction,
+            comparisons=self.comparisons,
+            is_random=base.is_random or case.is_random,
+        )
+
+    def _best(self, measure: Measure, found: Mapping[tuple[str, str], Difference]) -> set[str]:
+        """Names of the best cases of a column: better than as it is, and than all others."""
+        better = {
+            each.case.name: each
+            for each in self.runs[1:]
+            if found[each.case.name, measure.key].verdict == "better"
+        }
+        if not better:
+            return set()
+
+        def merit(name: str) -> float:
+            return measure.direction * (found[name, measure.key].mean or 0.0)
+
+        first = better[max(better, key=merit)]
+        return {
+            name
+            for name, each in better.items()
+            if each is first or not self._difference(first, each, measure).is_beyond
+        }
+
+    def estimate(self, name: str, measure: Measure) -> Estimate | None:
+        """Return the mean of a case, or of ``"as it is"``, with its own 95 % interval."""
+        [found] = [each for each in self.runs if each.case.name == name]
+        known = [value for value in found.values[measure.key] if value is not None]
+        return Estimate.of(known) if known else None
+
+    @property
+    def notes(self) -> list[str]:
+        """Sentences on cases that change nothing, and on stations and flows that differ."""
+        return [*self._notes()]
+
+    def _notes(self) -> Iterator[str]:
+        for each in self.runs[1:]:
+            name = each.case.name
+            if each.is_unchanged:
+                yield f"{name}: no change: its settings make the scenario as it is"
+            if each.only_as_it_is or each.only_here:
+                parts = (
+                    (each.only_as_it_is, "only as it is has"),
+                    (each.only_here, "only this case has"),
+                )
+                told = "; ".join(f"{what} {listed(names)}" for names, what in parts if names)
+                yield f"{name}: {told}: only what both have is compared"
+
+    @cached_property
+    def frame(self) -> "pd.DataFrame":
+        """Table with a row for each case and two columns per measure: mean, and 95 % interval."""
+        import pandas as pd
+
+        rows = []
+        for each in self.runs:
+            row: dict[str, Any] = {"case": each.case.name}
+            for measure in self.measures:
+                found = self.estimate(each.case.name, measure)
+                row[measure.key] = None if found is None else found.mean
+                row[f"{measure.key} ci95"] = None if found is None else found.ci95
+            rows.append(row)
+        return pd.DataFrame(rows).set_index("case")
+
+    @cached_property
+    def differences(self) -> "pd.DataFrame":
+        """Table with a row for each case and measure.
+
+        Columns are case, list, name, quantity, as_it_is, value, difference, half (half width of the
+        simultaneous interval), ci95 (half width of the 95 % interval of this difference only),
+        pairs (of replications), verdict and best.
+        """
+        import pandas as pd
+
+        return pd.DataFrame(self._records())
+
+    def _records(self) -> list[dict[str, Any]]:
+        return [
+            {
+                "case": each.case,
+                "list": each.measure.list_name,
+                "name": each.measure.name,
+                "quantity": each.measure.quantity,
+                "as_it_is": each.difference.base,
+                "value": each.difference.case,
+                "difference": each.difference.mean,
+                "half": each.difference.half,
+                "ci95": each.difference.ci95,
+                "pairs": each.difference.pairs,
+                "verdict": each.difference.verdict,
+                "best": each.is_best,
+            }
+            for each in self.changes
+        ]
+
+    @property
+    def plot(self) -> "WhatIfPlots":
+        """Picture of the comparison, which ``w.plot()`` draws."""
+        from lasthop.plot import WhatIfPlots
+
+        return WhatIfPlots(self)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the comparison as a tree of dictionaries and lists."""
+        tree: dict[str, Any] = json.loads(self.to_json())
+        return tree
+
+    def to_json(self) -> str:
+        """Return the text that ``lasthop what-if --json`` prints."""
+        typed = self.scenario.typed
+        tree = {
+            "kind": KIND,
+            "scenario": typed.name,
+            "version": _core.VERSION,
+            "format": _core.FORMAT,
+            "seed": typed.seed,
+            "replications": typed.replications,
+            "duration_s": typed.duration_s,
+            "warmup_s": typed.warmup_s,
+            "confidence": CONFIDENCE,
+            "comparisons": self.comparisons,
+            "differences": self._records(),
+            "notes": self.notes,
+            "measures": [to_dict(measure) for measure in self.measures],
+            "cases": [
+                {
+                    "name": each.case.name,
+                    "settings": [list(setting) for setting in each.case.settings],
+                    "is_random": each.is_random,
+                    "is_unchanged": each.is_unchanged,
+                    "only_as_it_is": list(each.only_as_it_is),
+                    "only_here": list(each.only_here),
+                    "values": [list(each.values[measure.key]) for measure in self.measures],
+                }
+                for each in self.runs
+            ],
+            "origin": origin_of(self.scenario),
+        }
+        return json.dumps(tree, indent=2, ensure_ascii=False) + "\n"
+
+    def save(self, directory: str | PathLike[str]) -> list[Path]:
+        """Write ``what-if.json``, and the differences as Parquet and CSV; return the files.
+
+        `lasthop.load` reads the comparison again.
+        """
+        into = Path(directory)
+        refuse_foreign(into, FILES)
+        into.mkdir(parents=True, exist_ok=True)
+        tables = save_table(self.differences, into, TABLE)
+        write_atomically(into / FILE, text_writer(self.to_json()))
+        return [into / FILE, *tables]
+
+
+def of_tree(scenario: Scenario, tree: Mapping[str, Any]) -> WhatIf:
+    """Return the comparison that `WhatIf.to_json` wrote.
+
+    Raises
+    ------
+    KeyError, TypeError, ValueError
+        If the tree has another shape.
+    """
+    measures = [of_dict(each) for each in tree["measures"]]
+    runs = []
+    for each in tree["cases"]:
+        settings = tuple((str(path), str(value)) for path, value in each["settings"])
+        values = {
+            measure.key: [None if value is None else float(value) for value in column]
+            for measure, column in zip(measures, each["values"], strict=True)
+        }
+        runs.append(
+            Run(
+                Case(str(each["name"]), settings),
+                values,
+                bool(each["is_random"]),
+                tuple(map(str, each["only_as_it_is"])),
+                tuple(map(str, each["only_here"])),
+                bool(each["is_unchanged"]),
+            )
+        )
+    if len(runs) < 2 or not measures:
+        raise ValueError("no cases or no measures")
+    return WhatIf(scenario, measures, runs)
+
+
+def what_if(
+    scenario: ScenarioLike,
+    cases: Cases,
+    *,
+    show: Sequence[str] = (),
+    replications: int | None = None,
+    seed: int | None = None,
+    settings: Mapping[str, object] | Sequence[tuple[str, object]] = (),
+    directory: str | PathLike[str] | None = None,
+    jobs: int | None = None,
+    progress: ProgressCallback | None = None,
+    max_time_s: float | None = None,
+) -> WhatIf:
+    """Compare named cases of a scenario with the scenario as it is.
+
+    All cases have the same random streams, so their differences have little noise. A difference
+    within its interval is ``same``: within the noise. The intervals of all differences hold at the
+    same time with a probability of 99 %, however many cases and columns there are.
+
+    Parameters
+    ----------
+    scenario : str, path, mapping or Scenario
+        See `Scenario`.
+    cases : mapping
+        Settings by name of the case: ``{"fq": {"wire.queue.fq_codel": {}}}``. A case may have
+        several settings. A case that sets ``seed`` has other random streams than the others.
+    show : sequence of str
+        Quantities to compare, one column per item, such as ``flows.one_way_delay_p99_s``. By
+        default delay and loss of calls, goodput in each direction, and Jain's index.
+    replications : int, optional
+        Replications of each case; by default 10, or those of the scenario if it has more.
+    seed, settings
+        Values to replace in all cases, see `simulate`.
+    directory : path, optional
+        Directory in which finished simulations are kept and found again.
+    jobs : int, optional
+        Threads; by default one for each available processor.
+    progress : callable, optional
+        Called with the `BatchProgress` over all cases; the runs stop if it returns False.
+    max_time_s : float, optional
+        Longest time that all runs may take, estimated from their speed in the first half second;
+        by default there is no limit. [s]
+
+    Returns
+    -------
+    WhatIf
+        Data frames ``frame`` and ``differences``, ``results`` by case, and a picture.
+
+    Raises
+    ------
+    ScenarioError
+        If the scenario is refused, as it is or with the settings of a case.
+    UserError
+        If there is no case, if a name or setting is not valid, if no result has a quantity of
+        `show`, or with fewer than two replications.
+    TooCostlyError
+        If the runs would take longer than `max_time_s`.
+    Stopped
+        If `progress` returned False.
+    KeyboardInterrupt
+        At Ctrl-C.
+
+    Examples
+    --------
+    >>> import lasthop as lh
+    >>> asked = lh.what_if(
+    ...     {
+    ...         "duration": "3 s",
+    ...         "warmup": "1 s",
+    ...         "cell": {"phy": "802.11b"},
+    ...         "station": {"sender": {"upload": 6}, "reader": {"count": 2, "download": 1}},
+    ...     },
+    ...     {"small windows": {"cell.ap.cwmin": 3}},
+    ...     show=["cells.jain"],
+    ... )
+    >>> asked.differences[["case", "verdict"]].values.tolist()
+    [['small windows', 'better']]
+    """
+    threads_asked(jobs)
+    for name in show:
+        check_name(name)
+    known = cases_of(cases)
+    base = base_of(replaced(scenario, settings, replications=replications, seed=seed), replications)
+    scenarios = scenarios_of(base, known)
+    into = None if directory is None else Path(directory)
+    runs = run(base, scenarios, jobs=jobs, directory=into, progress=progress, max_time_s=max_time_s)
+    return found(base, known, runs, show)
+
+
+def base_of(scenario: Scenario, replications: int | str | None) -> Scenario:
+    """Return the scenario as it is with enough replications for intervals.
+
+    Raises
+    ------
+    UserError
+        If fewer than two replications are asked for.
+    """
+    count = scenario.typed.replications
+    if replications is None and count < REPLICATIONS:
+        return Scenario(scenario, [("replications", REPLICATIONS)])
+    if count < LEAST_REPLICATIONS:
+        raise UserError(
+            f"replications={count}: differences need an interval: expected at least "
+            f"{LEAST_REPLICATIONS}"
+        )
+    return scenario
+
+
+def found(base: Scenario, cases: Sequence[Case], runs: Paired, show: Sequence[str]) -> WhatIf:
+    """Return the comparison of finished runs.
+
+    Raises
+    ------
+    UserError
+        If no result has a quantity of `show`.
+    """
+    by_case = [
+        {measure.key: measure for measure in measures_of(result, show)}
+        for result in (runs.base, *runs.cases.values())
+    ]
+    first, *others = by_case
+    measures = [
+        measure
+        for key, measure in first.items()
+        if any(key in each for each in others) and measure.is_in(runs.base)
+    ]
+    for name in show:
+        quantity = name.rpartition(".")[2]
+        if not any(measure.quantity == quantity for measure in measures):
+            raise UserError(f"{name}: no item has this quantity as it is and in a case")
+    if not measures:
+        raise UserError(f"{base.source}: nothing to compare: the results have no common quantities")
+
+    def run_of(case: Case, result: Result, own: Mapping[str, Measure], key: str) -> Run:
+        none = [None] * result.replications
+        values = {
+            measure.key: own[measure.key].values(result) if measure.key in own else none
+            for measure in measures
+        }
+        if case.name == AS_IT_IS:
+            return Run(case, values, is_random(result))
+        lost, new = map(tuple, runs.missing(case.name))
+        return Run(case, values, is_random(result), lost, new, key == base.key)
+
+    as_it_is = Case(AS_IT_IS, ())
+    results = {AS_IT_IS: runs.base, **runs.cases}
+    found = [
+        run_of(case, result, own, result.scenario.key)
+        for case, result, own in zip((as_it_is, *cases), results.values(), by_case, strict=True)
+    ]
+    return WhatIf(base, measures, found, results)

@@ -1,0 +1,198 @@
+"""Explanations: objectives, the search by pairs of runs, and the command."""
+
+import json
+from pathlib import Path
+from statistics import fmean
+
+import pytest
+
+import lasthop as lh
+from lasthop.errors import UserError
+from lasthop.explanation.candidates import causes_of
+from lasthop.explanation.facts import rules
+from lasthop.explanation.objectives import default_objective, jain_index, objective_for
+from lasthop.scenario import Scenario
+
+from .conftest import Lasthop
+
+ROOT = Path(__file__).parents[2]
+
+UPLOAD = """\
+name = "a call beside an upload"
+duration = "8 s"
+warmup = "2 s"
+replications = 3
+queue = 300
+tcp = { congestion = "cubic", sack = true, window = 2000 }
+dumbbell = { bottleneck = "5 Mbps", rtt = "20 ms" }
+
+[flow.upload]
+
+[flow.voice]
+udp = { rate = "64 kbps", packet = "160 B" }
+"""
+
+IDLE = UPLOAD.replace("[flow.upload]\n", "")
+
+
+@pytest.fixture(scope="module")
+def explained(tmp_path_factory: pytest.TempPathFactory) -> lh.Explanation:
+    path = tmp_path_factory.mktemp("explain") / "upload.toml"
+    path.write_text(UPLOAD)
+    return lh.explain(path, replications=4, jobs=1)
+
+
+def test_a_standing_queue_is_the_first_cause(explained: lh.Explanation) -> None:
+    assert explained.objective.name == "delay"
+    first = explained.causes[0]
+    assert (first.candidate.id, first.candidate.subject) == ("long-queue", "bottleneck")
+    assert first.candidate.settings == (("queue", "{ fq_codel = {} }"),)
+    assert first.difference.mean is not None
+    assert first.difference.mean < -0.1
+
+
+def test_suggestions_help_with_other_seeds(explained: lh.Explanation) -> None:
+    assert explained.suggestions
+    for gain in explained.suggestions[:2]:
+        present, changed = (
+            fmean(explained.objective.values(lh.simulate(each, seed=77, tails=True, jobs=1)))
+            for each in (explained.scenario, gain.candidate.scenario)
+        )
+        assert changed < present
+
+
+def test_the_text_names_the_cause_and_a_command(explained: lh.Explanation) -> None:
+    text = repr(explained)
+    assert "Cause: standing queue at bottleneck" in text
+    assert "upload.toml --set 'queue={ fq_codel = {} }'" in text
+    tree = json.loads(explained.to_json())
+    assert tree["verdict"] == "causes"
+    assert tree["causes"][0]["gain"] > 0.1
+    assert {"id", "subject", "edits"} <= set(tree["candidates"][0])
+
+
+def test_a_satisfied_network_has_nothing_to_improve() -> None:
+    found = lh.explain(Scenario({**IDLE_TREE}), jobs=1)
+    assert found.verdict == "nothing to improve"
+    assert not found.causes
+    assert not found.suggestions
+    assert not found.replications
+    assert "Nothing to improve" in repr(found)
+
+
+IDLE_TREE = {
+    "duration": "4 s",
+    "queue": 300,
+    "dumbbell": {"bottleneck": "5 Mbps", "rtt": "20 ms"},
+    "flow": {"voice": {"udp": {"rate": "64 kbps", "packet": "160 B"}}},
+}
+
+
+def test_the_default_objective_follows_the_traffic() -> None:
+    cell = {"phy": "802.11g"}
+    call: dict[str, object] = {"udp_up": "64 kbps", "udp_down": "64 kbps"}
+
+    def of(station: dict[str, object]) -> str:
+        tree = {"duration": "4 s", "cell": cell, "station": {"a": station}}
+        return default_objective(Scenario(tree))
+
+    assert of(call) == "calls"
+    assert of({"udp_up": "64 kbps", "download": 1}) == "delay"
+    assert of({"download": {"segments": 20}}) == "delay"
+    assert of({"download": 1, "udp_up": "greedy"}) == "throughput"
+
+
+def test_the_number_of_a_call_counts_bad_directions_first() -> None:
+    scenario = Scenario(ROOT / "examples" / "home-call.toml", [("duration", "8 s")])
+    result = lh.simulate(scenario, jobs=1)
+    samples = result.sample_tree["flows"]
+    names = ("phone/udp-up/1", "phone/udp-down/1")
+    for k, value in enumerate(objective_for(scenario, "calls").values(result)):
+        delays = [samples[name]["one_way_delay_p99_s"][k] or 0.0 for name in names]
+        losses = [samples[name]["loss_probability"][k] or 0.0 for name in names]
+        bad = sum(d > 0.15 or p > 0.01 for d, p in zip(delays, losses, strict=True))
+        rest = sum(
+            (min(d, 1.0) + min(10 * p, 1.0)) / 4 for d, p in zip(delays, losses, strict=True)
+        )
+        assert value == pytest.approx(bad + rest)
+
+
+def test_jain_index_of_one_of_four() -> None:
+    assert jain_index([3.0, 0.0, 0.0, 0.0]) == pytest.approx(0.25)
+    assert jain_index([2.0, 2.0]) == pytest.approx(1.0)
+
+
+def test_an_edit_without_effect_is_no_candidate() -> None:
+    scenario = Scenario(UPLOAD_TREE)
+    cause = {"id": "a", "title": "", "subject": "", "sentence": ""}
+    given = [
+        {**cause, "edits": [["queue", "{ limit = 300 }"]]},
+        {**cause, "edits": [["queue", "nonsense"]]},
+        {**cause, "edits": [["queue", "{ limit = 30 }"]]},
+    ]
+    [found] = causes_of(scenario, given)
+    assert found.settings == (("queue", "{ limit = 30 }"),)
+
+
+UPLOAD_TREE = {**IDLE_TREE, "flow": {"upload": {}}}
+
+
+def test_each_rule_is_on_the_page() -> None:
+    page = (ROOT / "docs" / "guide" / "explain.md").read_text()
+    for rule in rules():
+        assert f"`{rule['id']}`" in page, rule["id"]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["--for", "speed"], "--for speed: there is no such objective; expected one of calls"),
+        (["--for", "calls"], "--for calls: there is no call; expected a station or host"),
+        (["--target", "tv"], "--target tv: no station or flow has this name"),
+        (["--replications", "1"], '"1" is not a number of replications from 2 to 1000'),
+    ],
+)
+def test_bad_arguments_are_one_line(
+    lasthop: Lasthop, tmp_path: Path, arguments: list[str], message: str
+) -> None:
+    path = tmp_path / "upload.toml"
+    path.write_text(UPLOAD)
+    done = lasthop("explain", str(path), *arguments)
+    assert done.returncode == 2
+    assert message in done.stderr.splitlines()[0]
+    assert "Traceback" not in done.stderr
+
+
+def test_a_target_must_exist() -> None:
+    with pytest.raises(UserError, match="no station or flow"):
+        lh.explain(Scenario(UPLOAD_TREE), target="tv")
+
+
+def test_a_file_is_explained_before_a_term(
+    lasthop: Lasthop, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("jain").write_text(IDLE)
+    assert "Objective: delay" in lasthop("explain", "jain").stdout
+    assert "glossary" in lasthop("explain", "jain", "--term").stdout
+    assert "no such file" in lasthop("explain", "absent.toml").stderr
+
+
+def test_the_causes_of_a_file_are_listed(lasthop: Lasthop, tmp_path: Path) -> None:
+    path = tmp_path / "upload.toml"
+    path.write_text(UPLOAD)
+    done = lasthop("explain", str(path), "--list")
+    assert "long-queue at bottleneck" in done.stdout
+    assert "--set 'queue={ fq_codel = {} }'" in done.stdout
+    assert len(json.loads(lasthop("explain", "--rules", "--json").stdout)) == len(rules())
+
+
+def test_a_simulation_ends_with_a_short_explanation(lasthop: Lasthop, tmp_path: Path) -> None:
+    path = tmp_path / "upload.toml"
+    path.write_text(UPLOAD)
+    lines = lasthop("simulate", str(path)).stdout.splitlines()
+    at = lines.index("why:")
+    assert len(lines) - at <= 5
+    assert "bottleneck limits upload" in lines[at + 1]
+    assert lines[-1] == f"what helps: lasthop explain {path}"
+    assert "why:" not in lasthop("simulate", str(path), "--json").stdout
