@@ -313,11 +313,12 @@ def of_sources(scenario: Scenario, meeting: Meeting, was_full: bool) -> Iterator
         return
     if not keep_phases([udp for udp, _ in meeting.constant.values()]):
         return
+    in_calls = any(isinstance(flow, UdpFlow) and flow.call for flow in meeting.flows)
+    remedy = "run more replications" if in_calls else 'set arrivals = "poisson" of these flows'
     yield (
         f"{len(meeting.constant)} constant-rate UDP flows ({listed([*meeting.constant])}) "
         f"overload it,{FULL.format(meeting.hop.kind) if is_drawn else ''} and the phases of their "
-        "first datagrams decide until the end which flow finds room; "
-        'set arrivals = "poisson" of these flows'
+        f"first datagrams decide until the end which flow finds room; {remedy}"
     )
 
 

@@ -221,6 +221,23 @@ def test_a_source_counts_datagrams_after_the_warm_up() -> None:
     assert source.counts == (5, 4)
 
 
+def test_a_frame_of_a_call_is_sent_as_one_burst() -> None:
+    table = {"duration": "9 s", "cell": {"phy": "802.11ac"}, "station": {"phone": {"call": 1}}}
+    typed = lh.Scenario(table).typed
+    flow = next(flow for flow in typed.udp_flows if flow.name == "phone/video-up/1")
+    gap_s = 1 / datagrams_per_second(flow, typed)
+    assert gap_s == pytest.approx(1 / 150)
+    sizes: list[int] = []
+    agenda: list[float] = []
+    sender = SimpleNamespace(sendto=lambda data, _: sizes.append(len(data)))
+    source = Datagrams(flow, sender, None, ("", 0), gap_s, random.Random(1))  # type: ignore[arg-type]
+    source.open = True
+    source.send(SimpleNamespace(at=lambda when_s, _: agenda.append(when_s)))  # type: ignore[arg-type]
+    assert sizes == [1000] * 5
+    assert agenda == [pytest.approx(1 / 30)]
+    assert source.sent == 5
+
+
 def test_losses_of_a_greedy_flow_replace_those_of_its_sockets_or_are_warned_of() -> None:
     station = {"a": {"udp_down": "greedy"}}
     scenario = lh.Scenario({"duration": "1 s", "cell": {"phy": "802.11g"}, "station": station})

@@ -36,6 +36,7 @@ class Kind:
     way: str = "forth"
     acks: bool = False
     greedy: bool = False
+    has_call: bool = False
 
     def __str__(self) -> str:
         return f"{self.table} {self.tree}".strip("{} ")
@@ -66,6 +67,7 @@ STATION_FLOWS: Mapping[str, Callable[[], Iterator[tuple[Tree, bool, bool]]]] = {
         ({"every": "2 ms", "size": "500 B", "transport": word}, word == "tcp", False)
         for word in words("reports", "transport")
     ),
+    "call": lambda: iter([({"calls": 1}, False, False)]),
 }
 """Tables that make flows of a station: what is written in each, whether ACKs go back, greed."""
 
@@ -78,6 +80,7 @@ WIRED_FLOWS: Mapping[str, Callable[[], Iterator[tuple[Tree, bool]]]] = {
         [({"web": {"connections": 60, "arrivals": "constant", "request": "400 B",
                    "response": "4 kB", "server_delay": "0 s"}}, True)]
     ),
+    "wired_call": lambda: iter([({"call": {"calls": 1}}, False)]),
 }  # fmt: skip
 """The same for carriers of wired flows other than bulk TCP."""
 
@@ -89,7 +92,9 @@ def station_kinds() -> Iterator[Kind]:
         for maker in tables_in(schema) & makers:
             for tree, acks, greedy in STATION_FLOWS[maker]():
                 way = "forth" if key in ("upload", "udp_up", "sensor_up") else "back"
-                yield Kind("station", key, json.dumps(tree), way, acks, greedy)
+                for each in ("forth", "back") if maker == "call" else (way,):
+                    own = json.dumps(tree)
+                    yield Kind("station", key, own, each, acks, greedy, maker == "call")
 
 
 def wired_kinds() -> Iterator[Kind]:
@@ -103,12 +108,15 @@ def wired_kinds() -> Iterator[Kind]:
     yield Kind("wires", "flow", "{}", acks=True)
     for carrier in sorted(carriers):
         for tree, acks in WIRED_FLOWS[carrier]():
-            yield Kind("wires", "flow", json.dumps(tree), acks=acks)
+            kind = Kind("wires", "flow", json.dumps(tree), acks=acks, has_call="call" in tree)
+            yield kind
+            if kind.has_call:
+                yield replace(kind, way="back")
 
 
 def air_kinds() -> Iterator[Kind]:
     for kind in wired_kinds():
-        if "web" not in kind.tree:  # refused over the air
+        if "web" not in kind.tree and not kind.has_call:  # refused over the air
             yield replace(kind, place="air")
     assert "greedy" in DEFS["source"]["properties"]["rate"]["pattern"]
     yield Kind("air", "flow", json.dumps({"udp": {"rate": "greedy"}}), greedy=True)
@@ -384,7 +392,7 @@ def elements() -> Iterator[tuple[str, str, str]]:
 
 def test_each_key_of_a_table_on_a_path_is_an_element_or_known_to_be_none():
     flows = {"station": {key for key in DEFS["station"]["properties"] if made_by(key, "station")}}
-    flows["flow"] = {"udp", "web", *DEFS["connections"]["properties"]} & set(
+    flows["flow"] = {"udp", "web", "call", *DEFS["connections"]["properties"]} & set(
         DEFS["flow"]["properties"]
     )
     for table in {table for tables in PATHS.values() for table in tables}:
@@ -447,6 +455,9 @@ def scenario(kind: Kind) -> Tree:
 def measured(kind: Kind, settings: str) -> Measures:
     result = lh.simulate(scenario(kind), settings=json.loads(settings)).to_dict()
     flow = next(iter(result["flows"] or result["classes"]))
+    if kind.has_call:
+        name = "video-up" if kind.way == "forth" else "video-down"
+        [flow] = [each for each in result["flows"] if each["name"].endswith(f"/{name}/1")]
     latencies = ("report_delay_s", "one_way_delay_s", "rtt_s", "completion_s")
     latency = next((flow[key] for key in latencies if key in flow), {"mean": float("inf")})
     return {
@@ -474,7 +485,9 @@ def test_each_element_has_its_effect_on_each_kind_of_flow(place, table, key):
         elif acts == "acks":
             fine = slower(before, measured(kind, after))
         else:
-            fine = kind.acks or before == measured(kind, after)
+            # both directions of a call share the air
+            is_shared = kind.acks or (kind.has_call and kind.place == "station")
+            fine = is_shared or before == measured(kind, after)
         if not fine:
             without.append(f"{kind}: {before} {measured(kind, after)}")
     assert without == []

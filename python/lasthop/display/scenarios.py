@@ -97,5 +97,7 @@ def kind_of(flow: Flow) -> str:
     if isinstance(flow, UdpFlow):
         if flow.udp.arrivals == "greedy":
             return "UDP, greedy"
+        if flow.call is not None:
+            return f"{flow.call.medium} of calls"
         return f"UDP of {plain(1e-6 * flow.udp.rate_bps)} Mb/s"
     return "sensor" if isinstance(flow, SensorFlow) else "flow"

@@ -35,7 +35,7 @@ class Datagrams:
     to: tuple[str, int]
     """Destination of the datagrams."""
     gap_s: float
-    """Mean time between two datagrams."""
+    """Mean time between two datagrams, or per datagram of a burst. [s]"""
     gaps: random.Random
     filling_s: float = 0.0
     """Time after the start in which a greedy source sends at twice its rate. [s]"""
@@ -58,7 +58,8 @@ class Datagrams:
         meet."""
         traffic.watch(self.receiver, selectors.EVENT_READ, lambda: self.take(traffic))
         self.open = True
-        first_s = self.gaps.uniform(0, self.gap_s) if self.is_regular else self.next_gap_s()
+        burst_s = self.burst * self.gap_s
+        first_s = self.gaps.uniform(0, burst_s) if self.is_regular else self.next_gap_s()
         self.due_s = self.flow.start_s + first_s
         traffic.at(self.due_s, lambda: self.send(traffic))
 
@@ -67,22 +68,29 @@ class Datagrams:
         """Whether gaps are equal."""
         return self.flow.udp.arrivals != "poisson"
 
+    @property
+    def burst(self) -> int:
+        """Datagrams sent back to back."""
+        return self.flow.udp.burst_packets
+
     def next_gap_s(self) -> float:
-        """Return the time to the next datagram. [s]"""
+        """Return the time to the next datagram, or the next burst. [s]"""
+        mean_s = self.burst * self.gap_s
         if not self.is_regular:
-            return self.gaps.expovariate(1 / self.gap_s)
+            return self.gaps.expovariate(1 / mean_s)
         is_filling = self.due_s < self.flow.start_s + self.filling_s
-        return self.gap_s / 2 if is_filling else self.gap_s
+        return mean_s / 2 if is_filling else mean_s
 
     def send(self, traffic: Traffic) -> None:
-        """Send a datagram; one that the kernel has no room for is lost."""
+        """Send a datagram, or a burst; a datagram that the kernel has no room for is lost."""
         if not self.open:
             return
         length = self.flow.udp.payload_bytes
-        stamp = STAMP.pack(self.sent & 0xFFFF_FFFF, time.monotonic())
-        with contextlib.suppress(OSError):
-            self.sender.sendto(stamp.ljust(length, b"\0")[:length], self.to)
-        self.sent += 1
+        for _ in range(self.burst):
+            stamp = STAMP.pack(self.sent & 0xFFFF_FFFF, time.monotonic())
+            with contextlib.suppress(OSError):
+                self.sender.sendto(stamp.ljust(length, b"\0")[:length], self.to)
+            self.sent += 1
         self.due_s += self.next_gap_s()
         traffic.at(self.due_s, lambda: self.send(traffic))
 

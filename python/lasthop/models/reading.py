@@ -177,6 +177,8 @@ class Udp(Table):
     rate_bps: float
     payload_bytes: int
     header_bytes: int
+    burst_packets: int = 1
+    """Datagrams sent back to back; the gaps are between bursts."""
 
     @property
     def packet_bytes(self) -> int:
@@ -211,6 +213,16 @@ class Report(Table):
     def transport(self) -> Tcp | Udp:
         """Transport of the reports."""
         return carrier(self.tcp, self.udp)
+
+
+class CallPart(Table):
+    """The part of a call that a flow is."""
+
+    number: int
+    """Number of the call at its host, from 1 on."""
+    medium: Literal["audio", "video"]
+    direction: Literal["up", "down"]
+    """Direction of the flow, also between wired nodes."""
 
 
 class Flow(Table, ABC):
@@ -275,6 +287,12 @@ class UdpFlow(Flow):
 
     settings = ("udp_up", "udp_down")
     udp: Udp
+    call: CallPart | None = None
+
+    @property
+    def setting(self) -> str:
+        """The key of a station's table that makes such flows."""
+        return super().setting if self.call is None else "call"
 
     @property
     def transport(self) -> Udp:

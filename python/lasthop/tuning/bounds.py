@@ -48,6 +48,6 @@ class Bounds:
             ("datagram_loss", LOSS, f"datagrams of which {100 * LOSS:g} % are lost"),
             ("one_way_delay_p99_s", DELAY_P99_S, f"datagrams later than {1e3 * DELAY_P99_S:g} ms"),
         ):
-            if present.get(quantity, math.inf) < most <= values.get(quantity, 0.0):
+            if present.get(quantity, math.inf) <= most < values.get(quantity, 0.0):
                 return what
         return None

@@ -17,8 +17,8 @@ mouth to ear. [s]"""
 LOSS = 0.01
 """Part of a call's datagrams whose loss must not be reached. [-]"""
 
-CODEC = {"rate": "64 kbps", "packet": "160 B", "category": "voice"}
-"""One direction of a call of G.711, 20 ms of speech a datagram."""
+CALL = {"calls": "audio", "category": "voice"}
+"""The call of a station: G.711 in both directions, 20 ms of speech per datagram."""
 
 MOST_CALLS = 200
 """Calls beyond which nobody counts."""
@@ -49,8 +49,7 @@ class Calls:
         """Return the scenario for other quantities: with one call, if it has none."""
         if self.own:
             return scenario
-        table = {"count": 1, "udp_up": CODEC, "udp_down": CODEC}
-        return scenario.with_station(self.group, table)
+        return scenario.with_station(self.group, {"count": 1, "call": CALL})
 
     @property
     def what(self) -> str:
@@ -61,7 +60,7 @@ class Calls:
 
 
 def calls_of(scenario: Scenario) -> Calls:
-    """Return the calls of the file, or calls of `CODEC`.
+    """Return the calls of the file, or calls like `CALL`.
 
     Calls of the file are stations of a table that send and receive datagrams at a rate, and have no
     other flows.
@@ -175,7 +174,7 @@ def judged(result: Result, group: str) -> Attempt:
                 ("loss_probability", LOSS),
             ):
                 for k, value in enumerate(flows[name][quantity]):
-                    holds[k] &= value is not None and value < most
+                    holds[k] &= value is not None and value <= most
         else:
             for k, value in enumerate(flows[name]["goodput_bps"]):
                 goodput_bps[k] += value or 0.0

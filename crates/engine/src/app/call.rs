@@ -1,4 +1,4 @@
-//! A call between two people: which datagrams it sends, and when it is good.
+//! A call between two people: which datagrams it sends.
 //!
 //! Audio is G.711 with 20 ms of speech per datagram (ITU-T G.711; RFC 3551, 4.5.14), and video is a
 //! frame of several datagrams 30 times per second. Both are sent all the time, in both directions.
@@ -6,18 +6,13 @@
 //! Differs from calls of today: no silence suppression, no frames of different lengths, and no adaptation
 //! of the rate to the network.
 
+use serde_json::json;
+
 use super::{Arrivals, UdpSettings};
 use crate::notation::setting::{Json, Setting, count, flag};
 use crate::notation::value::Value;
 use crate::packet::Direction;
 use crate::table;
-
-/// Delay within which 99 % of the packets of a good call arrive, in each direction: the delay that ITU-T
-/// G.114 (05/2003) recommends not to exceed for most applications. [s]
-pub const GOOD_DELAY_P99_S: f64 = 0.15;
-
-/// Largest share of the packets of a good call that may be lost, in each direction. [-]
-pub const GOOD_LOSS: f64 = 0.01;
 
 /// Most calls of one host.
 const MOST_CALLS: u64 = 100;
@@ -105,20 +100,29 @@ impl Medium {
 
 /// One flow of a call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Part {
-    /// Number of the call, from 1 on.
-    pub call: u32,
+pub struct CallPart {
+    /// Number of the call at its host, from 1 on.
+    pub number: u32,
     /// What it carries.
     pub medium: Medium,
     /// From the host that has the call, or to it.
     pub direction: Direction,
 }
 
-impl Part {
+impl CallPart {
     /// Name of the flow, without the name of the host that has the call.
     pub fn name(self) -> String {
         let (medium, direction) = (self.medium.name, self.direction.name());
-        format!("{medium}-{direction}/{}", self.call)
+        format!("{medium}-{direction}/{}", self.number)
+    }
+
+    /// The part in the normalised scenario.
+    pub fn json(self) -> Json {
+        json!({
+            "number": self.number,
+            "medium": self.medium.name,
+            "direction": self.direction.name(),
+        })
     }
 }
 
@@ -129,7 +133,7 @@ impl CallKeys {
     }
 
     /// The flows of the calls: for each call audio up and down, then video up and down.
-    pub fn parts(self) -> impl Iterator<Item = Part> {
+    pub fn parts(self) -> impl Iterator<Item = CallPart> {
         let (calls, usual) = match self.calls {
             CallCount::Audio => (1, false),
             CallCount::Calls(calls) => (calls, true),
@@ -138,10 +142,10 @@ impl CallKeys {
             true => &[AUDIO, VIDEO],
             false => &[AUDIO],
         };
-        (1..=calls).flat_map(move |call| {
+        (1..=calls).flat_map(move |number| {
             media.iter().flat_map(move |&medium| {
-                [Direction::Up, Direction::Down].map(|direction| Part {
-                    call,
+                [Direction::Up, Direction::Down].map(|direction| CallPart {
+                    number,
                     medium,
                     direction,
                 })
@@ -158,7 +162,7 @@ mod tests {
     fn a_call_has_audio_and_video_both_ways_and_the_word_audio_no_video() {
         let names = |calls, video| {
             let keys = CallKeys { calls, video };
-            keys.parts().map(Part::name).collect::<Vec<_>>()
+            keys.parts().map(CallPart::name).collect::<Vec<_>>()
         };
         assert_eq!(
             names(CallCount::Calls(1), None),

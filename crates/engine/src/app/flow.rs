@@ -1,5 +1,6 @@
 //! What runs between whom: a flow as settings describe it.
 
+use super::call::CallPart;
 use super::{Arrivals, ReportSettings, Transport};
 use crate::kernel::time::Span;
 use crate::mac::Category;
@@ -47,8 +48,8 @@ pub struct Flow {
     pub transport: Transport,
     /// A sensor's reports, if they are what the transport carries, each as one segment or datagram.
     pub reports: Option<ReportSettings>,
-    /// Number of the call of which the flow is a part, from 1 on.
-    pub call: Option<u32>,
+    /// The part of a call that it is.
+    pub call: Option<CallPart>,
 }
 
 impl Flow {

@@ -55,6 +55,7 @@ fn scenario() -> Scenario {
         rate_bps: 0,
         payload_bytes: 1471,
         header_bytes: 28,
+        burst: 1,
     });
     let flow = |name: &str, direction, transport| {
         Flow::of_station(format!("a/{name}"), 0, direction, transport)

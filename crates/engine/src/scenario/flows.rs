@@ -206,7 +206,7 @@ pub(super) fn of_station(
         for part in CallKeys::read(&Layers(&[table]))?.parts() {
             let transport = Transport::Udp(part.medium.source(udp));
             flows.push(Flow {
-                call: Some(part.call),
+                call: Some(part),
                 ..flow(part.name(), table, part.direction, transport)?
             });
         }

@@ -9,7 +9,7 @@ use super::routes::{Route, nodes, route};
 use super::stations::{member_names, members};
 use super::wired::{Dumbbell, FlowTable, Hosts, ParkingLot, ShapeLink};
 use crate::app::WiredDatagrams;
-use crate::app::call::{CallKeys, Part};
+use crate::app::call::{CallKeys, CallPart};
 use crate::kernel::time::Span;
 use crate::notation::decode::{Said, Section};
 use crate::notation::layers::Layers;
@@ -326,7 +326,7 @@ pub(super) fn transport(root: &Section, own: Option<&Section>) -> Result<Transpo
 struct Carried {
     transport: Transport,
     /// The part of a call that it is.
-    part: Option<Part>,
+    part: Option<CallPart>,
 }
 
 /// The flows of each pair of hosts of a class.
@@ -409,7 +409,7 @@ fn flows(
             };
             scenario.flows.push(Flow {
                 reports: None,
-                call: part.map(|part| part.call),
+                call: *part,
                 class: class.name.clone(),
                 ends: Ends::Wired,
                 forward: with_hosts(out, 0, 1),

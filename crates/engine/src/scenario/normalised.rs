@@ -128,7 +128,7 @@ impl Scenario {
             "stop_s": flow.stop.map(crate::kernel::time::Span::seconds),
         });
         if let Some(call) = flow.call {
-            json["call"] = call.into();
+            json["call"] = call.json();
         }
         json
     }

@@ -214,6 +214,7 @@ fn transport() -> impl Strategy<Value = Transport> {
             rate_bps,
             payload_bytes,
             header_bytes: 28,
+            burst: 1,
         })
     });
     prop_oneof![3 => tcp_settings().prop_map(Transport::Tcp), 1 => udp]

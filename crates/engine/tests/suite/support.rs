@@ -137,6 +137,7 @@ pub fn greedy() -> Transport {
         rate_bps: 0,
         payload_bytes: 1472,
         header_bytes: 28,
+        burst: 1,
     })
 }
 

@@ -47,10 +47,33 @@ fn a_file_of_a_newer_format_is_refused() {
 fn a_word_for_traffic_leads_to_keys_of_flows() {
     let call = said_of("video_call = 1");
     assert!(call.starts_with("x.toml:5: `station.a.video_call`: is no key of a station"));
-    assert!(
-        call.contains("hint: write a call as a UDP flow in each direction, such as `udp_up = {")
-    );
+    assert!(call.contains("hint: write a call as `call = 1`, or without video as `call ="));
     assert!(!call.contains("did you mean"));
+}
+
+#[test]
+fn a_call_is_a_number_of_calls_or_the_word_audio() {
+    let wanted = "; expected \"audio\" or a whole number from 1 to 100";
+    for value in ["0", "-1", "1.5", "\"video\"", "10000", "true"] {
+        let said = said_of(&format!("call = {value}"));
+        assert!(said.starts_with("x.toml:5: `station.a.call`: "), "{said}");
+        assert!(said.lines().next().unwrap().ends_with(wanted), "{said}");
+    }
+    assert!(said_of("call = \"video\"").contains("hint: a call has video unless"));
+    assert_said(&[
+        (
+            "call = { calls = \"audio\", video = true }",
+            "call.video`: true contradicts calls = \"audio\"; expected false, or a number of calls",
+        ),
+        (
+            "call = { start = \"2 s\", stop = \"1 s\" }",
+            "call.stop`: \"1 s\" is not after the start; expected more than 2 s",
+        ),
+        (
+            "udp_up = { rate = \"greedy\", burst = 2 }",
+            "udp_up.burst`: 2 contradicts a greedy source, which has no gaps; expected 1",
+        ),
+    ]);
 }
 
 #[test]

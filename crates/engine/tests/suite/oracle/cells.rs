@@ -113,6 +113,7 @@ pub fn use_categories(scenario: &mut Scenario, categories: &[Category]) {
         rate_bps: 1,
         payload_bytes: 1,
         header_bytes: 28,
+        burst: 1,
     });
     for station in 0..scenario.stations.len() {
         scenario.flows.extend(categories.iter().map(|&category| {
