@@ -91,8 +91,9 @@ def _block(entry: Entry) -> Iterator[str]:
 
 
 def _others(entry: Entry) -> list[str]:
-    """Return the aliases of an entry that are not part of its name."""
-    return [each for each in entry.aliases if each.casefold() not in entry.name.casefold()]
+    """Return the aliases of an entry that are not part of its name or meaning."""
+    text = f"{entry.name} {entry.means}".casefold()
+    return [each for each in entry.aliases if each.casefold() not in text]
 
 
 def _keys(keys: Sequence[Entry]) -> Iterator[str]:

@@ -43,7 +43,10 @@ def predict(
     plot: Plot = None,
     as_json: Json = False,
 ) -> None:
-    """Predict a scenario by an analytical model, without simulating it."""
+    """Predict a scenario by an analytical model, without simulating it.
+
+    `lasthop explain TERM` explains an assumption of a model, such as a1.
+    """
     scenario = read_scenario(file, settings)
     parts = changed(scenario, ("model", model), *model_options(options).items())
     picture = picture_path(plot, scenario, "predict", parts)

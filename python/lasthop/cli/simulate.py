@@ -98,7 +98,10 @@ def simulate(
     ] = False,
     as_json: Json = False,
 ) -> None:
-    """Simulate a scenario packet by packet."""
+    """Simulate a scenario packet by packet.
+
+    `lasthop explain TERM` explains a word of the answer, such as Jain or airtime_fraction.
+    """
     scenario = read_scenario(file, settings, replications=replications, seed=seed, series=series)
     if out is not None:
         need("lasthop simulate --out", "pandas", "pyarrow")

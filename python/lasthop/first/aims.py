@@ -1,4 +1,4 @@
-"""What a person wants to know: usual answers of the other questions, and commands that answer."""
+"""Aims of a person: the usual answers of the other questions, and commands that answer."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -13,8 +13,9 @@ class Command:
     Attributes
     ----------
     words : str
-        The command without ``lasthop``; ``FILE`` stands for the file, ``{rate}`` for nine tenths of
-        the line's rate towards the access point.
+        The command without ``lasthop``. ``FILE`` stands for the file, ``{rate}`` for nine tenths of
+        the line's rate towards the access point, ``{without}`` for settings that stop the traffic
+        of the slowest stations.
     answers : str
         The answer of the command in a few words.
     """
@@ -78,12 +79,13 @@ AIMS: Mapping[str, Aim] = {
         "what one slow device costs the others",
         "a slow device at home",
         "How much does one slow device slow down the others, and which change helps?",
-        {"stations": "3 near, 1 far", "traffic": "all x 1 down", "wire": "500/50 Mbps, 20 ms"},
+        {"stations": "3 near, 1 at 8 dB", "traffic": "all x 1 down", "wire": "500/50 Mbps, 20 ms"},
         (
             EXPLAIN,
             Command(
-                'what-if FILE --case "equal air time: cell.ap_queue.mac80211={}"',
-                "how much an access point helps that shares out the air time",
+                'what-if FILE --case "without it: {without}" '
+                '--case "equal air time: cell.ap_queue.mac80211={}"',
+                "what the slow device costs, and how much equal air time helps",
             ),
         ),
     ),

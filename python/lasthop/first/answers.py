@@ -5,10 +5,23 @@ from dataclasses import dataclass
 
 from lasthop.first.aims import AIMS, COMPARE, Aim
 
-__all__ = ["AGGREGATING", "DISCIPLINES", "Answers", "Group", "Traffic", "Wire", "disciplines"]
+__all__ = [
+    "AGGREGATING",
+    "DISCIPLINES",
+    "FAR_DB",
+    "NEAR_DB",
+    "Answers",
+    "Group",
+    "Traffic",
+    "Wire",
+    "disciplines",
+]
 
 AGGREGATING = ("802.11n", "802.11ac", "802.11ax")
 """Hops whose stations have an MCS in place of a rate."""
+
+NEAR_DB, FAR_DB = 40.0, 15.0
+"""Signal-to-noise ratios in the room of the access point, and two walls away. [dB]"""
 
 DISCIPLINES = ("codel", "fq_codel", "pie")
 """Queue disciplines, which can be given instead of a number of packets."""
@@ -84,7 +97,7 @@ class Answers:
     Attributes
     ----------
     aim : str
-        What the person wants to know, a key of `lasthop.first.aims.AIMS`.
+        Question of the person, a key of `lasthop.first.aims.AIMS`.
     hop : str
         ``"802.11b"``, ``"802.11g"``, ``"802.11n"``, ``"802.11ac"``, ``"802.11ax"`` or ``"router"``.
     stations : sequence of Group
@@ -116,7 +129,7 @@ class Answers:
 
     @property
     def question(self) -> Aim:
-        """What the person wants to know, with the commands that answer it."""
+        """The question of the person, with the commands that answer it."""
         return AIMS[self.aim]
 
     @property

@@ -8,7 +8,16 @@ from difflib import get_close_matches
 from lasthop.access_points import KINDS
 from lasthop.errors import UserError
 from lasthop.first.aims import AIMS, COMPARE, USUAL
-from lasthop.first.answers import AGGREGATING, Answers, Group, Traffic, Wire, disciplines
+from lasthop.first.answers import (
+    AGGREGATING,
+    FAR_DB,
+    NEAR_DB,
+    Answers,
+    Group,
+    Traffic,
+    Wire,
+    disciplines,
+)
 
 __all__ = ["HOPS", "QUESTIONS", "Question", "settled"]
 
@@ -30,8 +39,6 @@ RATES_MBPS = {
 }
 """Rates of each physical layer. [Mb/s]"""
 
-NEAR_DB, FAR_DB = 40.0, 15.0
-"""Ratios in the room of the access point, and two walls away. [dB]"""
 LEAST_DB, MOST_DB = 8.0, 60.0
 """Below the former nothing arrives of two streams. [dB]"""
 

@@ -1,16 +1,20 @@
 """Answers as a scenario, with what each line means."""
 
+import re
 from collections import Counter
 from collections.abc import Iterator
 
 from lasthop.access_points import FACTS, KINDS
-from lasthop.first.answers import Answers, Group, Traffic
+from lasthop.first.answers import FAR_DB, NEAR_DB, Answers, Group, Traffic
 
 __all__ = ["next_command", "scenario"]
 
 
 BELOW = 0.9
 """Rate of a shaper over the rate of its line, so that packets wait in the shaper. [-]"""
+
+WITHOUT_LINE_MBPS = 100.0
+"""Rate of a shaper if there is no line. [Mb/s]"""
 
 WIDTH_MHZ = {"802.11n": 20, "802.11ac": 80, "802.11ax": 80}
 """Usual widths of a channel. [MHz]"""
@@ -50,7 +54,8 @@ def _run(answers: Answers) -> Iterator[str]:
 def _asked(answers: Answers) -> Iterator[str]:
     """The question that the file answers; the commands are at its end."""
     yield "#"
-    yield f"# {answers.question.question} The end of this file has the commands."
+    yield f"# {answers.question.question}"
+    yield "# The commands that answer this question are at the end of this file."
 
 
 def _answer(answers: Answers, name: str) -> Iterator[str]:
@@ -60,23 +65,46 @@ def _answer(answers: Answers, name: str) -> Iterator[str]:
     yield ""
     yield f"# {answers.question.question}"
     for command in answers.question.commands:
+        words = _written(command.words, answers, name)
+        if words.startswith("what-if") and "--case" not in words:
+            continue
         yield "#"
         yield f"# {command.answers[0].upper()}{command.answers[1:]}:"
-        yield f"#   lasthop {_written(command.words, answers, name)}"
+        yield f"#   lasthop {words}"
     yield "#"
     yield "# `lasthop explain TERM` explains a word, such as `lasthop explain bufferbloat`."
 
 
 def _written(words: str, answers: Answers, name: str) -> str:
-    """Return the words of a command for this file and its line."""
-    rate_mbps = answers.wire.rate_mbps or 100.0
-    return words.replace("FILE", name).replace("{rate}", f"{BELOW * rate_mbps:.6g} Mbps")
+    """Return the words of a command for this file, without cases that its cell refuses."""
+    rate_mbps = answers.wire.rate_mbps or WITHOUT_LINE_MBPS
+    without = _without_slowest(answers)
+    refused = [
+        *([] if without else [r"\{without\}"]),
+        *([] if answers.aggregates else ["mac80211="]),
+    ]
+    for part in refused:
+        words = re.sub(rf' --case "[^"]*{part}[^"]*"', "", words)
+    values = {"FILE": name, "{rate}": f"{BELOW * rate_mbps:.6g} Mbps", "{without}": without}
+    for word, value in values.items():
+        words = words.replace(word, value)
+    return words
+
+
+def _without_slowest(answers: Answers) -> str:
+    """Return the settings that stop the slowest stations; empty if they only have calls."""
+    name, _, own = min(
+        _tables(answers), key=lambda table: table[1].rate_mbps or table[1].snr_db or 0.0
+    )
+    keys = {"upload": own.up, "download": own.down}
+    return "; ".join(f"station.{name}.{key}=0" for key, number in keys.items() if number)
 
 
 def _commands(answers: Answers, name: str) -> Iterator[str]:
     """What can be done with the file, a line each."""
     yield f"#   lasthop check {name}       a summary of it"
-    if answers.aggregates:  # Models know such cells with datagrams alone.
+    calls = any(traffic.calls for traffic in answers.traffic)
+    if answers.aggregates or calls or not answers.compares:  # no model predicts these with TCP
         yield f"#   lasthop simulate {name}    share of each station, packet by packet"
         yield f"#   lasthop simulate {name} --plot    with a picture"
         return
@@ -175,7 +203,7 @@ def _cell(answers: Answers) -> Iterator[str]:
         if group.snr_db is None:
             yield said(f'rate = "{group.rate_mbps:g} Mbps"', "of its frames, both ways")
         else:
-            yield said(f'snr = "{group.snr_db:g} dB"', "of its frames, both ways: chooses the MCS")
+            yield said(f'snr = "{group.snr_db:g} dB"', _of_signal(answers))
         if traffic.up:
             yield said(f"upload = {traffic.up}", "connections from it")
         if traffic.down:
@@ -184,6 +212,13 @@ def _cell(answers: Answers) -> Iterator[str]:
             yield said(f"call = {traffic.calls}", "calls with audio and video, both ways")
         if traffic.nothing:
             yield "# it sends and receives nothing: upload = 1 or download = 1 changes that"
+
+
+def _of_signal(answers: Answers) -> str:
+    """Return the meaning of the signal-to-noise ratio."""
+    if answers.compares:
+        return "of its frames, both ways: chooses the MCS"
+    return f"strength of its signal: {NEAR_DB:g} in the same room, {FAR_DB:g} two walls away"
 
 
 def _tables(answers: Answers) -> Iterator[tuple[str, Group, Traffic]]:

@@ -1,4 +1,4 @@
-"""`lasthop init`: five questions, and the file that the answers make."""
+"""`lasthop init`: six questions, and the file that the answers make."""
 
 import shlex
 import signal
@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 import lasthop as lh
-from lasthop.first import KINDS
+from lasthop.first import AIMS, COMPARE, KINDS
 from lasthop.first.answers import AGGREGATING, Wire
 from lasthop.first.questions import read_wire
 from lasthop.models.reading import CellScenario
@@ -19,7 +19,7 @@ from ..conftest import Lasthop
 
 
 def test_usual_answers_make_a_scenario_that_all_commands_take(lasthop: Lasthop) -> None:
-    done = lasthop("init", "--yes")
+    done = lasthop("init", "--yes", "--aim", "models")
     assert (done.returncode, done.stderr) == (0, "")
     assert done.stdout == "scenario.toml: written; next: lasthop simulate scenario.toml\n"
     for command in ("check", "predict"):
@@ -158,12 +158,12 @@ def test_every_line_of_the_file_says_what_it_means(lasthop: Lasthop) -> None:
 
 
 def test_answers_by_lines_and_by_options_are_the_same(lasthop: Lasthop) -> None:
-    answers = ["802.11b", "2 at 11, 1 at 2", "1 x 6 up, rest x 1 down", "none", "codel"]
+    answers = ["models", "802.11b", "2 at 11, 1 at 2", "1 x 6 up, rest x 1 down", "none", "codel"]
     lines = "".join(f"{line}\n" for line in answers).encode()
     assert lasthop("init", "x.toml", stdin=lines).returncode == 0
     first = Path("x.toml").read_text("utf-8")
     Path("x.toml").unlink()
-    keys = ("hop", "stations", "traffic", "wire", "queue")
+    keys = ("aim", "hop", "stations", "traffic", "wire", "queue")
     options = [
         word for key, answer in zip(keys, answers, strict=True) for word in (f"--{key}", answer)
     ]
@@ -177,7 +177,7 @@ def test_answers_by_lines_and_by_options_are_the_same(lasthop: Lasthop) -> None:
 
 
 def test_an_empty_line_takes_the_usual_answer(lasthop: Lasthop) -> None:
-    lasthop("init", "asked.toml", stdin=b"\n" * 5)
+    lasthop("init", "asked.toml", stdin=b"\n" * 6)
     lasthop("init", "yes.toml", "--yes")
     assert tomllib.loads(Path("asked.toml").read_text()) == tomllib.loads(
         Path("yes.toml").read_text()
@@ -185,7 +185,8 @@ def test_an_empty_line_takes_the_usual_answer(lasthop: Lasthop) -> None:
 
 
 BAD = [
-    ("hop", "token ring", "expected one of 802.11b, 802.11g, 802.11n, 802.11ac, 802.11ax, router"),
+    ("aim", "gossip", "expected one of call, slow, guest, line, queue, models"),
+    ("hop", "token ring", "expected one of 802.11ax, 802.11ac, 802.11n, 802.11g, 802.11b, router"),
     ("stations", "none", "expected a number from 1 to 200"),
     ("stations", "3 at 55", "rates of 802.11g are 6, 9, 12"),
     ("stations", "0", "expected a number from 1 to 200"),
@@ -208,13 +209,14 @@ BAD = [
 def test_a_bad_answer_is_asked_again_with_what_is_allowed(
     key: str, answer: str, allowed: str, lasthop: Lasthop
 ) -> None:
-    keys = ["hop", "stations", "traffic", "wire", "queue"]
+    keys = ["aim", "hop", "stations", "traffic", "wire", "queue"]
     before = keys.index(key)
-    lines = "\n" * before + f"{answer}\n" + "\n" * (5 - before)
+    first = "models\n" if before else ""
+    lines = first + "\n" * (before - len(first[:1])) + f"{answer}\n" + "\n" * 6
     done = lasthop("init", "x.toml", stdin=lines.encode())
     assert done.returncode == 0
     assert allowed in done.stderr
-    assert done.stderr.count(f"{before + 1}/5") == 2
+    assert done.stderr.count(f"{before + 1}/6") == 2
     assert Path("x.toml").exists()
 
 
@@ -230,9 +232,9 @@ def test_a_bad_option_is_refused_by_its_name(
 
 
 def test_input_that_ends_says_at_which_question_and_writes_nothing(lasthop: Lasthop) -> None:
-    done = lasthop("init", "x.toml", stdin=b"802.11g\nwhat\n")
+    done = lasthop("init", "x.toml", stdin=b"models\n802.11g\nwhat\n")
     assert done.returncode == 2
-    assert 'ends before an answer to question 2; "what": expected' in done.stderr
+    assert 'ends before an answer to question 3; "what": expected' in done.stderr
     assert "use --yes for the default answers" in done.stderr
     assert not Path("x.toml").exists()
 
@@ -245,14 +247,14 @@ def test_a_file_that_exists_is_never_replaced(lasthop: Lasthop) -> None:
         "error: scenario.toml: exists, and is not replaced; expected a new name\n"
     )
     assert Path("scenario.toml").read_text() == "mine"
-    assert "1/5" not in lasthop("init", stdin=b"\n" * 5).stderr, "it is told before all questions"
+    assert "1/6" not in lasthop("init", stdin=b"\n" * 6).stderr, "it is told before all questions"
 
 
 def test_a_file_in_no_folder_is_refused_before_anything_is_asked(lasthop: Lasthop) -> None:
-    done = lasthop("init", "no/where.toml", stdin=b"\n" * 5)
+    done = lasthop("init", "no/where.toml", stdin=b"\n" * 6)
     assert done.returncode == 2
     assert "there is no directory no" in done.stderr
-    assert "1/5" not in done.stderr
+    assert "1/6" not in done.stderr
 
 
 def test_ctrl_c_writes_nothing(tmp_path: Path) -> None:
@@ -267,7 +269,7 @@ def test_ctrl_c_writes_nothing(tmp_path: Path) -> None:
     asked = process.stderr.readline()
     process.send_signal(signal.SIGINT)
     _, told = process.communicate(timeout=30)
-    assert asked.startswith("1/5 What is the last hop")
+    assert asked.startswith("1/6 What do you want to know?")
     assert process.returncode == 130
     assert told.endswith("error: interrupted: nothing written\n")
     assert list(tmp_path.iterdir()) == []
@@ -338,3 +340,77 @@ def test_rates_of_a_line_have_the_units_of_scenarios(
     answer: str, down_mbps: float, up_mbps: float | None
 ) -> None:
     assert read_wire(answer, {"hop": "802.11g"}) == Wire(down_mbps, 5.0, up_mbps)
+
+
+HOME = [aim for aim in AIMS if aim != COMPARE]
+
+
+@pytest.mark.parametrize("aim", HOME)
+def test_the_file_ends_with_the_commands_that_answer_the_question(
+    aim: str, lasthop: Lasthop
+) -> None:
+    done = lasthop("init", "home.toml", "--yes", "--aim", aim)
+    assert (done.returncode, done.stderr) == (0, "")
+    first = AIMS[aim].commands[0].words.replace("FILE", "home.toml")
+    assert done.stdout == f"home.toml: written; next: lasthop {first}\n"
+    text = Path("home.toml").read_text("utf-8")
+    end = text.rpartition("\n\n")[2].splitlines()
+    assert end[0] == f"# {AIMS[aim].question}"
+    assert f"#   lasthop {first}" in end
+    assert all(line[0] == "#" for line in end)
+    assert "[tcp]" not in text
+
+
+@pytest.mark.parametrize("hop", ["802.11ax", "802.11g"])
+@pytest.mark.parametrize("aim", HOME)
+def test_the_settings_of_every_case_are_accepted(aim: str, hop: str, lasthop: Lasthop) -> None:
+    lasthop("init", "home.toml", "--yes", "--aim", aim, "--hop", hop)
+    text = Path("home.toml").read_text("utf-8")
+    cases = [
+        word.partition(": ")[2]
+        for line in text.splitlines()
+        if line.startswith("#   lasthop what-if")
+        for word in shlex.split(line)
+        if ": " in word
+    ]
+    assert cases
+    for case in cases:
+        settings = [setting.partition("=")[::2] for setting in case.split("; ")]
+        lh.Scenario("home.toml", settings)
+
+
+def test_a_home_has_a_call_and_a_line_with_two_rates(lasthop: Lasthop) -> None:
+    assert lasthop("init", "home.toml", "--yes").returncode == 0
+    known = lh.check("home.toml")
+    assert known["cell"]["phy"] == "802.11ax"
+    assert (known["wire"]["rate_bps"], known["wire"]["back_rate_bps"]) == (100e6, 20e6)
+    calls = [flow["name"] for flow in known["flows"] if flow["name"].startswith("phone/")]
+    assert len(calls) == 4
+    assert all("audio" in name or "video" in name for name in calls)
+
+
+def test_an_option_for_the_network_is_for_models_unless_an_aim_is_given(lasthop: Lasthop) -> None:
+    done = lasthop("init", "x.toml", "--hop", "ax", stdin=b"\n" * 4)
+    assert "2/5" in done.stderr
+    assert "What do you want to know" not in done.stderr
+    assert "call = " not in Path("x.toml").read_text("utf-8")
+    lasthop("init", "y.toml", "--yes", "--hop", "802.11g", "--aim", "call")
+    text = Path("y.toml").read_text("utf-8")
+    assert 'congestion = "cubic"' in text
+    assert "call = 1" in text
+
+
+@pytest.mark.parametrize(
+    ("options", "error"),
+    [
+        (["--aim", "call", "--hop", "router"], 'error: --hop "router": must be WiFi to answer'),
+        (["--hop", "router", "--traffic", "1 x 1 call"], "a router of `init` has no calls"),
+        (["--aim", "cal"], "hint: did you mean call?"),
+        (["--aim", "call", "--traffic", "1 x 101 calls"], "or stations x calls, such as 1 x 1 cal"),
+    ],
+)
+def test_a_call_needs_wifi(options: list[str], error: str, lasthop: Lasthop) -> None:
+    done = lasthop("init", "x.toml", "--yes", *options)
+    assert done.returncode == 2
+    assert error in done.stderr
+    assert not Path("x.toml").exists()

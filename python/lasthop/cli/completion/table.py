@@ -12,6 +12,7 @@ from lasthop.cli.app import app
 from lasthop.cli.tune import CONFIGURATIONS
 from lasthop.congestion.controls import CONTROLS
 from lasthop.emulation.limits import CAN_FOLLOW
+from lasthop.first.aims import AIMS
 from lasthop.first.answers import AGGREGATING, disciplines
 from lasthop.first.questions import HOPS
 from lasthop.importing.phy import PRESETS as PHYS
@@ -44,6 +45,7 @@ KINDS = {
 OF_OPTIONS = {
     ("", "--model"): "model",
     ("", "--option"): "model option",
+    ("init", "--aim"): "aim",
     ("init", "--hop"): "hop",
     ("init", "--queue"): "queue",
     ("import", "--phy"): "phy",
@@ -88,6 +90,7 @@ def words() -> dict[str, list[str]]:
     return {
         "model": sorted(MODELS),
         "model option": sorted({each for name in MODELS for each in options_of(name)}),
+        "aim": list(AIMS),
         "hop": ["wifi", *HOPS],
         "queue": [*disciplines(AGGREGATING[0]), *ACCESS_POINTS],
         "phy": list(PHYS),
