@@ -45,6 +45,7 @@ class Picture:
 
 PICTURES = {
     "workbench": Picture("uploader", "shares", 740),
+    "workbench-delay": Picture("home-call", "delay"),
     "workbench-air": Picture("uploader", "air"),
     "workbench-queue": Picture("swing", "queue"),
 }

@@ -90,7 +90,7 @@ IDLE_TREE = {
 
 def test_the_default_objective_follows_the_traffic() -> None:
     cell = {"phy": "802.11g"}
-    call = {"udp_up": "64 kbps", "udp_down": "64 kbps"}
+    call: dict[str, object] = {"udp_up": "64 kbps", "udp_down": "64 kbps"}
 
     def of(station: dict[str, object]) -> str:
         tree = {"duration": "4 s", "cell": cell, "station": {"a": station}}
@@ -108,8 +108,8 @@ def test_the_number_of_a_call_counts_bad_directions_first() -> None:
     samples = result.sample_tree["flows"]
     names = ("phone/udp-up/1", "phone/udp-down/1")
     for k, value in enumerate(objective_for(scenario, "calls").values(result)):
-        delays = [samples[name]["one_way_delay_p99_s"][k] for name in names]
-        losses = [samples[name]["loss_probability"][k] for name in names]
+        delays = [samples[name]["one_way_delay_p99_s"][k] or 0.0 for name in names]
+        losses = [samples[name]["loss_probability"][k] or 0.0 for name in names]
         bad = sum(d > 0.15 or p > 0.01 for d, p in zip(delays, losses, strict=True))
         rest = sum(
             (min(d, 1.0) + min(10 * p, 1.0)) / 4 for d, p in zip(delays, losses, strict=True)

@@ -84,12 +84,12 @@ def test_the_air_plays_and_rests_without_motion(page: Page, static: str) -> None
     expect(told).not_to_have_text(first)
     air.get_by_role("button", name="pause").click()
     page.emulate_media(reduced_motion="no-preference")
-    seen = air.get_by_text("From ")
+    seen = air.get_by_text(re.compile("^From "))
     before = seen.inner_text()
     air.get_by_role("button", name="play").click()
     expect(seen).not_to_have_text(before)
     air.get_by_label("Colours").select_option("by station")
-    expect(air.get_by_text("a-2", exact=True)).to_be_visible()
+    expect(air.get_by_role("listitem").filter(has_text="a-2")).to_be_visible()
 
 
 def test_a_conflict_graph_has_a_sum_and_says_where_queues_are(page: Page, static: str) -> None:

@@ -340,8 +340,8 @@ def is_satisfied(result: Result, flow: Row) -> bool:
     item = result.sample_tree.get("flows", {}).get(flow["name"], {})
     if flow.get("tcp") is None and is_paced(flow):
         return all(value is not None and value <= 0.01 for value in item["loss_probability"])
-    share = item.get("app_limited_fraction") or []
-    return bool(share) and all(value is not None and value > 0.9 for value in share)
+    share = item.get("app_limited_fraction") or [None]
+    return all(value is not None and value > 0.9 for value in share)
 
 
 def shares(result: Result) -> list[list[float]]:

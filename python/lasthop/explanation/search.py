@@ -70,9 +70,12 @@ CONFIDENCE = 0.99
 CAUSE_CONFIDENCE = 0.95
 """Probability with which the intervals of all causes' gains hold at the same time. [-]"""
 
-SURE = 1.0
-"""Least ratio of a remedy's mean gain to the standard deviation of its gain over replications. A
-smaller gain may vanish with 20 other seeds. [-]"""
+SURE = 1.2
+"""Least ratio of a remedy's mean gain to the standard deviation of its gain over replications, in
+the confirmation. A smaller gain may vanish with 20 other seeds. [-]"""
+
+SURE_IN_ALL = 1.0
+"""The same ratio over all seeds of selection and confirmation. [-]"""
 
 OFTEN = 0.8
 """Least part of the replications in which a remedy helps: a mean may be that of a few runs. [-]"""
@@ -288,10 +291,20 @@ class Search:
         """Return whether a remedy is printed: a gain that 20 other seeds would confirm."""
         if not gain.is_sure:
             return False
+        samples = self._samples[gain.candidate.name]
+        every = self._gains(samples.base, samples.case)
         ours = self.objective.values(gain.base)
-        theirs = self.objective.values(gain.result)
-        changes = [self.objective.direction * (b - a) for a, b in zip(ours, theirs, strict=True)]
-        mean = fmean(changes)
-        is_steady = mean >= SURE * (stdev(changes) if len(changes) > 1 else 0.0)
+        changes = self._gains(ours, self.objective.values(gain.result))
+        is_steady = steadiness(changes) >= SURE and steadiness(every) >= SURE_IN_ALL
         is_frequent = sum(change > 0.0 for change in changes) >= OFTEN * len(changes)
-        return is_steady and is_frequent and mean >= WORTH * abs(fmean(ours))
+        return is_steady and is_frequent and fmean(changes) >= WORTH * abs(fmean(ours))
+
+    def _gains(self, ours: Sequence[float], theirs: Sequence[float]) -> list[float]:
+        """Return the gain of each replication."""
+        return [self.objective.direction * (b - a) for a, b in zip(ours, theirs, strict=True)]
+
+
+def steadiness(gains: Sequence[float]) -> float:
+    """Return the ratio of the mean gain to the standard deviation of the gains. [-]"""
+    spread = stdev(gains) if len(gains) > 1 else inf
+    return fmean(gains) / spread if spread > 0.0 else inf

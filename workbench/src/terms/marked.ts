@@ -13,6 +13,13 @@ export interface Piece {
   text: string;
   /** The meaning of a term; null of other text. */
   means: string | null;
+  /** The element of the glossary that explains it. */
+  id: string;
+}
+
+/** The element of a term in the page's glossary. */
+export function idOf(term: Term): string {
+  return `term-${TERMS.indexOf(term)}`;
 }
 
 const byForm = new Map<string, Term>();
@@ -35,10 +42,10 @@ export function marked(text: string): Piece[] {
     const term = byForm.get(keyOf(found[0]));
     if (!term || seen.has(term)) continue;
     seen.add(term);
-    if (found.index > end) pieces.push({ text: text.slice(end, found.index), means: null });
-    pieces.push({ text: found[0], means: term.means });
+    if (found.index > end) pieces.push({ text: text.slice(end, found.index), means: null, id: "" });
+    pieces.push({ text: found[0], means: term.means, id: idOf(term) });
     end = found.index + found[0].length;
   }
-  if (end < text.length) pieces.push({ text: text.slice(end), means: null });
+  if (end < text.length) pieces.push({ text: text.slice(end), means: null, id: "" });
   return pieces;
 }

@@ -32,8 +32,10 @@ export function sentencesOf({ calls, delays, limits, air, causes }: Explanation)
     const [first] = flows;
     if (!first) continue;
     const of = flows.length > 1 ? `${first} and ${flows.length - 1} more are each` : `${first} is`;
-    const how = fraction === undefined ? "" : ` for ${percent(fraction)} of the time`;
-    found.push(`${of} limited by ${LIMITS[by]}${where ? ` at ${where}` : ""}${how}.`);
+    const time = fraction === undefined ? "" : `${percent(fraction)} of the time`;
+    const isShared = by === "air" || by === "line";
+    const how = time && (isShared ? `, which is busy ${time}` : ` for ${time}`);
+    found.push(`${of} limited by ${LIMITS[by]}${by === "line" && where ? ` ${where}` : ""}${how}.`);
   }
   return [...found, ...causes.slice(0, MOST_CAUSES).map(({ sentence }) => sentence)];
 }

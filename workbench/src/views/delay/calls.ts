@@ -2,7 +2,7 @@
 
 import type { Answer, Call, Estimate, Item, Scenario } from "../../engine/answers";
 import { estimateOf, itemsOf, numberOf, tableOf, tablesOf, textOf } from "../answer";
-import { estimate } from "../digits";
+import { estimate, short } from "../digits";
 import { type Table, tableOfList } from "../numbers/tables";
 
 /** Flows for which delay matters more than goodput: paced datagrams, sensors, web and finite flows. */
@@ -27,7 +27,7 @@ export function sentenceOf({ delay_p99_s, loss, waits_at, wait_share }: Call): s
 
 function scaled(value: Estimate | null, scale: number): string | null {
   if (value?.mean == null) return null;
-  return estimate(value.mean * scale, value.ci95 === null ? null : value.ci95 * scale);
+  return value.ci95 ? estimate(value.mean * scale, value.ci95 * scale) : short(value.mean * scale);
 }
 
 const OF_FLOWS = /^(one_way_delay|rtt|report_|completion)|^loss_probability$/;
