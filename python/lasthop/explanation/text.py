@@ -92,7 +92,7 @@ def cause_lines(explanation: "Explanation") -> Iterator[str]:
     yield f"  Without it: {change(explanation.objective, first)}"
     for gain in others:
         name = f"{gain.candidate.title} at {gain.candidate.subject}"
-        yield f"Also: {name}: {change(explanation.objective, gain)}"
+        yield f"Also: {name}: {change(explanation.objective, gain, brief=True)}"
 
 
 def suggestion_lines(explanation: "Explanation") -> Iterator[str]:
@@ -100,17 +100,21 @@ def suggestion_lines(explanation: "Explanation") -> Iterator[str]:
     if not explanation.suggestions:
         yield "No remedy improves the objective beyond its interval."
         return
-    yield "Changes that help, in pairs of runs with fresh seeds:"
+    pairs = explanation.suggestions[0].difference.pairs
+    yield f"Changes that help, in {pairs} pairs of runs with other seeds:"
     for number, gain in enumerate(explanation.suggestions, 1):
         where = gain.candidate.subject
         title = gain.candidate.title
-        at = "" if where in title else f" ({where})"
-        yield f"{number}. {title}{at}: {change(explanation.objective, gain)}"
+        at = "" if where.lower() in title.lower() else f" at {where}"
+        yield f"{number}. {title}{at}: {change(explanation.objective, gain, brief=True)}"
         yield f"   {command(explanation.scenario, gain.candidate.settings)}"
 
 
-def change(objective: Objective, gain: "Gain") -> str:
-    """Return a gain in words: the first quantity with its interval, and others that change."""
+def change(objective: Objective, gain: "Gain", *, brief: bool = False) -> str:
+    """Return a gain in words: the first quantity with its interval, and others that change.
+
+    With `brief`, other quantities are left out unless they rise, which is worse for all of them.
+    """
     words = []
     for position, shown in enumerate(objective.shown):
         ours, theirs = shown.values(gain.base), shown.values(gain.result)
@@ -122,7 +126,7 @@ def change(objective: Objective, gain: "Gain") -> str:
             f"{shown.scale * fmean(values):.{places}f}".removesuffix(".00")
             for values in (ours, theirs)
         )
-        if position and before == after:
+        if position and (before == after or (brief and mean <= 0.0)):
             continue
         line = f"{shown.title} {before} -> {after} {shown.unit}".rstrip()
         if not position:
