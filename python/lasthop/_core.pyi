@@ -4,6 +4,8 @@ from collections.abc import Callable, Sequence
 from typing import Final, TypedDict, final, type_check_only
 
 __all__ = [
+    "CALL_DELAY_P99_S",
+    "CALL_LOSS",
     "ENGINE",
     "FORMAT",
     "MOST_OPEN",
@@ -26,6 +28,7 @@ __all__ = [
     "explain_rules",
     "files_named",
     "frame_error",
+    "mcs_frame_error",
     "new_relay_key",
     "quantities",
     "schema",
@@ -33,6 +36,8 @@ __all__ = [
     "units",
 ]
 
+CALL_DELAY_P99_S: Final[float]
+CALL_LOSS: Final[float]
 ENGINE: Final[str]
 FORMAT: Final[int]
 MOST_OPEN: Final[int]
@@ -259,6 +264,7 @@ def emulate(
 ) -> str: ...
 def data_rates(phy: str) -> list[int]: ...
 def frame_error(rate_bps: int, bytes: int, snr_db: float) -> float: ...
+def mcs_frame_error(mcs: int, streams: int, bytes: int, snr_db: float) -> float: ...
 def units() -> list[tuple[str, str, int, int]]: ...
 def schema() -> str: ...
 def explain(scenario: str, answer: str) -> str: ...

@@ -6,7 +6,7 @@ calls`` uses the same limits.
 
 import json
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -19,19 +19,17 @@ if TYPE_CHECKING:
 
 __all__ = ["DELAY_P99_S", "LOSS", "OF_CALL", "Call", "Facts", "facts_of", "is_paced"]
 
-DELAY_P99_S = 0.15
+DELAY_P99_S = _core.CALL_DELAY_P99_S
 """Largest 99th percentile of a good call's one-way delay. ITU-T G.114 recommends at most this delay
 from mouth to ear. [s]"""
 
-LOSS = 0.01
+LOSS = _core.CALL_LOSS
 """Largest fraction of lost datagrams of a good call. [-]"""
 
 GOOD, UNCERTAIN, BAD = "good", "uncertain", "bad"
 """Verdicts, the best first."""
 
 RANKS = {GOOD: 0, UNCERTAIN: 1, BAD: 2}
-
-DIRECTIONS = ("up", "down")
 
 OF_CALL = re.compile(r"(?P<who>.+)/(?:\w+-)?(?P<direction>up|down)/(?P<number>\d+)")
 """Name of a flow of a station or host with its direction, such as ``phone/udp-up/1``."""
@@ -109,14 +107,9 @@ def facts_of(summary: Mapping[str, Any], scenario: "Scenario | None") -> Facts:
     """
     if scenario is None:
         return Facts()
-    paced = {flow.name: flow for flow in scenario.typed.flows if is_paced(flow)}
-    if not paced:
+    if not any(is_paced(flow) for flow in scenario.typed.flows):
         return Facts()
-    explain = getattr(_core, "explain", None)
-    if explain is not None:
-        return _read(json.loads(explain(scenario.to_json(), json.dumps(summary))))
-    items = {str(item["name"]): item for item in summary.get("flows", ()) if item["name"] in paced}
-    return Facts(list(_calls(items)))
+    return _read(json.loads(_core.explain(scenario.to_json(), json.dumps(summary))))
 
 
 def is_paced(flow: object) -> bool:
@@ -143,38 +136,6 @@ def _read(explained: Mapping[str, Any]) -> Facts:
             longest = max(parts, key=lambda part: float(part["wait_s"]))
             waits[str(item["flow"])] = str(longest["queue"]), float(longest["share"])
     return Facts(calls, waits)
-
-
-def _calls(items: Mapping[str, Mapping[str, Any]]) -> Iterator[Call]:
-    """Yield the calls among datagram flows by their names, which say host and direction."""
-    found: dict[tuple[str, str], dict[str, list[Mapping[str, Any]]]] = {}
-    for name, item in items.items():
-        if (parts := OF_CALL.fullmatch(name)) is not None and "one_way_delay_p99_s" in item:
-            key = parts["who"], parts["number"]
-            found.setdefault(key, {}).setdefault(parts["direction"], []).append(item)
-    calls = {key: flows for key, flows in found.items() if set(flows) == set(DIRECTIONS)}
-    hosts = [host for host, _ in calls]
-    for (host, number), flows in calls.items():
-        name = host if hosts.count(host) == 1 else f"{host} {number}"
-        for direction in DIRECTIONS:
-            yield _call(name, direction, flows[direction])
-
-
-def _call(name: str, direction: str, items: Sequence[Mapping[str, Any]]) -> Call:
-    delays = [each for item in items if (each := _estimate(item.get("one_way_delay_p99_s")))]
-    losses = [each for item in items if (each := _estimate(item.get("loss_probability")))]
-    late = max(delays, key=lambda each: each.mean, default=None)
-    loss = max(losses, key=lambda each: each.mean, default=Estimate(0.0, None))
-    judged = [_judged(late, DELAY_P99_S) if late else BAD, _judged(loss, LOSS)]
-    verdict = max(judged, key=RANKS.__getitem__)
-    return Call(name, direction, tuple(str(item["name"]) for item in items), late, loss, verdict)
-
-
-def _judged(found: Estimate, limit: float) -> str:
-    half = found.ci95 or 0.0
-    if found.mean + half <= limit:
-        return GOOD
-    return BAD if found.mean - half > limit else UNCERTAIN
 
 
 def _estimate(found: Mapping[str, Any] | None) -> Estimate | None:

@@ -8,7 +8,7 @@ from itertools import pairwise
 from typing import Any
 
 from lasthop import _core
-from lasthop.channel import frame_error, highest_rate
+from lasthop.channel import frame_error, highest_mcs, highest_rate, mcs_frame_error
 from lasthop.errors import listed
 from lasthop.models.reading import (
     CellScenario,
@@ -238,6 +238,9 @@ def _too_fast(
     since: str,
 ) -> Iterator[str]:
     """The direction in which most is lost, if that is too much."""
+    if station.mcs is not None and station.streams is not None:
+        yield from _mcs_too_high(station, station.mcs, station.streams, frames, snr_db, since)
+        return
     phy, falls_back = scenario.cell.phy, scenario.cell.rate_control == "arf"
     losses = []
     for way, length in frames.items():
@@ -255,6 +258,32 @@ def _too_fast(
     yield (
         f"`{station.table}`: at snr = {snr_db:g} dB{since} {bps / 1e6:g} Mb/s loses "
         f"{100 * lost:.3g} % of its frames of {length} B; {works}"
+    )
+
+
+def _mcs_too_high(
+    station: Station,
+    mcs: int,
+    streams: int,
+    frames: Mapping[str, int],
+    snr_db: float,
+    since: str,
+) -> Iterator[str]:
+    """Yield a station of 802.11n, ac or ax whose MCS does not work, unless its SNR chooses it."""
+    if station.mcs_by_snr:
+        return
+    length = max(frames.values(), default=0)
+    lost = mcs_frame_error(mcs, streams, length, snr_db)
+    if lost <= LOSSY:
+        return
+    best = highest_mcs(mcs, streams, length, snr_db)
+    if best is not None:
+        works = f"mcs = {best} is the highest that works, and without `mcs` the SNR chooses it"
+    else:
+        works = "no MCS works"
+    yield (
+        f"`{station.table}`: at snr = {snr_db:g} dB{since} mcs = {mcs} loses {100 * lost:.3g} % of "
+        f"its frames of {length} B; {works}"
     )
 
 

@@ -7,7 +7,14 @@ from math import inf
 
 from lasthop import _core
 
-__all__ = ["WORKS", "frame_error", "highest_rate", "needed_snr_db"]
+__all__ = [
+    "WORKS",
+    "frame_error",
+    "highest_mcs",
+    "highest_rate",
+    "mcs_frame_error",
+    "needed_snr_db",
+]
 
 WORKS = 0.1
 """Frames lost per attempt up to which a rate works: IEEE 802.11-2016, 17.3.10.2. [-]"""
@@ -29,6 +36,32 @@ def frame_error(rate_bps: float, frame_bytes: int, snr_db: float) -> float:
         Signal-to-noise ratio, of a subcarrier (OFDM) or of a chip (DSSS, CCK). [dB]
     """
     return _core.frame_error(int(rate_bps), frame_bytes, snr_db)
+
+
+def mcs_frame_error(mcs: int, streams: int, frame_bytes: int, snr_db: float) -> float:
+    """Probability that noise destroys an MPDU of 802.11n, ac or ax. [-]
+
+    Parameters
+    ----------
+    mcs, streams : int
+        Modulation and coding scheme from 0 to 11, and number of spatial streams.
+    frame_bytes, snr_db
+        See `frame_error`. The streams share the ratio.
+    """
+    return _core.mcs_frame_error(mcs, streams, frame_bytes, snr_db)
+
+
+def highest_mcs(mcs: int, streams: int, frame_bytes: int, snr_db: float) -> int | None:
+    """Return the highest MCS up to `mcs` that works; None if none does.
+
+    Parameters
+    ----------
+    mcs, streams, frame_bytes, snr_db
+        See `mcs_frame_error`.
+    """
+    lower = range(mcs, -1, -1)
+    working = (m for m in lower if mcs_frame_error(m, streams, frame_bytes, snr_db) <= WORKS)
+    return next(working, None)
 
 
 def highest_rate(phy: str, frame_bytes: int, snr_db: float, most_bps: float = inf) -> int | None:

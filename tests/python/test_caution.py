@@ -125,6 +125,20 @@ def test_a_rate_that_noise_destroys_is_told_with_one_that_works() -> None:
     assert said({"near": {"download": 1, "snr": "30 dB"}}) == []
 
 
+@pytest.mark.parametrize("phy", ["802.11n", "802.11ac", "802.11ax"])
+def test_an_mcs_that_noise_destroys_is_named_with_one_that_works(phy: str) -> None:
+    def warnings_of(station: dict[str, Any]) -> list[str]:
+        return lh.check({"cell": {"phy": phy}, "station": {"far": station}}).warnings
+
+    [line] = warnings_of({"download": 1, "snr": "12 dB", "mcs": 7})
+    assert line.startswith("`station.far`: at snr = 12 dB mcs = 7 loses 100 % of its frames")
+    best = re.search(r"mcs = ([0-9]+) is the highest that works", line)
+    assert best is not None
+    assert warnings_of({"download": 1, "snr": "12 dB", "mcs": int(best[1])}) == []
+    assert len(warnings_of({"download": 1, "snr": "12 dB", "mcs": int(best[1]) + 1})) == 1
+    assert warnings_of({"download": 1, "snr": "12 dB"}) == []
+
+
 def test_the_rate_that_is_named_carries_data_and_the_next_does_not() -> None:
     def goodput(rate: str) -> float:
         station = {"download": 1, "snr": "20 dB", "rate": rate}

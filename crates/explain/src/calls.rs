@@ -7,10 +7,10 @@ use crate::facts::{Facts, Flow, Kind, ci95, mean};
 
 /// 99th percentile of the one-way delay that a good call does not exceed: what ITU-T G.114 allows
 /// from mouth to ear. [s]
-pub const DELAY_P99_S: f64 = 0.15;
+pub const CALL_DELAY_P99_S: f64 = 0.15;
 
 /// Part of a call's datagrams that a good call may lose. [-]
-pub const LOSS: f64 = 0.01;
+pub const CALL_LOSS: f64 = 0.01;
 
 /// One direction of the calls of a station or host.
 pub struct Direction<'f, 'a> {
@@ -109,7 +109,7 @@ fn estimate(value: Option<(f64, f64)>) -> Value {
 
 /// Verdict on one direction from its delay and loss, each a mean with its interval.
 fn verdict(delay: Option<(f64, f64)>, loss: Option<(f64, f64)>) -> &'static str {
-    let bounds = [(delay, DELAY_P99_S), (loss, LOSS)];
+    let bounds = [(delay, CALL_DELAY_P99_S), (loss, CALL_LOSS)];
     let above = |(value, most): (Option<(f64, f64)>, f64)| {
         value.is_some_and(|(mean, ci95)| mean - ci95 > most)
     };

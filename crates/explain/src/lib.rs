@@ -19,6 +19,7 @@ mod rules;
 
 use serde_json::{Value, json};
 
+pub use crate::calls::{CALL_DELAY_P99_S, CALL_LOSS};
 use crate::facts::Facts;
 
 /// Explains a result.

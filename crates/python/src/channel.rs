@@ -1,6 +1,7 @@
 //! What noise does to frames.
 
 use lasthop_engine::channel;
+use lasthop_engine::mac;
 use lasthop_engine::scenario;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
@@ -9,6 +10,14 @@ use pyo3::prelude::*;
 #[pyfunction]
 pub fn frame_error(rate_bps: u64, bytes: u32, snr_db: f64) -> f64 {
     channel::frame_error(rate_bps, bytes, snr_db)
+}
+
+/// Probability that noise destroys an MPDU of `bytes` that is sent with this MCS over these streams,
+/// at a signal-to-noise ratio that the streams share. [-]
+#[pyfunction]
+pub fn mcs_frame_error(mcs: u32, streams: u32, bytes: u32, snr_db: f64) -> PyResult<f64> {
+    let unknown = || PyValueError::new_err(format!("no MCS {mcs}"));
+    mac::mcs_frame_error(mcs, streams, bytes, snr_db).ok_or_else(unknown)
 }
 
 /// Rates of data frames of a physical layer, slowest first. [bit/s]

@@ -34,8 +34,16 @@ mod _core {
     #[pymodule_export]
     const MOST_OPEN: usize = lasthop_engine::live::MOST_OPEN;
 
+    /// Largest 99th percentile of a good call's one-way delay. [s]
     #[pymodule_export]
-    use crate::channel::{data_rates, frame_error};
+    const CALL_DELAY_P99_S: f64 = lasthop_explain::CALL_DELAY_P99_S;
+
+    /// Largest part of its datagrams that a good call loses. [-]
+    #[pymodule_export]
+    const CALL_LOSS: f64 = lasthop_explain::CALL_LOSS;
+
+    #[pymodule_export]
+    use crate::channel::{data_rates, frame_error, mcs_frame_error};
     #[pymodule_export]
     use crate::control::{CapacityEstimator, Wce};
     #[pymodule_export]

@@ -412,6 +412,8 @@ class Station(Node, Channel):
     """Physical layer of a station in a cell that aggregates."""
     mcs: int | None = None
     streams: int | None = None
+    mcs_by_snr: bool = False
+    """Whether the SNR chooses the MCS."""
 
     @property
     def table(self) -> str:

@@ -30,7 +30,9 @@ pub use power_save::PowerSave;
 pub(crate) use power_save::SleepKeys;
 pub(crate) use ppdu_checks::Own;
 pub(crate) use ppdu_settings::StreamKeys;
-pub use ppdu_settings::{Band, EifsRule, LONGEST_PPDU, NOT_MODELLED, Ppdus, Width};
+pub use ppdu_settings::{
+    Band, EifsRule, LONGEST_PPDU, NOT_MODELLED, Ppdus, Width, mcs_frame_error,
+};
 pub(crate) use presets::{DATA_RATE, Preset};
 pub use rates::{Rates, data_rates};
 pub use settings::{

@@ -128,6 +128,13 @@ struct Symbols {
     quarters: u64,
 }
 
+/// Points of the constellation of an MCS, and the rate of its code as numerator and denominator;
+/// `None` if there is no such MCS.
+pub fn constellation_and_code(mcs: u32) -> Option<(u32, (u64, u64))> {
+    let &(bits, data, of) = MCS.get(mcs as usize)?;
+    Some((1 << bits, (data, of)))
+}
+
 impl Modulation {
     /// Rate of the data. [bit/s]
     pub fn rate_bps(&self) -> u64 {

@@ -1,6 +1,6 @@
 //! What a file says of the PPDUs of 802.11n, ac and ax, and of the rules that come with them.
 
-use super::ppdu::{Coding, Departures, Generation, Modulation};
+use super::ppdu::{Coding, Departures, Generation, Modulation, constellation_and_code};
 use super::settings::{Phy, PhyKind};
 use crate::channel::coded_frame_error;
 use crate::kernel::time::Span;
@@ -284,6 +284,18 @@ impl Generation {
     }
 }
 
+/// Signal-to-noise ratio of each of several streams that share `snr_db`. [dB]
+fn of_stream_db(snr_db: f64, streams: u32) -> f64 {
+    snr_db - 10.0 * libm::log10(f64::from(streams))
+}
+
+/// Probability that noise destroys an MPDU of `bytes` that is sent with an MCS over some streams, at
+/// a signal-to-noise ratio that the streams share; `None` if there is no such MCS. [-]
+pub fn mcs_frame_error(mcs: u32, streams: u32, bytes: u32, snr_db: f64) -> Option<f64> {
+    let (points, code) = constellation_and_code(mcs)?;
+    Some(coded_frame_error(points, code, bytes, of_stream_db(snr_db, streams)))
+}
+
 impl Modulation {
     /// The highest MCS that these streams may have at this width.
     pub fn highest_mcs(&self) -> u32 {
@@ -295,8 +307,7 @@ impl Modulation {
     /// Probability that noise destroys an MPDU of `bytes`, at a signal-to-noise ratio that its streams
     /// share. [-]
     pub fn frame_error(&self, bytes: u32, snr_db: f64) -> f64 {
-        let of_stream_db = snr_db - 10.0 * libm::log10(f64::from(self.streams));
-        coded_frame_error(self.points(), self.code(), bytes, of_stream_db)
+        coded_frame_error(self.points(), self.code(), bytes, of_stream_db(snr_db, self.streams))
     }
 
     /// The same with the MCS that carries most at a signal-to-noise ratio, losses of MPDUs of 1538 bytes
