@@ -12,7 +12,7 @@ use super::{Arrivals, UdpSettings};
 use crate::notation::setting::{Json, Setting, count, flag};
 use crate::notation::value::Value;
 use crate::packet::Direction;
-use crate::table;
+use crate::{table, words};
 
 /// Most calls of one host.
 const MOST_CALLS: u64 = 100;
@@ -23,14 +23,14 @@ pub enum CallCount {
     /// One call without video.
     Audio,
     /// This many calls.
-    Calls(u32),
+    Calls(u8),
 }
 
 impl Setting for CallCount {
     fn of(value: &Value) -> Option<CallCount> {
         match value {
             Value::Word("audio") => Some(CallCount::Audio),
-            other => u32::of(other).map(CallCount::Calls),
+            other => u8::of(other).map(CallCount::Calls),
         }
     }
 
@@ -59,40 +59,28 @@ fn with_video(word: &str) -> Option<String> {
     })
 }
 
-/// The datagrams of one medium of a call, in one direction.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Medium {
-    /// Name in the names of flows.
-    pub name: &'static str,
-    rate_bps: u64,
-    payload_bytes: u32,
-    burst: u32,
+words! {
+    /// What a flow of a call carries.
+    pub enum Medium {
+        /// 50 datagrams per second, each with 160 samples of 8 bits.
+        Audio = "audio",
+        /// 30 frames per second, each of 5 datagrams.
+        Video = "video",
+    }
 }
-
-/// 50 datagrams per second, each with 160 samples of 8 bits.
-pub const AUDIO: Medium = Medium {
-    name: "audio",
-    rate_bps: 64_000,
-    payload_bytes: 160,
-    burst: 1,
-};
-
-/// 30 frames per second, each of 5 datagrams.
-pub const VIDEO: Medium = Medium {
-    name: "video",
-    rate_bps: 1_200_000,
-    payload_bytes: 1_000,
-    burst: 5,
-};
 
 impl Medium {
     /// Its source, where `udp` has the settings of all sources.
     pub fn source(self, udp: UdpSettings) -> UdpSettings {
+        let (rate_bps, payload_bytes, burst) = match self {
+            Medium::Audio => (64_000, 160, 1),
+            Medium::Video => (1_200_000, 1_000, 5),
+        };
         UdpSettings {
             arrivals: Arrivals::Constant,
-            rate_bps: self.rate_bps,
-            payload_bytes: self.payload_bytes,
-            burst: self.burst,
+            rate_bps,
+            payload_bytes,
+            burst,
             ..udp
         }
     }
@@ -102,7 +90,7 @@ impl Medium {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct CallPart {
     /// Number of the call at its host, from 1 on.
-    pub number: u32,
+    pub number: u8,
     /// What it carries.
     pub medium: Medium,
     /// From the host that has the call, or to it.
@@ -112,7 +100,7 @@ pub struct CallPart {
 impl CallPart {
     /// Name of the flow, without the name of the host that has the call.
     pub fn name(self) -> String {
-        let (medium, direction) = (self.medium.name, self.direction.name());
+        let (medium, direction) = (self.medium.name(), self.direction.name());
         format!("{medium}-{direction}/{}", self.number)
     }
 
@@ -120,7 +108,7 @@ impl CallPart {
     pub fn json(self) -> Json {
         json!({
             "number": self.number,
-            "medium": self.medium.name,
+            "medium": self.medium.name(),
             "direction": self.direction.name(),
         })
     }
@@ -139,8 +127,8 @@ impl CallKeys {
             CallCount::Calls(calls) => (calls, true),
         };
         let media: &[Medium] = match self.video.unwrap_or(usual) {
-            true => &[AUDIO, VIDEO],
-            false => &[AUDIO],
+            true => &[Medium::Audio, Medium::Video],
+            false => &[Medium::Audio],
         };
         (1..=calls).flat_map(move |number| {
             media.iter().flat_map(move |&medium| {

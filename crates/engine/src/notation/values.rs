@@ -33,6 +33,16 @@ as_they_are! {
     Vec<(f64, f64)>: Points;
 }
 
+impl Setting for u8 {
+    fn of(value: &Value) -> Option<u8> {
+        u64::of(value)?.try_into().ok()
+    }
+
+    fn json(&self) -> Json {
+        json!(self)
+    }
+}
+
 impl Setting for u32 {
     fn of(value: &Value) -> Option<u32> {
         u64::of(value)?.try_into().ok()
