@@ -211,3 +211,73 @@ fn a_result_without_lists_is_explained_without_facts() {
         assert_eq!(found[key], json!([]), "{key}");
     }
 }
+
+/// Edits of the cause with this identifier, null if it is not found.
+fn edits(scenario: &Value, answer: &Value, id: &str) -> Value {
+    let causes = explain(scenario, answer)["causes"].clone();
+    let found = causes
+        .as_array()
+        .unwrap()
+        .iter()
+        .find(|cause| cause["id"] == id);
+    found.map_or(Value::Null, |cause| cause["edits"].clone())
+}
+
+#[test]
+fn a_receive_window_is_enlarged_if_it_limits() {
+    let (scenario, mut answer) = (scenario(), answer());
+    let large = json!([["tcp.window", "10000"]]);
+    assert_eq!(edits(&scenario, &answer, "receive-window"), large);
+    answer["flows"][0]["rwnd_limited_fraction"] = value(0.01, 0.0);
+    assert_eq!(edits(&scenario, &answer, "receive-window"), Value::Null);
+}
+
+#[test]
+fn a_slow_station_gets_the_best_rate_of_its_phy() {
+    let (mut scenario, answer) = (scenario(), answer());
+    assert_eq!(edits(&scenario, &answer, "slow-station"), Value::Null);
+    scenario["stations"][0]["mcs"] = json!(1);
+    let best = json!([["station.laptop.mcs", "9"]]);
+    assert_eq!(edits(&scenario, &answer, "slow-station"), best);
+    scenario["stations"][0]["mcs_by_snr"] = json!(true);
+    let near = json!([["station.laptop.snr", "40 dB"]]);
+    assert_eq!(edits(&scenario, &answer, "slow-station"), near);
+}
+
+#[test]
+fn a_call_gets_category_voice_in_both_directions() {
+    let (mut scenario, answer) = (scenario(), answer());
+    let voice = json!([
+        ["station.phone.udp_up.category", "voice"],
+        ["station.phone.udp_down.category", "voice"],
+    ]);
+    assert_eq!(edits(&scenario, &answer, "not-prioritised"), voice);
+    for flow in [1, 2] {
+        scenario["flows"][flow]["category"] = json!("voice");
+    }
+    assert_eq!(edits(&scenario, &answer, "not-prioritised"), Value::Null);
+}
+
+#[test]
+fn flows_of_a_dumbbell_without_a_table_are_set_in_the_table_tcp() {
+    let link = json!({ "name": "bottleneck", "from": "left", "to": "right", "rate_bps": 1e7,
+                       "queue_packets": 50, "queue": { "discipline": "drop_tail" } });
+    let flow = |name: &str, class: &str, window: u32| {
+        json!({ "name": name, "class": class, "forward": ["bottleneck"],
+                "tcp": { "congestion": "cubic", "sack": true, "window_packets": window } })
+    };
+    let scenario = json!({
+        "links": [link],
+        "flows": [flow("flow-1", "flow", 20), flow("far", "far", 30)],
+    });
+    let limited = |name: &str| json!({ "name": name, "rwnd_limited_fraction": value(0.9, 0.0) });
+    let answer = json!({
+        "flows": [limited("flow-1"), limited("far")],
+        "queues": [{ "name": "bottleneck", "occupancy_packets": value(20.0, 0.0),
+                     "sojourn_s": value(0.02, 0.0), "drop_probability": value(0.01, 0.0) }],
+    });
+    let large = json!([["tcp.window", "10000"], ["flow.far.window", "10000"]]);
+    assert_eq!(edits(&scenario, &answer, "receive-window"), large);
+    let buffer = json!([["queue", "{ limit = 1000 }"]]);
+    assert_eq!(edits(&scenario, &answer, "short-buffer"), buffer);
+}
