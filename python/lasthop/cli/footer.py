@@ -2,6 +2,7 @@
 
 import shlex
 from collections.abc import Iterator
+from textwrap import wrap
 
 import typer
 
@@ -10,8 +11,11 @@ from lasthop.scenario import Scenario
 
 __all__ = ["print_footer"]
 
-MOST_LINES = 3
-"""Most lines on facts. [lines]"""
+MOST_FACTS = 3
+"""Most facts."""
+
+WIDEST = 80
+"""Width at which a fact is wrapped. [characters]"""
 
 
 def print_footer(scenario: Scenario, answer: Answer) -> None:
@@ -28,9 +32,17 @@ def footer(scenario: Scenario, answer: Answer) -> Iterator[str]:
     from lasthop.explanation.facts import facts
     from lasthop.explanation.lines import fact_lines
 
-    lines = list(fact_lines(facts(scenario, answer), most_delays=2))[:MOST_LINES]
+    lines = list(fact_lines(facts(scenario, answer), most_delays=2))[:MOST_FACTS]
     if lines:
         yield "why:"
-        yield from (f"  {line}" for line in lines)
+        for line in lines:
+            yield from wrap(
+                line,
+                WIDEST,
+                initial_indent="  ",
+                subsequent_indent="    ",
+                break_long_words=False,
+                break_on_hyphens=False,
+            )
     if not scenario.source.startswith("<"):
         yield f"what helps: lasthop explain {shlex.quote(scenario.source)}"
