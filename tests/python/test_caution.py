@@ -127,8 +127,8 @@ def test_a_rate_that_noise_destroys_is_told_with_one_that_works() -> None:
 
 @pytest.mark.parametrize("phy", ["802.11n", "802.11ac", "802.11ax"])
 def test_an_mcs_that_noise_destroys_is_named_with_one_that_works(phy: str) -> None:
-    def warnings_of(station: dict[str, Any]) -> list[str]:
-        return lh.check({"cell": {"phy": phy}, "station": {"far": station}}).warnings
+    def warnings_of(station: dict[str, object]) -> list[str]:
+        return cautions(lh.Scenario({"cell": {"phy": phy}, "station": {"far": station}}).typed)
 
     [line] = warnings_of({"download": 1, "snr": "12 dB", "mcs": 7})
     assert line.startswith("`station.far`: at snr = 12 dB mcs = 7 loses 100 % of its frames")

@@ -215,11 +215,8 @@ fn a_result_without_lists_is_explained_without_facts() {
 /// Edits of the cause with this identifier, null if it is not found.
 fn edits(scenario: &Value, answer: &Value, id: &str) -> Value {
     let causes = explain(scenario, answer)["causes"].clone();
-    let found = causes
-        .as_array()
-        .unwrap()
-        .iter()
-        .find(|cause| cause["id"] == id);
+    let mut causes = causes.as_array().into_iter().flatten();
+    let found = causes.find(|cause| cause["id"] == id);
     found.map_or(Value::Null, |cause| cause["edits"].clone())
 }
 

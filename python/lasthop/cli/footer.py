@@ -7,16 +7,15 @@ from textwrap import wrap
 import typer
 
 from lasthop.answer import Answer
-from lasthop.cli.screen import screen_width
 from lasthop.scenario import Scenario
 
 __all__ = ["print_footer"]
 
-WIDTH = 80
-"""Largest width. [columns]"""
+MOST_FACTS = 3
+"""Most facts."""
 
-MOST_LINES = 3
-"""Most lines on facts. [lines]"""
+WIDEST = 80
+"""Width at which a fact is wrapped. [characters]"""
 
 
 def print_footer(scenario: Scenario, answer: Answer) -> None:
@@ -25,9 +24,7 @@ def print_footer(scenario: Scenario, answer: Answer) -> None:
     Nothing is simulated.
     """
     for line in footer(scenario, answer):
-        room = min(WIDTH, screen_width())
-        for piece in wrap(line, room, subsequent_indent="    ", break_long_words=False):
-            typer.echo(piece)
+        typer.echo(line)
 
 
 def footer(scenario: Scenario, answer: Answer) -> Iterator[str]:
@@ -35,9 +32,17 @@ def footer(scenario: Scenario, answer: Answer) -> Iterator[str]:
     from lasthop.explanation.facts import facts
     from lasthop.explanation.lines import fact_lines
 
-    lines = list(fact_lines(facts(scenario, answer), most_delays=2))[:MOST_LINES]
+    lines = list(fact_lines(facts(scenario, answer), most_delays=2))[:MOST_FACTS]
     if lines:
         yield "why:"
-        yield from (f"  {line}" for line in lines)
+        for line in lines:
+            yield from wrap(
+                line,
+                WIDEST,
+                initial_indent="  ",
+                subsequent_indent="    ",
+                break_long_words=False,
+                break_on_hyphens=False,
+            )
     if not scenario.source.startswith("<"):
         yield f"what helps: lasthop explain {shlex.quote(scenario.source)}"

@@ -10,7 +10,6 @@ MOST_DELAYS = 4
 
 LIMITED_BY = {
     "application": "the application",
-    "air": "the air",
     "rwnd": "the receive window",
     "cwnd": "the congestion window",
 }
@@ -37,13 +36,13 @@ def fact_lines(facts: Mapping[str, Any], *, most_delays: int = MOST_DELAYS) -> I
         yield f"{item['flow']} takes {1e3 * item['total_s']:.3g} ms: {shares or 'no queue'}"
     for item in facts["limits"]:
         flows = listed(item["flows"])
+        share = f"{100 * item['fraction']:.0f} %"
         if item["by"] == "line":
-            yield f"{item['where']} limits {flows}: the line is {100 * item['fraction']:.0f} % used"
+            yield f"{item['where']} ({share} used) limits {flows}"
         elif item["by"] == "air":
-            yield f"the air limits {flows}: it is busy {100 * item['fraction']:.0f} % of the time"
+            yield f"the air ({share} busy) limits {flows}"
         else:
-            share = f"{100 * item['fraction']:.0f} % of the time"
-            yield f"{LIMITED_BY[item['by']]} limits {flows}: {share}"
+            yield f"{LIMITED_BY[item['by']]} limits {flows} ({share} of the time)"
     air = facts["air"]
     if air:
         yield (
@@ -52,7 +51,7 @@ def fact_lines(facts: Mapping[str, Any], *, most_delays: int = MOST_DELAYS) -> I
         )
 
 
-def listed(names: Sequence[str], most: int = 3) -> str:
+def listed(names: Sequence[str], most: int = 2) -> str:
     """Return names in a list, and the number of those that are left out."""
     if len(names) <= most:
         return ", ".join(names)
