@@ -22,14 +22,14 @@ pub fn delays(facts: &Facts<'_>) -> Vec<Value> {
         let Some(total_s) = mean(flow.answer, "one_way_delay_s") else {
             continue;
         };
-        let mut parts: Vec<(&str, f64)> = waits(facts)
-            .filter(|(name, ..)| *name == flow.name)
-            .map(|(_, queue, wait_s)| (queue, wait_s))
-            .collect();
+        let mut parts: Vec<(&str, f64)> = Vec::new();
+        for (_, queue, wait_s) in waits(facts).filter(|(name, ..)| *name == flow.name) {
+            let at = parts.partition_point(|(_, other_s)| *other_s >= wait_s);
+            parts.insert(at, (queue, wait_s));
+        }
         if parts.is_empty() || total_s <= 0.0 {
             continue;
         }
-        parts.sort_by(|(_, a), (_, b)| b.total_cmp(a));
         let share = |wait_s: f64| (wait_s / total_s).min(1.0);
         let parts: Vec<Value> = parts
             .into_iter()

@@ -7,6 +7,16 @@ pub fn mean(item: &Value, quantity: &str) -> Option<f64> {
     item[quantity]["mean"].as_f64()
 }
 
+/// Rounds a number to a multiple of 1 / `parts`, for text.
+pub fn rounded(value: f64, parts: f64) -> f64 {
+    (value * parts).round() / parts
+}
+
+/// Writes a fraction in percent.
+pub fn percent(fraction: f64) -> String {
+    format!("{} %", rounded(100.0 * fraction, 1.0))
+}
+
 /// Half width of the 95 % interval of a quantity, 0 with a single replication.
 pub fn ci95(item: &Value, quantity: &str) -> f64 {
     item[quantity]["ci95"].as_f64().unwrap_or(0.0)

@@ -125,10 +125,11 @@ pub fn causes(facts: &Facts<'_>) -> Vec<Value> {
                 "edits": cause.edits,
                 "remedies": remedies,
             });
-            found.push((is_usual, cause.weight, item));
+            let rank = (is_usual, cause.weight);
+            let at = found.partition_point(|(usual, weight, _)| (*usual, *weight) >= rank);
+            found.insert(at, (is_usual, cause.weight, item));
         }
     }
-    found.sort_by(|(a, v, _), (b, w, _)| b.cmp(a).then(w.total_cmp(v)));
     found.into_iter().map(|(.., item)| item).collect()
 }
 

@@ -4,7 +4,7 @@ use serde_json::Value;
 
 use super::{CALLS, Cause, DELAY, FAIRNESS, Remedy, Rule, THROUGHPUT, remedy};
 use crate::edits::{Setting, set};
-use crate::facts::{Facts, Kind, list, mean, text};
+use crate::facts::{Facts, Kind, list, mean, percent, rounded, text};
 
 /// Fraction of busy time from which the air may be scarce. [-]
 const BUSY: f64 = 0.3;
@@ -111,8 +111,8 @@ fn narrow_channel(facts: &Facts<'_>) -> Vec<Cause> {
     vec![Cause {
         subject: "air".into(),
         sentence: format!(
-            "The air is busy {:.0} % of the time, in a channel of {}.",
-            100.0 * busy,
+            "The air is busy {} of the time, in a channel of {}.",
+            percent(busy),
             text(cell, "width")
         ),
         weight: if facts.air_is_full() { 0.6 } else { 0.2 },
@@ -130,7 +130,7 @@ fn no_aggregation(facts: &Facts<'_>) -> Vec<Cause> {
     }
     vec![Cause {
         subject: "cell".into(),
-        sentence: format!("Aggregates have at most {mpdus:.0} MPDUs."),
+        sentence: format!("Aggregates have at most {mpdus} MPDUs."),
         weight: if facts.air_is_full() { 0.9 } else { 0.3 },
         edits: vec![set("cell.aggregation.mpdus", 64)],
         remedies: vec![remedy("aggregation", "cell.aggregation.mpdus", "64")],
@@ -149,7 +149,10 @@ fn long_aggregates(facts: &Facts<'_>) -> Vec<Cause> {
     }
     vec![Cause {
         subject: "cell".into(),
-        sentence: format!("Aggregates of {longest:.0} MPDUs on average delay other stations."),
+        sentence: format!(
+            "Aggregates of {} MPDUs on average delay other stations.",
+            rounded(longest, 1.0)
+        ),
         weight: 0.2,
         edits: vec![set("cell.aggregation.time", "1 ms")],
         remedies: vec![remedy(
@@ -212,7 +215,7 @@ fn collisions(facts: &Facts<'_>) -> Vec<Cause> {
     let edits = vec![set("cell.cwmin", stations), set("cell.ap.cwmin", ap)];
     vec![Cause {
         subject: node.into(),
-        sentence: format!("{:.0} % of the attempts of {node} collide.", 100.0 * rate),
+        sentence: format!("{} of the attempts of {node} collide.", percent(rate)),
         weight: (2.0 * rate).min(0.7),
         remedies: vec![
             Remedy {
@@ -258,6 +261,7 @@ fn ap_access(facts: &Facts<'_>) -> Vec<Cause> {
     }
     let narrow = ((cwmin + 1.0) / 4.0 - 1.0).max(1.0);
     let ratio = mean(facts.cell_answer(), "updown_ratio").unwrap_or(0.0);
+    let ratio = rounded(ratio, 10.0);
     let mut remedies = vec![remedy(
         &format!("CWmin of {narrow} at the AP"),
         "cell.ap.cwmin",
@@ -291,7 +295,7 @@ fn ap_access(facts: &Facts<'_>) -> Vec<Cause> {
     vec![Cause {
         subject: "ap".into(),
         sentence: format!(
-            "The access point contends with CWmin {cwmin:.0} for all downloads; uploads get {ratio:.1} \
+            "The access point contends with CWmin {cwmin} for all downloads; uploads get {ratio} \
              times the goodput of downloads."
         ),
         weight: if ratio > 1.5 { 0.8 } else { 0.2 },

@@ -3,7 +3,7 @@
 use super::wired::cubic;
 use super::{CALLS, Cause, DELAY, FAIRNESS, Remedy, Rule, THROUGHPUT};
 use crate::edits::{of_tcp, set};
-use crate::facts::{Facts, Flow, Kind, list, mean, named, text};
+use crate::facts::{Facts, Flow, Kind, list, mean, named, percent, text};
 
 /// Receive window of the edit: 1.2 Gb/s over 100 ms. [packets]
 const LARGE_WINDOW: &str = "10000";
@@ -86,11 +86,11 @@ fn receive_window(facts: &Facts<'_>) -> Vec<Cause> {
             count => format!("{count} flows"),
         },
         sentence: format!(
-            "The receive window of {:.0} packets limits {}{}.",
+            "The receive window of {} packets limits {}{}.",
             packets(smallest),
             smallest.name,
             match share > 0.0 {
-                true => format!(" for {:.0} % of the time", 100.0 * share),
+                true => format!(" for {} of the time", percent(share)),
                 false => String::new(),
             }
         ),
@@ -125,17 +125,16 @@ fn slow_recovery(facts: &Facts<'_>) -> Vec<Cause> {
     vec![Cause {
         subject: "tcp".into(),
         sentence: format!(
-            "{} {} has {} {} SACK.",
-            flows.len(),
-            if flows.len() == 1 {
-                "flow"
-            } else {
-                "flows, such as"
-            },
+            "{}{} uses {} {} SACK.",
             first.name,
+            match flows.len() {
+                1 => String::new(),
+                count => format!(", like {} other flows,", count - 1),
+            },
+            text(first.tcp, "congestion"),
             match first.tcp["sack"] == true {
-                true => format!("with {} and", text(first.tcp, "congestion")),
-                false => format!("with {} without", text(first.tcp, "congestion")),
+                true => "with",
+                false => "without",
             }
         ),
         weight: (0.1 + 10.0 * losses).min(0.5),
@@ -183,7 +182,7 @@ fn small_segments(facts: &Facts<'_>) -> Vec<Cause> {
     let edits = of_tcp(facts, &flows, "mss", "1460 B");
     vec![Cause {
         subject: first.class.into(),
-        sentence: format!("Segments of {} have {:.0} B.", first.class, size(first)),
+        sentence: format!("Segments of {} have {} B.", first.class, size(first)),
         weight: 0.4,
         remedies: vec![Remedy {
             label: "segments of 1,460 B".into(),

@@ -3,7 +3,7 @@
 use super::{CALLS, Cause, DELAY, FAIRNESS, Remedy, Rule, THROUGHPUT, remedy};
 use crate::calls::{directions, longest_wait};
 use crate::edits::{link_rate_bps, queue_key, set};
-use crate::facts::{Facts, list, mean, named, text};
+use crate::facts::{Facts, list, mean, named, percent, rounded, text};
 
 /// Packets on average from which a queue is looked at. [packets]
 const SOME_PACKETS: f64 = 1.0;
@@ -125,13 +125,13 @@ fn cause(facts: &Facts<'_>, queue: Queue<'_>) -> Cause {
     let share = longest_wait(facts, flows).filter(|(name, ..)| *name == queue.name);
     let wait_s = queue.sojourn_s;
     let mut sentence = format!(
-        "Packets wait {} in {}, which holds {:.0} on average",
+        "Packets wait {} in {}, which holds {} on average",
         milliseconds(wait_s),
         queue.name,
-        queue.packets.max(1.0)
+        rounded(queue.packets.max(1.0), 1.0)
     );
     if let Some((_, _, share)) = share {
-        sentence += &format!(" ({:.0} % of the wait)", 100.0 * share);
+        sentence += &format!(" ({} of the wait)", percent(share));
     }
     let key = &queue.key;
     let is_ap = key == "cell.ap_queue";
@@ -199,10 +199,10 @@ fn short_buffers(facts: &Facts<'_>) -> Vec<Cause> {
             let longer = (4.0 * queue.limit).min(1000.0);
             Cause {
                 sentence: format!(
-                    "{} has room for {:.0} packets and drops {:.1} %.",
+                    "{} has room for {} packets and drops {} %.",
                     queue.name,
                     queue.limit,
-                    100.0 * queue.drops
+                    rounded(100.0 * queue.drops, 10.0)
                 ),
                 weight: (10.0 * queue.drops).min(0.9),
                 edits: vec![set(queue.key.as_str(), "{ limit = 1000 }")],
@@ -229,7 +229,7 @@ fn short_buffers(facts: &Facts<'_>) -> Vec<Cause> {
 pub fn milliseconds(time_s: f64) -> String {
     let time_ms = 1e3 * time_s;
     match time_ms {
-        value if value < 10.0 => format!("{value:.1} ms"),
-        value => format!("{value:.0} ms"),
+        value if value < 10.0 => format!("{} ms", rounded(value, 10.0)),
+        value => format!("{} ms", rounded(value, 1.0)),
     }
 }

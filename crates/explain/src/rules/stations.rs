@@ -5,7 +5,7 @@ use serde_json::Value;
 use super::queues::gateway;
 use super::{CALLS, Cause, DELAY, FAIRNESS, Remedy, Rule, THROUGHPUT, remedy};
 use crate::edits::{Setting, set};
-use crate::facts::{Facts, list, mean, named, text};
+use crate::facts::{Facts, list, mean, named, percent, text};
 
 /// Part of the best rate of its PHY below which a station is slow. [-]
 const SLOW: f64 = 0.7;
@@ -119,11 +119,11 @@ fn slow_station(facts: &Facts<'_>, station: &Value) -> Option<Cause> {
     let measured = named(list(facts.answer, "stations"), text(station, "name"));
     let airtime = measured.and_then(|item| mean(item, "airtime_fraction"));
     let mut sentence = format!(
-        "{group} sends at {:.0} % of the best rate of {phy}",
-        100.0 * part
+        "{group} sends at {} of the best rate of {phy}",
+        percent(part)
     );
     if let Some(airtime) = airtime {
-        sentence += &format!(", and takes {:.0} % of the air", 100.0 * airtime);
+        sentence += &format!(", and takes {} of the air", percent(airtime));
     }
     let mut remedies = vec![Remedy {
         label: format!("{group} nearer to the access point, at its best rate"),
@@ -191,8 +191,8 @@ fn noisy_stations(facts: &Facts<'_>) -> Vec<Cause> {
             Some(Cause {
                 subject: group.into(),
                 sentence: format!(
-                    "{:.0} % of the frames of {group} are lost to noise.",
-                    100.0 * failures
+                    "{} of the frames of {group} are lost to noise.",
+                    percent(failures)
                 ),
                 weight: (2.0 * failures).min(0.9),
                 edits,

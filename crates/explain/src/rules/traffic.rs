@@ -3,7 +3,7 @@
 use super::queues::gateway;
 use super::{CALLS, Cause, DELAY, FAIRNESS, Remedy, Rule, THROUGHPUT, remedy};
 use crate::edits::{Setting, of_category, rate, set};
-use crate::facts::{Facts, Flow, Kind, mean};
+use crate::facts::{Facts, Flow, Kind, mean, percent};
 
 /// Rate below which a source of datagrams competes with nobody. [bit/s]
 const SMALL_BPS: f64 = 500_000.0;
@@ -176,11 +176,11 @@ fn unresponsive(facts: &Facts<'_>) -> Vec<Cause> {
         found.push(Cause {
             subject: flow.class.into(),
             sentence: format!(
-                "{} sends datagrams without congestion control: {:.0} % of the goodput, and {:.0} % \
+                "{} sends datagrams without congestion control: {} of the goodput, and {} \
                  are lost.",
                 flow.class,
-                100.0 * share,
-                100.0 * loss
+                percent(share),
+                percent(loss)
             ),
             weight: 0.75,
             edits,

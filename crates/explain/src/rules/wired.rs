@@ -5,7 +5,7 @@ use super::{CALLS, Cause, DELAY, FAIRNESS, Remedy, Rule, THROUGHPUT, remedy};
 use crate::edits::{
     Topology, faster, is_implicit, link_key, link_rate_bps, of_tcp, rate, set, time, topology,
 };
-use crate::facts::{Facts, Flow, list, mean, named, text};
+use crate::facts::{Facts, Flow, list, mean, named, percent, rounded, text};
 
 /// Utilisation from which a line may be too slow. [-]
 const USED: f64 = 0.3;
@@ -72,9 +72,9 @@ fn slow_lines(facts: &Facts<'_>) -> Vec<Cause> {
         found.push(Cause {
             subject: link.into(),
             sentence: format!(
-                "{link} ({}) is used by {:.0} %; no setting adds capacity.",
+                "{link} ({}) is used by {}; no setting adds capacity.",
                 rate(rate_bps),
-                100.0 * utilisation
+                percent(utilisation)
             ),
             weight: (utilisation - 0.1).clamp(0.0, 1.0),
             remedies: vec![Remedy {
@@ -175,7 +175,10 @@ fn link_losses(facts: &Facts<'_>) -> Vec<Cause> {
         let part = part.unwrap_or(0.0);
         found.push(Cause {
             subject: subject.into(),
-            sentence: format!("{subject} loses {:.2} % of the packets.", 100.0 * part),
+            sentence: format!(
+                "{subject} loses {} % of the packets.",
+                rounded(100.0 * part, 100.0)
+            ),
             weight: (0.3 + 20.0 * part).min(0.95),
             edits: vec![set(key.as_str(), 0)],
             remedies: vec![
