@@ -77,8 +77,7 @@ def _window_note(window: int, limited: Mapping[str, float]) -> str:
     names = listed(list(limited))
     if len(limited) == 1:
         return (
-            f"{names} is limited by its receive window ({window} packets) {percent}: "
-            "set tcp.window"
+            f"{names} is limited by its receive window ({window} packets) {percent}: set tcp.window"
         )
     return (
         f"{len(limited)} flows ({names}) are limited by their receive windows ({window} packets) "
