@@ -43,7 +43,7 @@ LINK = (
 )
 """One direction of a link. [bytes]"""
 
-QUEUE = (heap(328), 16 * 32, 3 * 64)
+QUEUE = (heap(336), 16 * 32, 3 * 64)
 """What a link with a queue has beside: Pipe, its first places, discipline and losses. [bytes]"""
 
 STATION = (

@@ -9,7 +9,18 @@ from lasthop.errors import UserError, nearest
 
 __all__ = ["LISTS", "check_name", "registry"]
 
-LISTS = ("flows", "stations", "aps", "queues", "links", "cells", "classes", "stability", "totals")
+LISTS = (
+    "flows",
+    "stations",
+    "aps",
+    "queues",
+    "waits",
+    "links",
+    "cells",
+    "classes",
+    "stability",
+    "totals",
+)
 """Lists of a result, in the order in which they are shown."""
 
 

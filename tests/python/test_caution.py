@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 import lasthop as lh
-from lasthop.caution import cautions
+from lasthop.caution import cautions, window_notes
 from lasthop.channel import WORKS, frame_error, highest_rate, needed_snr_db
 
 EXAMPLE = Path(__file__).parents[2] / "examples" / "vbs.toml"
@@ -266,3 +266,45 @@ def test_a_greedy_downlink_that_leaves_no_place_is_named() -> None:
     assert said({"a": {"udp_up": "greedy"}, "b": {"download": 1}}) == []
     voice = {"rate": "100 kbps", "packet": "200 B", "category": "voice"}
     assert said({"a": {"udp_down": "greedy"}, "b": {"udp_down": voice}}) == []
+
+
+def test_a_note_names_the_flows_that_a_receive_window_limits() -> None:
+    scenario = lh.Scenario(
+        {
+            "duration": "4 s",
+            "warmup": "2 s",
+            "replications": 1,
+            "cell": {"phy": "802.11b"},
+            "wire": {"delay": "100 ms"},
+            "tcp": {"window": 8},
+            "station": {"laptop": {"count": 3, "download": 1}, "phone": {"udp_up": "64 kbps"}},
+        }
+    )
+    result = lh.simulate(scenario)
+    [note] = result.notes
+    assert note == (
+        "3 flows (laptop-1/down/1, laptop-2/down/1, laptop-3/down/1) are limited by their receive "
+        "windows (8 packets) 100 % of the time on average: set tcp.window"
+    )
+    own = {"flows": [{"name": "laptop-1/down/1", "rwnd_limited_fraction": {"mean": 0.94}}]}
+    assert window_notes(scenario.typed, own) == [
+        "laptop-1/down/1 is limited by its receive window (8 packets) 94 % of the time: "
+        "set tcp.window"
+    ]
+    own["flows"][0]["rwnd_limited_fraction"] = {"mean": 0.5}
+    assert window_notes(scenario.typed, own) == []
+
+
+def test_waits_are_a_table_of_flows_and_queues() -> None:
+    scenario = {
+        "duration": "2 s",
+        "replications": 2,
+        "cell": {"phy": "802.11g"},
+        "wire": {"rate": "5 Mbps"},
+        "station": {"phone": {"udp_up": "64 kbps"}, "laptop": {"download": 1}},
+    }
+    table = lh.simulate(scenario).table("waits").reset_index()
+    assert list(zip(table["flow"], table["queue"], strict=True)) == [
+        ("phone/udp-up/1", "phone"),
+        ("phone/udp-up/1", "wire/up"),
+    ]

@@ -155,7 +155,7 @@ fn is_of_network(list: &str, name: &str) -> bool {
 }
 
 /// What only hosts know.
-const OF_HOSTS: [Quantity; 22] = [
+const OF_HOSTS: [Quantity; 25] = [
     GOODPUT,
     GOODPUT_SHARE,
     FAIRNESS_LEVEL,
@@ -166,6 +166,9 @@ const OF_HOSTS: [Quantity; 22] = [
     ONE_WAY_DELAY_P99,
     CWND,
     CWND_MAX,
+    CWND_LIMITED,
+    RWND_LIMITED,
+    APP_LIMITED,
     RETRANSMISSIONS,
     COMPLETION,
     COMPLETION_P95,

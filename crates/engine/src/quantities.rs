@@ -174,6 +174,8 @@ registry! {
         "packets that the queue marked, divided by the packets about which its discipline has decided. The discipline decides when a packet arrives, or when it departs if the queue drops at the head. The value is given only for queues that may mark";
     SOJOURN: "sojourn_s", "s", ["queues"],
         "mean time in the queue, including service, of the packets that left the queue";
+    WAIT: "wait_s", "s", ["waits"],
+        "mean time that the packets of a datagram flow were in a queue, including service, over the packets that left the queue after the warm-up. Packets that the queue refused or dropped do not count. Packets that a station or access point gave up after its last attempt count, as in sojourn_s. An access point keeps packets for a sleeping station in a queue of their own, and packets that come while the station is awake spend no time in it";
     SOJOURN_P99: "sojourn_p99_s", "s", ["queues"],
         "99th percentile of the time in a cell's queue, including service, at most 0.2 % above the exact value. The quantity is measured only if requested (--tails, simulate(tails=True))";
     UTILISATION: "utilisation", "-", ["links"],

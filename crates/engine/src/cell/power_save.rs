@@ -33,7 +33,7 @@ use crate::kernel::time::{Span, Time};
 use crate::mac::dcf::AP;
 use crate::mac::{self, Station};
 use crate::packet::Packet;
-use crate::queue::QueueCounters;
+use crate::queue::{QueueCounters, Waits};
 
 /// Stations that sleep, and what is kept for them.
 #[derive(Clone, Debug)]
@@ -60,6 +60,7 @@ struct Sleeper {
     /// Packets for it in the access point's queues, in a cell without aggregates.
     waiting: u32,
     counters: QueueCounters,
+    waits: Waits,
 }
 
 /// A packet that is kept.
@@ -84,6 +85,7 @@ impl PowerSave {
                 kept: VecDeque::new(),
                 waiting: 0,
                 counters: QueueCounters::default(),
+                waits: Waits::default(),
             })
         };
         let sleepers: Vec<Sleeper> = (1..).zip(stations).filter_map(sleeper).collect();
@@ -148,6 +150,7 @@ impl Sleeper {
         let kept = std::mem::take(&mut self.kept);
         for one in &kept {
             self.counters.leave(one.packet.queued, now);
+            self.waits.leave(&one.packet, one.packet.queued, now);
         }
         kept
     }
@@ -319,5 +322,12 @@ impl Cell {
     pub fn sleepers(&self) -> impl Iterator<Item = (&str, QueueCounters)> {
         let sleepers = self.power_save.iter().flat_map(|own| &own.sleepers);
         sleepers.map(|one| (&*one.name, one.counters))
+    }
+
+    /// Name of what is kept for node number `node` if it sleeps, and the times of the datagrams that were kept.
+    pub fn kept_for(&self, node: usize) -> Option<(&str, &Waits)> {
+        let own = self.power_save.as_ref()?;
+        let sleeper = &own.sleepers[own.of_node[node]?];
+        Some((&*sleeper.name, &sleeper.waits))
     }
 }

@@ -30,7 +30,9 @@ pub use self::traced::Traced;
 use crate::kernel::streams::Streams;
 use crate::kernel::time::{Span, Time};
 use crate::packet::Packet;
-use crate::queue::{Admission, HeadQueue, Managed, Outlet, QueueCounters, QueueSetting, Scheduler};
+use crate::queue::{
+    Admission, HeadQueue, Managed, Outlet, QueueCounters, QueueSetting, Scheduler, Waits,
+};
 
 /// What becomes of a packet that enters a link.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -279,6 +281,16 @@ impl Link {
             Link::Pipe(pipe) => pipe.counters(now),
             Link::Served(served) => served.counters(),
             Link::Traced(traced) => traced.counters(),
+        }
+    }
+
+    /// Times of the datagrams that have left the queue; of a pipe those that leave it in the time measured.
+    pub fn waits(&self) -> Option<&Waits> {
+        match self {
+            Link::Host(_) => None,
+            Link::Pipe(pipe) => Some(pipe.waits()),
+            Link::Served(served) => Some(served.waits()),
+            Link::Traced(traced) => Some(traced.waits()),
         }
     }
 

@@ -17,8 +17,8 @@ use super::bins::Bins;
 use super::losses::Losses;
 use super::stays::{Stay, Stays};
 use crate::kernel::time::{Span, Time};
-use crate::packet::Packet;
-use crate::queue::{Admission, Backlog, Passage, QueueCounters, QueueSetting, Verdict};
+use crate::packet::{Packet, PacketKind};
+use crate::queue::{Admission, Backlog, Passage, QueueCounters, QueueSetting, Verdict, Waits};
 
 /// A link whose departures are known when packets enter.
 #[derive(Clone, Debug)]
@@ -31,6 +31,8 @@ pub struct Pipe {
     stays: Stays,
     /// What the queue counts, packets inside and to come included.
     passage: Passage,
+    /// Times in the queue of the datagrams that depart in the time measured.
+    waits: Waits,
     marked: u64,
     refused: u64,
     last_departure: Time,
@@ -62,6 +64,7 @@ impl Pipe {
             losses,
             stays: Stays::new(),
             passage: Passage::default(),
+            waits: Waits::default(),
             marked: 0,
             refused: 0,
             last_departure: Time::ZERO,
@@ -165,6 +168,12 @@ impl Pipe {
         self.busy_ns += self.last_sent.1.0;
         self.last_departure = departs;
         self.passage.add(at, departs);
+        if packet.kind == PacketKind::Datagram
+            && departs > self.measured.start
+            && departs <= self.measured.end
+        {
+            self.waits.leave(packet, at, departs);
+        }
         self.marked += u64::from(marked);
         let stay = Stay {
             entered: at,
@@ -220,6 +229,11 @@ impl Pipe {
     /// Packets in the queue at `now`, the one in service included.
     pub fn length(&self, now: Time) -> usize {
         self.stays.length(now)
+    }
+
+    /// Times in the queue of the datagrams that depart in the time measured, some of them later than now.
+    pub fn waits(&self) -> &Waits {
+        &self.waits
     }
 
     /// Totals of the queue at `now`.

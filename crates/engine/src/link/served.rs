@@ -8,7 +8,7 @@ use super::bins::Bins;
 use super::losses::Losses;
 use crate::kernel::time::{Span, Time};
 use crate::packet::Packet;
-use crate::queue::{QueueCounters, QueueSetting, Scheduler};
+use crate::queue::{QueueCounters, QueueSetting, Scheduler, Waits};
 
 /// The rate of a link that packets pass in no time: nobody can fill its queue. [bit/s]
 pub const FREE: u64 = u64::MAX;
@@ -25,6 +25,7 @@ pub struct Served {
     /// Time at which the scheduler has a packet again, while none is in service.
     ready: Time,
     counters: QueueCounters,
+    waits: Waits,
     busy_ns: u64,
     /// Bytes of the packets that have departed.
     sent_bytes: u64,
@@ -56,6 +57,7 @@ impl Served {
             in_service: None,
             ready: Time::NEVER,
             counters: QueueCounters::default(),
+            waits: Waits::default(),
             busy_ns: 0,
             sent_bytes: 0,
             longest: 0,
@@ -135,6 +137,7 @@ impl Served {
         }
         let (departs, packet) = self.in_service.filter(|&(departs, _)| departs <= now)?;
         self.counters.leave(packet.queued, departs);
+        self.waits.leave(&packet, packet.queued, departs);
         self.sent_bytes += u64::from(packet.bytes);
         self.scheduler.departed(&packet, departs);
         self.serve(now);
@@ -172,6 +175,11 @@ impl Served {
     /// Packets that wait for the scheduler to judge them.
     pub fn unjudged(&self) -> u64 {
         self.scheduler.len() as u64
+    }
+
+    /// Times of the datagrams that have left.
+    pub fn waits(&self) -> &Waits {
+        &self.waits
     }
 
     /// Totals of the queue as they stand.

@@ -18,7 +18,7 @@ use super::trace::{HEADER_BYTES, OPPORTUNITY_BYTES};
 use super::{LinkSettings, Trace, Transit};
 use crate::kernel::time::{Span, Time};
 use crate::packet::Packet;
-use crate::queue::{HeadQueue, QueueCounters, QueueSetting};
+use crate::queue::{HeadQueue, QueueCounters, QueueSetting, Waits};
 
 /// A link that goes from opportunity to opportunity.
 #[derive(Clone, Debug)]
@@ -163,6 +163,11 @@ impl Traced {
     /// Packets inside that the discipline judges only when they depart.
     pub fn unjudged(&self) -> u64 {
         self.queue.unjudged()
+    }
+
+    /// Times of the datagrams that have left its queue.
+    pub fn waits(&self) -> &Waits {
+        self.queue.waits()
     }
 
     /// Totals of the queue as they stand.

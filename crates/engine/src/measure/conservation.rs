@@ -80,7 +80,9 @@ fn check_flows(world: &World<'_>) -> Result<(), String> {
         holds(delivered <= unique, || {
             format!("{name}: {delivered} delivered of {unique} sent")
         })?;
-        if let Some(Transport::Tcp(tcp)) = scenario.get(index).map(|flow| &flow.transport) {
+        if let Some(Transport::Tcp(tcp)) = scenario.get(index).map(|flow| &flow.transport)
+            && flow.sender().is_some()
+        {
             let limited_ns: u64 = c.limited_ns.iter().sum();
             let life_ns = flow.life(Time::ZERO, world.now()).0;
             let opens_later = tcp.handshake && limited_ns <= life_ns;

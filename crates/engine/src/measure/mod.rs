@@ -18,6 +18,7 @@ mod period;
 mod sharing;
 mod snapshot;
 pub(crate) mod tails;
+mod waits;
 mod web;
 mod wlan;
 
@@ -62,6 +63,10 @@ impl Period<'_> {
             lists.push(("aps", vec![Item::new("ap", self.node(AP))]));
         }
         lists.push(("queues", self.queues()));
+        let waits = self.waits();
+        if !waits.is_empty() {
+            lists.push(("waits", waits));
+        }
         if is_on_air || self.world.wires().links().iter().any(WiredLink::is_shown) {
             let mut links = self.links_on_air();
             links.extend(self.links());

@@ -1,6 +1,7 @@
 //! All counters at one instant, read from a world by its methods.
 
 use super::marks::{Marks, QueueMark};
+use super::waits::AllWaits;
 use crate::cell::Cell;
 use crate::conflict::Drive;
 use crate::kernel::time::Span;
@@ -25,6 +26,8 @@ pub(crate) struct Snapshot {
     pub(super) links: Vec<(QueueMark, [u64; 2])>,
     /// The access point's queues that classes share.
     pub(super) shared: Shared,
+    /// Times of datagrams in queues.
+    pub(super) waits: AllWaits,
     pub(super) on_air: OnAir,
     pub(super) activity_ns: u64,
 }
@@ -83,6 +86,7 @@ impl Snapshot {
             air_ns: radio.cell().map_or_else(Vec::new, air_ns),
             links: links.map(counted).collect(),
             shared: Shared::take(world),
+            waits: AllWaits::take(world),
             on_air: OnAir::take(world),
             activity_ns: radio.cell().map_or(0, |cell| cell.activity_ns(now)),
         }

@@ -2,7 +2,7 @@
 
 use std::collections::VecDeque;
 
-use super::{Admission, Backlog, Held, QueueCounters, QueueSetting, SharedBuffer, Verdict};
+use super::{Admission, Backlog, Held, QueueCounters, QueueSetting, SharedBuffer, Verdict, Waits};
 use crate::kernel::streams::Stream;
 use crate::kernel::time::Time;
 use crate::packet::Packet;
@@ -19,6 +19,7 @@ pub struct Fifo {
     /// Length of the packets inside. [bytes]
     bytes: u64,
     counters: QueueCounters,
+    waits: Waits,
 }
 
 impl Fifo {
@@ -31,6 +32,7 @@ impl Fifo {
             released_bytes: 0,
             bytes: 0,
             counters: QueueCounters::default(),
+            waits: Waits::default(),
         }
     }
 
@@ -120,6 +122,7 @@ impl Fifo {
         }
         self.bytes -= u64::from(packet.bytes);
         self.counters.leave(packet.queued, at);
+        self.waits.leave(&packet, packet.queued, at);
         self.released = at;
         self.released_bytes = packet.bytes;
         Some(packet)
@@ -201,6 +204,11 @@ impl Fifo {
     /// Totals as they stand now.
     pub fn counters(&self) -> QueueCounters {
         self.counters
+    }
+
+    /// Times of the datagrams that have left.
+    pub fn waits(&self) -> &Waits {
+        &self.waits
     }
 
     /// Time integral of the queue length up to `now`. [packets ns]

@@ -3,7 +3,7 @@
 use super::settings::QueueSetting;
 use super::{
     Admission, Fifo, Lanes, Managed, Outlet, Price, QueueCounters, Scheduled, Scheduler,
-    SharedBuffer,
+    SharedBuffer, Waits,
 };
 use crate::kernel::streams::Stream;
 use crate::kernel::time::Time;
@@ -211,6 +211,17 @@ impl HeadQueue {
             HeadQueue::Other(other) => match &**other {
                 OtherQueue::Scheduled(scheduled) => scheduled.length(now),
                 OtherQueue::Lanes(lanes) => lanes.seen(now),
+            },
+        }
+    }
+
+    /// Times of the datagrams that have left.
+    pub fn waits(&self) -> &Waits {
+        match self {
+            HeadQueue::Fifo(fifo) => fifo.waits(),
+            HeadQueue::Other(other) => match &**other {
+                OtherQueue::Scheduled(scheduled) => scheduled.waits(),
+                OtherQueue::Lanes(lanes) => lanes.waits(),
             },
         }
     }

@@ -13,7 +13,7 @@
 use std::collections::VecDeque;
 use std::sync::Arc;
 
-use super::{Admission, Backlog, Held, QueueCounters, QueueSetting, SharedBuffer, Verdict};
+use super::{Admission, Backlog, Held, QueueCounters, QueueSetting, SharedBuffer, Verdict, Waits};
 use crate::kernel::time::Time;
 use crate::packet::Packet;
 
@@ -35,6 +35,7 @@ pub struct Lanes {
     released_packets: u32,
     released_bytes: u32,
     counters: QueueCounters,
+    waits: Waits,
 }
 
 /// Packets to one receiver.
@@ -60,6 +61,7 @@ impl Lanes {
             released_packets: 0,
             released_bytes: 0,
             counters: QueueCounters::default(),
+            waits: Waits::default(),
         }
     }
 
@@ -215,6 +217,7 @@ impl Lanes {
         }
         self.bytes -= u64::from(packet.bytes);
         self.counters.leave(packet.queued, at);
+        self.waits.leave(packet, packet.queued, at);
         if at <= now {
             return;
         }
@@ -241,6 +244,7 @@ impl Lanes {
         for packet in packets {
             bytes += u32::from(packet.bytes);
             entered = entered.wrapping_add(packet.queued.0);
+            self.waits.leave(packet, packet.queued, at);
         }
         let count = packets.len() as u64;
         self.counters.leave_together(count, entered, at);
@@ -337,6 +341,11 @@ impl Lanes {
         if let Admission::BufferSharing(sharing) = &mut self.admission {
             sharing.carried(flow);
         }
+    }
+
+    /// Times of the datagrams that have left.
+    pub fn waits(&self) -> &Waits {
+        &self.waits
     }
 
     /// Totals as they stand now.

@@ -28,6 +28,7 @@ mod scheduled;
 mod scheduler;
 mod settings;
 mod turns;
+mod waits;
 
 use admission::Lot;
 pub use admission::{Admission, Backlog, Held, Managed, Outlet, Verdict};
@@ -59,3 +60,4 @@ pub(crate) use settings::DISCIPLINES;
 pub use settings::ap_queue;
 pub(crate) use settings::queue;
 pub use settings::{ApQueue, Discipline, QueueSetting};
+pub use waits::{Wait, Waits};

@@ -1,6 +1,6 @@
 //! A scheduler with the packet in service in front of it.
 
-use super::{QueueCounters, QueueSetting, Scheduler};
+use super::{QueueCounters, QueueSetting, Scheduler, Waits};
 use crate::kernel::time::Time;
 use crate::packet::Packet;
 
@@ -14,6 +14,7 @@ pub struct Scheduled {
     /// Packets dropped and not yet fetched.
     dropped: Vec<Packet>,
     counters: QueueCounters,
+    waits: Waits,
 }
 
 impl Scheduled {
@@ -25,6 +26,7 @@ impl Scheduled {
             released: Time::ZERO,
             dropped: Vec::new(),
             counters: QueueCounters::default(),
+            waits: Waits::default(),
         }
     }
 
@@ -62,6 +64,7 @@ impl Scheduled {
         let packet = self.head.take()?;
         let fetched = self.dropped.len();
         self.counters.leave(packet.queued, at);
+        self.waits.leave(&packet, packet.queued, at);
         self.released = at;
         self.head = self.scheduler.dequeue(at, &mut self.dropped);
         self.count(fetched, at);
@@ -102,6 +105,11 @@ impl Scheduled {
     /// Totals as they stand now.
     pub fn counters(&self) -> QueueCounters {
         self.counters
+    }
+
+    /// Times of the datagrams that have left.
+    pub fn waits(&self) -> &Waits {
+        &self.waits
     }
 
     /// Time integral of the queue length up to `now`. [packets ns]

@@ -578,7 +578,7 @@ mod tests {
             (size_of::<(Sender, Receiver)>(), 320),
             (size_of::<FlowCounters>(), 120),
             (size_of::<LinkSettings>(), 232),
-            (size_of::<Pipe>(), 328),
+            (size_of::<Pipe>(), 336),
             (size_of::<Station>(), 576),
             (size_of::<Item>(), 72),
             (size_of::<Value>(), 32),

@@ -70,6 +70,7 @@ use self::numbers::Owner;
 pub(crate) use self::plan::start_of;
 use self::plan::{Plan, Planned};
 pub(crate) use self::radio::{OnExchange, Radio};
+pub(crate) use self::routes::Stop;
 use self::step::Wants;
 pub(crate) use self::users::{User, Users};
 pub(crate) use self::wired::WiredLink;

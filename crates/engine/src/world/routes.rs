@@ -32,6 +32,15 @@ struct Way {
     ahead: bool,
 }
 
+/// A place in which packets may wait.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Stop {
+    /// A queue of the radio.
+    Air(usize),
+    /// A link.
+    Link(usize),
+}
+
 /// Ways of all flows.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Routes {
@@ -206,6 +215,19 @@ impl Routes {
     pub(super) fn data_links(&self, flow: u32) -> &[u32] {
         let [_, data] = &self.ways[flow as usize];
         self.links_of(data)
+    }
+
+    /// Queues of the radio and links that a flow's data comes to, in order, of a network with this number of `wired`
+    /// links.
+    pub(super) fn data_stops(&self, flow: u32, wired: usize) -> Vec<Stop> {
+        let [_, data] = &self.ways[flow as usize];
+        let on_air = |queue: u32| (queue != WIRED).then_some(Stop::Air(queue as usize));
+        let links = self.links_of(data).iter().map(|&link| {
+            let link = link as usize;
+            link.checked_sub(wired).map_or(Stop::Link(link), Stop::Air)
+        });
+        let first = on_air(data.first).into_iter();
+        first.chain(links).chain(on_air(data.last)).collect()
     }
 
     /// Legs of a flow's data before the one that leads into link number `link`.

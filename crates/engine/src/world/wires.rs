@@ -10,7 +10,7 @@ use super::clock::Clock;
 use super::greedy::{Approach, Filled};
 use super::numbers::{self, Owner};
 use super::order::Order;
-use super::routes::{Routes, WIRED};
+use super::routes::{Routes, Stop, WIRED};
 use super::wired::{Label, WiredLink};
 use crate::bottleneck::{self, Passed};
 use crate::cell::Cell;
@@ -188,6 +188,11 @@ impl Wires {
     /// The links by number, the bottleneck last.
     pub(crate) fn links(&self) -> &[WiredLink] {
         &self.links
+    }
+
+    /// Queues of the radio and links that a flow's data comes to, in order.
+    pub(crate) fn data_stops(&self, flow: u32) -> Vec<Stop> {
+        self.routes.data_stops(flow, self.links.len())
     }
 
     /// The bottleneck.

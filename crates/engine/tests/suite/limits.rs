@@ -7,9 +7,9 @@ const PATH: &str = r#"
 duration = "20 s"
 warmup = "0 s"
 replications = 1
-dumbbell = { flows = 1, access = "1 Gbps", bottleneck = "100 Mbps", rtt = "100 ms" }
+dumbbell = { flows = 1, access = "1 Gbps", bottleneck = "100 Mbps", rtt = "100 ms", start_spread = "0 s" }
 queue = 2000
-tcp = { congestion = "newreno", delayed_ack = false, initial_cwnd = 2, handshake = false }
+tcp = { congestion = "newreno", delayed_ack = false, initial_window = 2, handshake = false }
 "#;
 
 /// Fractions of the time that each limit holds for flow `name`: cwnd, rwnd, application.
@@ -28,10 +28,12 @@ fn a_window_below_the_path_is_the_limit_once_slow_start_has_reached_it() {
     assert!((cwnd - 3.0 * 0.1 / 20.0).abs() < 2e-4, "{cwnd}");
     assert!((cwnd + rwnd - 1.0).abs() < 1e-12 && app == 0.0);
     // the same whatever finds losses
-    for settings in [[("tcp.sack", "true")], [("tcp.sack", "true")]] {
-        let settings = [&settings[..], &[("tcp.window", "16")]].concat();
-        assert_eq!(limits(PATH, &settings, "flow-1"), [cwnd, rwnd, app]);
-        let settings = [&settings[..], &[("tcp.rack", "true")]].concat();
+    for rack in ["false", "true"] {
+        let settings = [
+            ("tcp.window", "16"),
+            ("tcp.sack", "true"),
+            ("tcp.rack", rack),
+        ];
         assert_eq!(limits(PATH, &settings, "flow-1"), [cwnd, rwnd, app]);
     }
 }
@@ -48,8 +50,15 @@ fn a_window_above_path_and_queue_is_never_the_limit() {
 #[test]
 fn a_finite_flow_has_nothing_to_send_in_its_last_round_trip_and_no_limit_afterwards() {
     // 2, 4, 8, 16, 32: 62 segments in five round trips, of which the last only waits
-    let finite = [("tcp.window", "5000"), ("dumbbell.segments", "62")];
-    let [cwnd, rwnd, app] = limits(PATH, &finite, "flow-1");
+    let text = r#"
+duration = "20 s"
+warmup = "0 s"
+replications = 1
+tcp = { congestion = "newreno", delayed_ack = false, initial_window = 2, handshake = false, window = 5000 }
+link.a-b = { from = "a", to = "b", rate = "1 Gbps", delay = "50 ms" }
+flow.f = { from = "a", to = "b", segments = 62 }
+"#;
+    let [cwnd, rwnd, app] = limits(text, &[], "f");
     assert!((cwnd - 0.4 / 20.0).abs() < 4e-4, "{cwnd}");
     assert!((app - 0.1 / 20.0).abs() < 4e-4, "{app}");
     assert_eq!(rwnd, 0.0);

@@ -19,4 +19,5 @@ mod ppdus;
 mod queues;
 mod support;
 mod tails;
+mod waits;
 mod weather;

@@ -1,0 +1,112 @@
+//! How long the datagrams of each flow waited in each queue on their path.
+
+use super::item::{Item, mean_s};
+use super::period::Period;
+use crate::link::Link;
+use crate::packet::Direction;
+use crate::quantities::WAIT;
+use crate::queue::Waits;
+use crate::scenario::{Ends, Transport};
+use crate::world::{Stop, World};
+
+/// Times of datagrams in all queues at one instant; those of pipes begin with the time measured.
+#[derive(Clone, Debug)]
+pub(super) struct AllWaits {
+    radio: Vec<Waits>,
+    links: Vec<Waits>,
+    /// What is kept for each station, if it sleeps.
+    kept: Vec<Option<Waits>>,
+}
+
+impl AllWaits {
+    pub(super) fn take(world: &World<'_>) -> AllWaits {
+        let links = world.wires().links().iter().map(|wired| wired.link());
+        let counted = |link: &Link| match link {
+            Link::Host(_) | Link::Pipe(_) => Waits::default(),
+            Link::Served(_) | Link::Traced(_) => link.waits().cloned().unwrap_or_default(),
+        };
+        let cell = world.radio().cell();
+        let nodes = 0..=world.scenario().stations.len();
+        let kept = |node| Some(cell?.kept_for(node)?.1.clone());
+        AllWaits {
+            radio: world
+                .radio()
+                .queues()
+                .map(|queue| queue.waits().clone())
+                .collect(),
+            links: links.map(counted).collect(),
+            kept: nodes.map(kept).collect(),
+        }
+    }
+}
+
+impl Period<'_> {
+    /// One item for each flow of datagrams and each queue on its path, in order.
+    pub(super) fn waits(&self) -> Vec<Item> {
+        let scenario = self.world.scenario();
+        let flows = (0..).zip(&scenario.flows);
+        let datagrams = flows.filter(|(_, flow)| matches!(flow.transport, Transport::Udp(_)));
+        let own = datagrams.map(|(index, flow)| (index, &*flow.name));
+        let users = self.world.users().map_or(&[][..], |users| users.each());
+        let names = scenario.csma.iter().flat_map(|csma| &csma.flows);
+        let users = users.iter().zip(names).filter(|(user, _)| !user.is_tcp());
+        let users = users.flat_map(|(user, flow)| {
+            let numbers = user.flows().iter();
+            numbers.map(|&number| (number, &*flow.name))
+        });
+        own.chain(users)
+            .flat_map(|(flow, name)| self.waits_of(flow, name))
+            .collect()
+    }
+
+    fn waits_of(&self, flow: u32, name: &str) -> Vec<Item> {
+        let (world, before) = (self.world, &self.start.waits);
+        let mut items = Vec::new();
+        let mut add = |queue: &str, ns: u64, packets: u64| {
+            items.push(Item {
+                labels: vec![("flow", name.to_owned()), ("queue", queue.to_owned())],
+                ..Item::new(
+                    &format!("{name} at {queue}"),
+                    [WAIT.of(mean_s(ns, packets))],
+                )
+            });
+        };
+        for stop in world.wires().data_stops(flow) {
+            match stop {
+                Stop::Link(link) => {
+                    let wired = &world.wires().links()[link];
+                    let has_queue = wired.is_shown() && wired.link().unrated_delay().is_none();
+                    if let Some(waits) = wired.link().waits().filter(|_| has_queue) {
+                        let own = waits.of(flow).since(before.links[link].of(flow));
+                        add(wired.name(), own.ns, own.packets);
+                    }
+                }
+                Stop::Air(queue) => {
+                    let waits = world.radio().queue(queue).waits();
+                    let own = waits.of(flow).since(before.radio[queue].of(flow));
+                    if let Some((node, name, waits)) = self.kept_before(flow) {
+                        let from = before.kept[node].as_ref().map(|kept| kept.of(flow));
+                        let kept = waits.of(flow).since(from.unwrap_or_default());
+                        // packets that come while the station is awake are not kept
+                        add(name, kept.ns, own.packets);
+                    }
+                    add(world.radio().queue_name(queue), own.ns, own.packets);
+                }
+            }
+        }
+        items
+    }
+
+    /// What is kept for the station that a flow's data goes to, if it sleeps: its node, the name, the times.
+    fn kept_before(&self, flow: u32) -> Option<(usize, &str, &Waits)> {
+        let Ends::Station { station, direction } =
+            self.world.scenario().flows.get(flow as usize)?.ends
+        else {
+            return None;
+        };
+        let node = station + 1;
+        let cell = (self.world.radio().cell()).filter(|_| direction == Direction::Down)?;
+        let (name, waits) = cell.kept_for(node)?;
+        Some((node, name, waits))
+    }
+}

@@ -1,0 +1,110 @@
+//! How long the datagrams of each flow have been in a queue.
+//!
+//! Segments and ACKs of TCP are not counted. Datagrams that a queue refuses or drops are not either; those that leave
+//! at its head are, as in [`super::QueueCounters::sojourn_ns`].
+
+use crate::kernel::time::{Span, Time};
+use crate::packet::{Packet, PacketKind};
+
+/// Times in a queue by flow.
+#[derive(Clone, Debug, Default)]
+pub struct Waits {
+    /// A queue without datagrams has no list.
+    flows: Option<Box<Flows>>,
+}
+
+/// The flows with datagrams that have left, by number.
+#[derive(Clone, Debug, Default)]
+struct Flows {
+    each: Vec<Wait>,
+}
+
+/// The datagrams of a flow that have left a queue.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Wait {
+    flow: u32,
+    /// Their number.
+    pub packets: u64,
+    /// Sum of their times in the queue, service included. [ns]
+    pub ns: u64,
+}
+
+impl Wait {
+    /// The datagrams that have left since an earlier instant.
+    pub fn since(self, before: Wait) -> Wait {
+        Wait {
+            packets: self.packets - before.packets,
+            ns: self.ns - before.ns,
+            ..self
+        }
+    }
+}
+
+impl Waits {
+    /// A packet that entered at `entered` leaves at `at`.
+    #[inline(always)]
+    pub fn leave(&mut self, packet: &Packet, entered: Time, at: Time) {
+        if packet.kind == PacketKind::Datagram {
+            self.add(packet.flow, at.since(entered));
+        }
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn add(&mut self, flow: u32, time: Span) {
+        let each = &mut self.flows.get_or_insert_default().each;
+        let place = match each.binary_search_by_key(&flow, |wait| wait.flow) {
+            Ok(place) => place,
+            Err(place) => {
+                each.insert(
+                    place,
+                    Wait {
+                        flow,
+                        ..Wait::default()
+                    },
+                );
+                place
+            }
+        };
+        each[place].packets += 1;
+        each[place].ns += time.0;
+    }
+
+    /// The datagrams of a flow.
+    pub fn of(&self, flow: u32) -> Wait {
+        let each = self.flows.as_deref().map_or(&[][..], |flows| &flows.each);
+        match each.binary_search_by_key(&flow, |wait| wait.flow) {
+            Ok(place) => each[place],
+            Err(_) => Wait {
+                flow,
+                ..Wait::default()
+            },
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_datagrams_are_counted_and_each_flow_by_itself() {
+        let mut waits = Waits::default();
+        assert_eq!(size_of::<Waits>(), 8);
+        for (flow, kind, ns) in [
+            (7, PacketKind::Datagram, 5),
+            (2, PacketKind::Datagram, 3),
+            (7, PacketKind::Datagram, 6),
+            (2, PacketKind::Segment, 100),
+        ] {
+            let packet = Packet {
+                flow,
+                kind,
+                ..Packet::SAMPLE
+            };
+            waits.leave(&packet, Time(10), Time(10 + ns));
+        }
+        let of = |flow| (waits.of(flow).packets, waits.of(flow).ns);
+        assert_eq!([of(7), of(2), of(3)], [(2, 11), (1, 3), (0, 0)]);
+    }
+}
