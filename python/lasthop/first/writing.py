@@ -83,8 +83,7 @@ def _queue(answers: Answers, key: str) -> str:
 def _tcp(answers: Answers) -> Iterator[str]:
     yield "[tcp]"
     if answers.aggregates:
-        yield said('congestion = "cubic"', "or reno, newreno, compound, ...")
-        yield said("window = 2000", "segments that a receiver takes at most: 3 MB")
+        yield said('congestion = "cubic"', "or reno, newreno, ...; lasthop check prints the others")
         return
     yield said('congestion = "reno"', "or newreno, cubic, compound, ...")
     yield said("window = 42", "segments that a receiver takes at most")
