@@ -220,7 +220,7 @@ def relay_connections() -> Figure:
         "link": {
             "hop": {"from": "far", "to": "near", "rate": "20 Mbps", "queue": 250, "loss": 0.01}
         },
-        "tcp": {"congestion": "reno", "sack": True, "window": 1000},
+        "tcp": {"congestion": "reno", "sack": True, "initial_window": 2, "window": 1000},
         "flow": {"one": {"from": "far", "to": "near", "rtt": "150 ms"}},
     }
     counts = (1, 2, 4, 8, 16, 24, 32)

@@ -5,6 +5,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+import lasthop as lh
 from lasthop.models import ModelError, predict
 from lasthop.models.hotspot.assumptions import CRITICAL_LOSS
 from lasthop.models.hotspot.padhye import mean_window
@@ -236,6 +237,31 @@ def test_tahoe_is_refused(hotspot, refused):
     refused(scenario, "a3", "runs tahoe")
 
 
+AGGREGATING = """\
+duration = "10 s"
+cell = { phy = "802.11ax", txop_limit = "none", ap_queue = 1000 }
+station.up.upload = 2
+station.down.download = 2
+"""
+
+
+def test_a_cell_that_loses_nothing_is_predicted_with_any_congestion_control():
+    answers = [
+        lh.predict(
+            lh.Scenario(AGGREGATING, {"tcp.window": 42, "tcp.congestion": congestion}),
+            model="hotspot",
+            options={"beta": 1.5},
+        ).summary
+        for congestion in ("reno", "cubic", "tahoe", "compound")
+    ]
+    assert all(answer["stations"] == answers[0]["stations"] for answer in answers)
+
+
+def test_default_windows_in_a_cell_that_aggregates_are_refused_with_what_to_set():
+    with pytest.raises(ModelError, match=r"expected.*smaller `tcp\.window`"):
+        lh.predict(AGGREGATING, model="hotspot", options={"beta": 1.5})
+
+
 def test_datagrams_are_refused(hotspot, refused):
     scenario = hotspot((1, 0), (0, 1))
     flow = scenario["flows"][0]
@@ -256,12 +282,13 @@ def test_every_broken_assumption_is_named(hotspot):
     scenario["stations"][1]["error_up"] = 0.1
     with pytest.raises(ModelError) as caught:
         predict(scenario)
+    tahoe = "runs tahoe; expected `tcp.congestion` = reno or newreno"
     assert caught.value.reasons == (
         ("a7", "the channel loses frames, `station.sta-2.error_up` = 0.1"),
         ("section 3", "`station.sta-1.upload.segments` = 100"),
-        ("a3", "`station.sta-1.upload` runs tahoe"),
+        ("a3", f"`station.sta-1.upload` {tahoe}"),
         ("section 3", "`station.sta-2.download.segments` = 100"),
-        ("a3", "`station.sta-2.download` runs tahoe"),
+        ("a3", f"`station.sta-2.download` {tahoe}"),
     )
 
 

@@ -29,6 +29,7 @@ delay = "5 ms"
 [tcp]
 congestion = "cubic"
 window = 100
+initial_window = 2
 sack = true
 """
 CUBIC = '"cubic_linux"'

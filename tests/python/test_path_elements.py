@@ -19,7 +19,14 @@ DEFS = SCHEMA["$defs"]
 Tree = dict[str, Any]
 
 RUN = {"duration": "1.5 s", "warmup": "500 ms", "replications": 1, "seed": 5}
-TCP = {"window": 12, "mss": "500 B", "min_rto": "100 ms"}
+TCP = {
+    "congestion": "newreno",
+    "sack": False,
+    "initial_window": 2,
+    "window": 12,
+    "mss": "500 B",
+    "min_rto": "100 ms",
+}
 UDP = {"packet": "500 B"}
 OFFERED = "2 Mbps"
 

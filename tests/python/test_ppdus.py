@@ -11,7 +11,7 @@ name = "losses, collisions, an old station, A-MSDUs"
 duration = "0.8 s"
 warmup = "0 s"
 replications = 1
-tcp.window = 60
+tcp = {{ congestion = "newreno", sack = false, initial_window = 2, window = 60 }}
 
 [cell]
 phy = "{phy}"

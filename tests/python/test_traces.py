@@ -24,6 +24,11 @@ delay = "5 ms"
 from = "server"
 to = "phone"
 start_spread = "0 s"
+[tcp]
+congestion = "newreno"
+sack = false
+initial_window = 2
+window = 42
 """
 
 

@@ -26,7 +26,13 @@ def mean_window(loss, flows):
             "replications": 5,
             "seed": 1,
             "link": {"only": {"from": "a", "to": "b", "rate": "100 Gbps", "loss": loss}},
-            "tcp": {"congestion": "compound", "window": 30_000, "delayed_ack": False},
+            "tcp": {
+                "congestion": "compound",
+                "sack": False,
+                "initial_window": 2,
+                "window": 30_000,
+                "delayed_ack": False,
+            },
             "flow": {
                 "f": {
                     "count": flows,

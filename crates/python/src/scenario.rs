@@ -189,6 +189,13 @@ impl Scenario {
             .collect()
     }
 
+    /// Defaults of TCP that depend on the kind of network and that flows have: the network, and pairs of key and
+    /// value.
+    fn tcp_defaults(&self) -> (&'static str, Vec<(&'static str, String)>) {
+        let defaults = &self.parsed.tcp_defaults;
+        (defaults.network, defaults.values.clone())
+    }
+
     /// Flows over a conflict graph as those between wired nodes, a JSON list without their routes.
     fn users_to_json(&self) -> String {
         self.parsed.users_to_json().to_string()

@@ -25,6 +25,14 @@ MOST_SIGNS = 100_000
 STANDARD_TXOP_S = 2.528e-3
 """TXOP limit of best effort (IEEE 802.11-2020, table 9-155). [s]"""
 
+NETWORKS = {
+    "link": "of networks of [link]",
+    "dumbbell": "with [dumbbell]",
+    "parking_lot": "with [parking_lot]",
+    "csma": "with [csma]",
+}
+"""Kinds of network whose defaults of TCP are not those of a physical layer."""
+
 MOST_NAMES = 12
 """Most neighbours that are named."""
 
@@ -53,6 +61,8 @@ def check(file: File, settings: Settings = None, as_json: Json = False) -> None:
     else:
         counts = [counted(len(known.stations), "station"), counted(len(known.flows), "flow")]
     typer.echo(f"{scenario.source}: ok: {known.name}: {', '.join(counts)}, {runs}")
+    for line in tcp_defaults(*scenario.checked.tcp_defaults()):
+        typer.echo(line)
     for name, connections in scenario.checked.web():
         typer.echo(f"  flow {name} is web traffic: {connections:g} new connections a second")
     if isinstance(known, CellScenario):
@@ -60,6 +70,22 @@ def check(file: File, settings: Settings = None, as_json: Json = False) -> None:
             typer.echo(line)
     if isinstance(known, CsmaScenario):
         typer.echo("\n".join(neighbours(known.csma.links)))
+
+
+def tcp_defaults(network: str, values: Sequence[tuple[str, str]]) -> Iterator[str]:
+    """Yield a line with the defaults of TCP that flows have and that depend on the network."""
+    words = {
+        "congestion": "{}",
+        "sack": "SACK {}",
+        "initial_window": "initial window {}",
+        "window": "window {} packets",
+    }
+    spoken = {"true": "on", "false": "off"}
+    if values:
+        filled_in = ", ".join(
+            words[key].format(spoken.get(value, value.strip('"'))) for key, value in values
+        )
+        yield f"  tcp: {filled_in} (defaults {NETWORKS.get(network, f'of {network}')})"
 
 
 def written(scenario: Scenario) -> Iterator[str]:

@@ -153,7 +153,10 @@ def _queue(answers: Answers, key: str) -> str:
 
 def _tcp(answers: Answers) -> Iterator[str]:
     yield "[tcp]"
-    if answers.aggregates or not answers.compares:
+    if answers.aggregates:
+        yield said('congestion = "cubic"', "or reno, newreno, ...; lasthop check prints the others")
+        return
+    if not answers.compares:
         yield said('congestion = "cubic"', "or reno, newreno, compound, ...")
         yield said("window = 2000", "segments that a receiver takes at most: 3 MB")
         return

@@ -20,8 +20,8 @@ USUAL_S = 60.0
 """Run where the file covers no time. [s]"""
 WARMUP_S, WARMUP_TRIPS = 10.0, 15.0
 """What is cut: at least this time, and so many of the longest round trips. [s], [-]"""
-AMPLE_QUEUE, AMPLE_WINDOW = 1000, 2000
-"""What a cell that aggregates has where nothing is told. [packets], [segments]"""
+AMPLE_QUEUE = 1000
+"""Queue of a cell that aggregates, if the source does not report it. [packets]"""
 MOST_ALONE = 50
 """Most stations that have a table of their own each though they are alike."""
 
@@ -135,9 +135,6 @@ def _is_fifo(network: Network) -> bool:
 
 
 def _tcp(network: Network) -> Iterator[str]:
-    if network.phy in GENERATIONS and "window" not in network.tcp:
-        said = "assumed: segments; Linux allows 3 MB by default"
-        yield entry("window", str(AMPLE_WINDOW), said)
     if network.phy in GENERATIONS or not _is_fifo(network):
         yield entry("congestion", text("cubic"), "assumed: what most systems run")
         return

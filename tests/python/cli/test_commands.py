@@ -54,8 +54,38 @@ def test_schema_is_a_json_schema(lasthop: Lasthop) -> None:
 def test_check_counts_and_json_is_normalised(lasthop: Lasthop, small: Path) -> None:
     assert lasthop("check", small).stdout == (
         f"{small}: ok: two downloaders: 2 stations, 3 flows, 3 x 4 s\n"
+        "  tcp: newreno, SACK off, initial window 2, window 42 packets (defaults of 802.11b)\n"
     )
     assert json.loads(lasthop("check", small, "--json").stdout) == lh.Scenario(SMALL).to_dict()
+
+
+@pytest.mark.parametrize(
+    ("network", "tcp", "printed"),
+    [
+        (
+            'cell.phy = "802.11ax"\nstation.a.upload = 1\n',
+            "",
+            "cubic, SACK on, initial window 10, window 20000 packets (defaults of 802.11ax)",
+        ),
+        (
+            'link.l = { from = "a", to = "b", delay = "1 ms" }\n'
+            'flow.f = { from = "a", to = "b" }\n',
+            'tcp = { congestion = "reno", window = 9 }\n',
+            "SACK on, initial window 10 (defaults of networks of [link])",
+        ),
+        (
+            'dumbbell = { bottleneck = "9 Mbps", delay = "1 ms", flows = 1 }\n',
+            'tcp = { congestion = "reno", sack = true, window = 9 }\n',
+            "initial window 2 (defaults with [dumbbell])",
+        ),
+    ],
+)
+def test_check_prints_the_defaults_of_tcp_that_flows_have(
+    lasthop: Lasthop, tmp_path: Path, network: str, tcp: str, printed: str
+) -> None:
+    path = tmp_path / "network.toml"
+    path.write_text(f'duration = "1 s"\n{network}{tcp}')
+    assert f"\n  tcp: {printed}\n" in lasthop("check", path).stdout
 
 
 def test_check_tells_flows_that_stand_for_web_traffic(lasthop: Lasthop, tmp_path: Path) -> None:
@@ -87,7 +117,7 @@ def test_check_lists_who_conflicts_with_whom_by_positions(lasthop: Lasthop) -> N
         },
         "flow": {"x": {"route": ["near"]}},
     }
-    assert lasthop("check", "-", stdin=json.dumps(tree).encode()).stdout.splitlines()[1:] == [
+    assert lasthop("check", "-", stdin=json.dumps(tree).encode()).stdout.splitlines()[2:] == [
         "  link near conflicts with middle",
         "  link middle conflicts with near",
         "  link far conflicts with none; hidden from middle, whose frames it destroys",
@@ -259,7 +289,7 @@ def test_a_solver_that_gives_up_is_told_in_a_sentence(lasthop: Lasthop) -> None:
 def test_check_tells_the_targets_and_warns_on_standard_error(lasthop: Lasthop) -> None:
     done = lasthop("check", "-", "--set", sharing(0.25, 0.5), stdin=SHARED.encode())
     assert done.returncode == 0
-    assert done.stdout.splitlines()[1] == (
+    assert done.stdout.splitlines()[2] == (
         "`cell.ap_queue.vbs`: 60 of 100 packets, corrected; targets a 0.5, b 0.5"
     )
     [line] = done.stderr.splitlines()

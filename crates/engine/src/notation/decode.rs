@@ -50,6 +50,7 @@ pub(crate) fn decode(root: &Item, grammar: &Grammar, problems: &mut Problems) ->
     let mut decoder = Decoder {
         root: grammar.root,
         preset: (grammar.preset)(root),
+        is_modern: (grammar.is_modern)(root),
         added: grammar.added,
         files: grammar.files,
         problems,
@@ -62,6 +63,7 @@ pub(crate) fn decode_table(item: &Item, table: &'static Table) -> Section {
     let mut decoder = Decoder {
         root: table,
         preset: None,
+        is_modern: false,
         added: &NOTHING_ADDED,
         files: &NO_FILES,
         problems: &mut Problems::new("", &[]),
@@ -78,6 +80,8 @@ struct Decoder<'p, 's> {
     /// The table that the file is.
     root: &'static Table,
     preset: Option<&'static str>,
+    /// Whether the file describes a modern network.
+    is_modern: bool,
     added: &'p Added,
     files: &'p Files,
     problems: &'p mut Problems<'s>,
@@ -240,7 +244,7 @@ impl Decoder<'_, '_> {
 
     /// Fills in the default of a key that is not in the file.
     fn absent(&mut self, section: &mut Section, key: &Key, inherited: bool) {
-        let (value, shown) = match &key.default {
+        let (value, shown) = match &key.default.of_network(self.is_modern) {
             Default::Required if section.lacking.contains(&key.name) => return,
             Default::Required => {
                 let message = format!("missing; expected {}", expected(key, self.preset));
@@ -261,7 +265,7 @@ impl Decoder<'_, '_> {
                 }
                 return;
             }
-            Default::Absent(_) | Default::Checked => return,
+            Default::Absent(_) | Default::Checked | Default::ByNetwork(_) => return,
             _ if inherited => return,
             Default::Text(text) => {
                 let node = Item {

@@ -87,6 +87,9 @@ impl Writer<'_> {
             (Default::Depends(what) | Default::Absent(what), _) => {
                 description += &format!(" Default: {what}.")
             }
+            (Default::ByNetwork(each), _) => {
+                description += &format!(" Default: {}.", each.description())
+            }
             (Default::Told(values), _) => description += &format!(" Default: {}.", values()),
             (Default::Text(text), _) => default = Some(json!(text)),
             (Default::Count(count), _) => default = Some(json!(count)),

@@ -6,7 +6,7 @@ use super::forms::Form;
 use super::layers::Layers;
 use super::problem::Refused;
 use super::setting::{FileTable, KeyOf, Setting, Words};
-use super::table::{Curve, Default, Key, Kind, Listed, Part, Table};
+use super::table::{ByNetwork, Curve, Default, Key, Kind, Listed, Part, Table};
 
 /// What a key is, all but its name and documentation.
 pub struct Spec<T> {
@@ -46,6 +46,19 @@ impl<T> Spec<T> {
     /// What holds if the key is absent.
     pub fn default(self, value: impl Into<Default>) -> Spec<T> {
         let default = value.into();
+        Spec { default, ..self }
+    }
+
+    /// Sets the default of modern networks, which the phrase `networks` describes. The default that is set
+    /// already remains the default of older networks.
+    pub fn modern(self, value: impl Into<Default>, networks: &'static str) -> Spec<T> {
+        // a table is made once
+        let each = Box::leak(Box::new(ByNetwork {
+            older: self.default,
+            modern: value.into(),
+            networks,
+        }));
+        let default = Default::ByNetwork(each);
         Spec { default, ..self }
     }
 

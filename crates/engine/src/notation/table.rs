@@ -86,6 +86,8 @@ pub enum Default {
     Number(f64),
     /// This truth value.
     Flag(bool),
+    /// One of two values, which depends on the network that the file describes.
+    ByNetwork(&'static ByNetwork),
     /// A value for each preset, told by this function.
     Told(fn() -> String),
     /// Something that depends on other keys, described here.
@@ -94,7 +96,46 @@ pub enum Default {
     Absent(&'static str),
 }
 
+/// A default of older networks and one of modern networks. [`Grammar::is_modern`] tells them apart.
+#[derive(Clone, Copy)]
+pub struct ByNetwork {
+    /// The default in older networks, and in a table that is read by itself.
+    pub older: Default,
+    /// The default in modern networks.
+    pub modern: Default,
+    /// Description of modern networks: a phrase that follows a value.
+    pub networks: &'static str,
+}
+
+impl ByNetwork {
+    /// Returns both defaults as the documentation of a key shows them.
+    pub(crate) fn description(&self) -> String {
+        let [modern, older] = [self.modern, self.older].map(Default::shown);
+        format!("{modern} {}; otherwise {older}", self.networks)
+    }
+}
+
 impl Default {
+    /// Returns a default that is a value, as a file states it.
+    fn shown(self) -> String {
+        match self {
+            Default::Text(text) => format!("\"{text}\""),
+            Default::Count(count) => count.to_string(),
+            Default::Number(number) => number.to_string(),
+            Default::Flag(flag) => flag.to_string(),
+            _ => String::new(), // not a value
+        }
+    }
+
+    /// Returns the default that applies to a file that describes a modern network, or an older one.
+    pub(crate) fn of_network(self, is_modern: bool) -> Default {
+        match self {
+            Default::ByNetwork(each) if is_modern => each.modern,
+            Default::ByNetwork(each) => each.older,
+            other => other,
+        }
+    }
+
     /// Returns whether the table must have the key.
     pub fn is_needed(self) -> bool {
         matches!(self, Default::Required | Default::Checked)
@@ -287,6 +328,8 @@ pub struct Grammar<'a> {
     pub reserved_name: &'static str,
     /// The preset that a file chooses, if it is one, by the names that [`Listed`] has.
     pub preset: fn(&super::tree::Item) -> Option<&'static str>,
+    /// Whether a file describes a modern network, which decides between the defaults of [`ByNetwork`].
+    pub is_modern: fn(&super::tree::Item) -> bool,
     /// What parts from outside add.
     pub added: &'a Added,
     /// Files that the file names.

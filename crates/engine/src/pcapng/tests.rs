@@ -121,6 +121,7 @@ fn scenario() -> Scenario {
         csma: None,
         record: Record::default(),
         tcp: TcpSettings::usual().expect("defaults"),
+        tcp_defaults: TcpDefaults::default(),
         udp: UdpSettings::usual().expect("defaults"),
         programs: Vec::new(),
     }

@@ -3,6 +3,7 @@
 use super::model::*;
 use super::root::{Root, RootKeys, StationTable};
 use super::stations::{made_stations, member_names};
+use super::tcp_defaults::TcpDefaults;
 use super::{csma, file, flows, greedy, idle, network, opportunities, programs, reach, sharing};
 use crate::echo::Echo;
 use crate::kernel::time::Span;
@@ -56,6 +57,7 @@ pub(super) fn assemble(
         csma: None,
         record: Record::read(&top.inside(RootKeys::record).layers())?,
         tcp: TcpSettings::read(&top.inside(RootKeys::tcp).layers())?,
+        tcp_defaults: TcpDefaults::of(root),
         udp: flows::udp_of(root, None)?,
         programs: Vec::new(),
     };

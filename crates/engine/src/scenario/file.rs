@@ -2,7 +2,7 @@
 
 use super::root::{FORMAT, Root, RootKeys};
 use super::{csma, stations};
-use crate::mac::PhyKind;
+use crate::mac::{Phy, PhyKind};
 use crate::notation::decode::Section;
 use crate::notation::layers::Layers;
 use crate::notation::problem::{Problem, Problems, Refused, one_line};
@@ -25,6 +25,7 @@ pub(super) fn grammar<'a>(root: &'static Table, added: &'a Added, files: &'a Fil
         root,
         reserved_name: stations::AP_NAME,
         preset,
+        is_modern,
         added,
         files,
     }
@@ -35,6 +36,28 @@ fn preset(root: &Item) -> Option<&'static str> {
     match &root.get("cell")?.get("phy")?.data {
         Data::Text(name) => PhyKind::WORDS.iter().copied().find(|word| word == name),
         _ => None,
+    }
+}
+
+/// Returns whether a file describes a modern network: a cell of 802.11n, ac or ax, or, without a cell, wired
+/// links. Networks of a known shape and `csma` keep the defaults of the papers that they come from.
+fn is_modern(root: &Item) -> bool {
+    let has = |key: &str| root.get(key).is_some();
+    let cell = || root.get(RootKeys::cell.name())?.get(Phy::kind.name());
+    match cell().map(|phy| &phy.data) {
+        Some(Data::Text(name)) => {
+            let kind = PhyKind::ALL.into_iter().find(|kind| kind.name() == name);
+            kind.is_some_and(|kind| kind.generation().is_some())
+        }
+        _ => {
+            let older = [
+                RootKeys::cell.name(),
+                RootKeys::dumbbell.name(),
+                RootKeys::parking_lot.name(),
+                RootKeys::csma.name(),
+            ];
+            has(RootKeys::link.name()) && !older.into_iter().any(has)
+        }
     }
 }
 

@@ -29,6 +29,7 @@ mod routes;
 mod rows;
 mod sharing;
 mod stations;
+mod tcp_defaults;
 mod wired;
 
 #[cfg(test)]
@@ -42,6 +43,7 @@ pub use model::*;
 pub use motion::{Changeable, Reader};
 pub use root::FORMAT;
 pub use rows::LongList;
+pub use tcp_defaults::TcpDefaults;
 
 use std::sync::LazyLock;
 

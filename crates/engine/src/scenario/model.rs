@@ -20,6 +20,7 @@ use crate::kernel::streams::Streams;
 use std::ops::Range;
 
 pub use super::record::Record;
+use super::tcp_defaults::TcpDefaults;
 use crate::bottleneck;
 use crate::kernel::time::{Span, Time};
 pub use crate::link::{LinkRate, LinkSettings, Loss, Trace, Wire};
@@ -65,6 +66,8 @@ pub struct Scenario {
     pub record: Record,
     /// TCP of flows that say nothing of it.
     pub tcp: TcpSettings,
+    /// Defaults of TCP that depend on the kind of network and that flows have.
+    pub tcp_defaults: TcpDefaults,
     /// UDP of flows that say nothing of it.
     pub udp: UdpSettings,
     /// What runs at places of an emulation; nothing else asks.

@@ -12,12 +12,21 @@ use crate::notation::setting::{S, US, count, duration, flag, inner, size, word};
 use crate::packet::Ecn;
 use crate::table;
 
+/// Description of the networks with endpoints of today.
+const MODERN: &str = "in cells of 802.11n, ac and ax, and in networks of [link] only";
+
+/// Receive window of endpoints of today, which limits no connection below 1 Gb/s and 100 ms. Such a path holds
+/// 8,333 packets of 1,500 B and its queue 1,000. After a loss the receiver keeps as many again until the
+/// retransmission arrives. Linux adjusts its receive window to twice the congestion window for the same reason.
+/// [packets]
+const MODERN_WINDOW: i32 = 20_000;
+
 table! {
     /// Settings of TCP connections.
     pub struct TcpSettings in "tcp" {
         /// Congestion control of the sender.
         congestion: CongestionControl = word().hinting(CongestionControl::meant)
-            .default(CongestionControl::NewReno);
+            .default(CongestionControl::NewReno).modern(CongestionControl::Cubic, MODERN);
         /// Congestion control of another crate, with its settings.
         made outside: Option<ConfiguredControl> = outside;
         /// Parameters of Compound TCP.
@@ -34,8 +43,8 @@ table! {
         byte_counting: bool = flag().default(false);
         /// If true, connections use explicit congestion notification (RFC 3168). Queues that can mark packets then mark the packets of these connections in place of dropping them.
         ecn: bool = flag().depends("false; true with congestion \"dctcp\" and \"prague\", which need ECN"), by ecn;
-        /// If true, connections use selective acknowledgements and recover with them (RFC 6675). SACK cannot be used with congestion = "tahoe".
-        sack: bool = flag().default(false);
+        /// If true, connections use selective acknowledgements and recover with them (RFC 6675). SACK cannot be used with congestion = "tahoe", with which the default is false.
+        sack: bool = flag().default(false).modern(true, MODERN), by sack;
         /// If true, losses are detected by time, and a lost tail is probed (RACK-TLP, RFC 8985). RACK-TLP requires sack = true.
         rack: bool = flag().default(false);
         /// If true, recovery uses proportional rate reduction (RFC 9937). This requires sack = true.
@@ -45,9 +54,11 @@ table! {
         /// If true, connections are opened with SYN and SYN-ACK, which take a round trip and may be lost.
         handshake: bool = flag().default(true);
         /// Receive window in packets.
-        window_packets as "window": u32 = count(1..=65_535).default(42);
+        window_packets as "window": u32 = count(1..=65_535).default(42)
+            .modern(MODERN_WINDOW, MODERN);
         /// Initial congestion window in packets.
-        initial_cwnd_packets as "initial_window": u32 = count(1..=65_535).default(2);
+        initial_cwnd_packets as "initial_window": u32 = count(1..=65_535).default(2)
+            .modern(10, MODERN);
         /// If true, receivers acknowledge every second segment, and a single segment after ack_delay. Otherwise they acknowledge every segment.
         delayed_ack: bool = flag().default(true);
         /// Delayed-ACK timer.
@@ -75,6 +86,22 @@ fn outside(layers: &Layers) -> Result<Option<ConfiguredControl>, Refused> {
         CongestionControl::Outside(control) => control.configured(layers).map(Some),
         _ => Ok(None),
     }
+}
+
+/// Returns whether connections use SACK: the value that is set, else the default unless the congestion control
+/// cannot use SACK.
+fn sack(layers: &Layers) -> Result<bool, Refused> {
+    let value = layers.need(TcpSettings::sack)?;
+    let is_default = layers
+        .said(TcpSettings::sack)
+        .is_some_and(|said| !said.given);
+    let congestion = layers.need(TcpSettings::congestion)?;
+    Ok(value && (!is_default || can_sack(Some(congestion))))
+}
+
+/// Returns whether SACK may be on by default with this congestion control.
+fn can_sack(congestion: Option<CongestionControl>) -> bool {
+    congestion != Some(CongestionControl::Tahoe)
 }
 
 /// Whether segments may be marked: as it is said, else as the congestion control needs it.
@@ -120,9 +147,11 @@ impl TcpSettings {
             );
             problems.add(ecn.origin, &ecn.path, message);
         }
-        let on = |key| layers.said(key).filter(|said| said.value);
-        let [lacks_sack, lacks_rack] =
-            [TcpSettings::sack, TcpSettings::rack].map(|key| on(key).is_none());
+        // only values of the file contradict each other
+        let on = |key| layers.said(key).filter(|said| said.value && said.given);
+        let sack = layers.said(TcpSettings::sack).filter(|said| said.value);
+        let lacks_sack = !sack.is_some_and(|said| said.given || can_sack(congestion));
+        let lacks_rack = on(TcpSettings::rack).is_none();
         let mut refuse = |key, is_wrong, message: &str| {
             if is_wrong
                 && let Some(said) = on(key)

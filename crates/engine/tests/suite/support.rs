@@ -79,6 +79,7 @@ pub fn dot11b(stations: usize, seconds: u64) -> Scenario {
         csma: None,
         record: Record::default(),
         tcp: TcpSettings::usual().expect("defaults"),
+        tcp_defaults: TcpDefaults::default(),
         udp: UdpSettings::usual().expect("defaults"),
         programs: Vec::new(),
     }

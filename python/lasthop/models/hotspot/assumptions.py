@@ -7,7 +7,7 @@ warning that the user must weigh.
 from collections.abc import Iterator, Sequence
 
 from lasthop.models.assumptions import BY_MODEL
-from lasthop.models.cells import disturbing, managed, unsteady
+from lasthop.models.cells import disturbing, is_aggregating, managed, unsteady
 from lasthop.models.errors import Doubt, ModelError, refuse
 from lasthop.models.hotspot.station import Equilibrium, StationLoad
 from lasthop.models.reading import BEST_EFFORT, CellScenario, SensorFlow, Station, TcpFlow, UdpFlow
@@ -15,6 +15,9 @@ from lasthop.models.reading import BEST_EFFORT, CellScenario, SensorFlow, Statio
 ASSUMPTIONS = BY_MODEL["hotspot"]
 """Tab. 1 of the hot-spot paper and the scope stated in its section 3: what follows on "the
 assumption", by number."""
+
+RENO = ("reno", "newreno")
+"""Congestion controls with the losses and windows of the model."""
 
 CRITICAL_LOSS = 4.0 / 19.0
 r"""Loss at which Padhye's mean window W(p) with b = 2 is three segments: from here on every
@@ -165,7 +168,11 @@ def _broken_by_queues(scenario: CellScenario) -> Iterator[Doubt]:
 
 
 def _broken_by_flows(scenario: CellScenario) -> Iterator[Doubt]:
-    """Assumptions that flows break which are not long-lived Reno, and what breaks them."""
+    """Assumptions that flows break which are not long-lived Reno, and what breaks them.
+
+    In a cell that aggregates the model requires that nothing is lost. Each window then stays at the
+    receive window, with any congestion control.
+    """
     for flow in scenario.flows:
         key = scenario.flow_key(flow)
         if isinstance(flow, SensorFlow):
@@ -177,8 +184,10 @@ def _broken_by_flows(scenario: CellScenario) -> Iterator[Doubt]:
         if flow.tcp.segments is not None:
             ends = f"`{key}.segments` = {flow.tcp.segments}"
             yield "section 3", ends
-        if flow.tcp.congestion not in ("reno", "newreno"):
-            yield "a3", f"`{key}` runs {flow.tcp.congestion}"
+        if flow.tcp.congestion not in RENO and not is_aggregating(scenario):
+            expected = " or ".join(RENO)
+            what = f"runs {flow.tcp.congestion}; expected `tcp.congestion` = {expected}"
+            yield "a3", f"`{key}` {what}"
 
 
 def _check_retries(scenario: CellScenario) -> Iterator[Doubt]:
@@ -260,7 +269,11 @@ def check_equilibrium(
     for node, station, queue in zip(nodes, stations, at.station_queues, strict=True):
         where, limit = f"station `{node.name}`", node.queue_packets
         if queue >= limit:
-            raise ModelError("a2", f"{where} would queue {queue:.0f} packets in room for {limit}")
+            raise ModelError(
+                "a2",
+                f"{where} would queue {queue:.0f} packets in room for {limit}; expected a smaller "
+                "`tcp.window` or a longer queue",
+            )
         if station.packets_at_station > limit:
             yield (
                 "a2",

@@ -86,7 +86,11 @@ def predict(scenario: Readable, options: Options | None = None) -> Quantities:
     else:
         warnings += check_equilibrium(scenario.stations, spot.stations, at)
         if is_aggregating(scenario) and at.loss > 0.0:
-            raise ModelError("a5", "aggregates empty the buffer, so that it is not full")
+            raise ModelError(
+                "a5",
+                "aggregates empty the buffer, so that it is not full; expected that no packet is "
+                "lost: a smaller `tcp.window`, such as 42, or a longer `cell.ap_queue`",
+            )
         warnings += _check_wire_load(scenario.wire.slower_bps, spot, at)
     lists = _lists(scenario, spot, at, queues)
     return prediction(

@@ -49,7 +49,8 @@ def rule_of(tcp: Tcp) -> tuple[WindowRule, dict[str, float]]:
     }
     raise ModelError(
         "eq. 1",
-        f"`tcp.congestion` = {name} {why.get(name, 'has no rule')}",
+        f"`tcp.congestion` = {name} {why.get(name, 'has no rule')}; expected "
+        f"{', '.join(RENO)}, compound, illinois or africa",
     )
 
 

@@ -87,7 +87,13 @@ def scenario(
         "replications": replications,
         "cell": {**PHYS[phy], "edca": "hostapd", **own, "ap": ap},
         "wire": {"delay": f"{delay_ms:g} ms"},
-        "tcp": {"congestion": "cubic", "window": 4000, "delayed_ack": True},
+        "tcp": {
+            "congestion": "cubic",
+            "sack": False,
+            "initial_window": 2,
+            "window": 4000,
+            "delayed_ack": True,
+        },
         "station": {key: {"mcs": MCS[phy], **table} for key, table in stations.items()},
         **(more or {}),
     }

@@ -174,6 +174,7 @@ fn every_default_is_a_value_of_its_kind() {
             Default::Required
             | Default::Checked
             | Default::Told(_)
+            | Default::ByNetwork(_)
             | Default::Depends(_)
             | Default::Absent(_) => {
                 continue;

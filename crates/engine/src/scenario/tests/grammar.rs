@@ -410,42 +410,53 @@ fn parameters_of_compound_come_from_the_nearest_table_that_gives_them() {
 #[test]
 fn every_default_is_a_value_of_its_kind() {
     each_key(Root::table(), "", &mut |path, key| {
-        let kind = match &key.kind {
-            Kind::Shorthand(table, main) => &table().key(main).unwrap().kind,
-            kind => kind,
-        };
-        let data = match &key.default {
-            Default::Text(text) => Data::Text((*text).to_owned()),
-            Default::Count(count) => match kind {
-                Kind::Count(range) => {
-                    assert!(range.contains(count), "{path}");
-                    return;
-                }
-                _ => panic!("{path} is not a count"),
-            },
-            Default::Flag(flag) => Data::Flag(*flag),
-            Default::Told(values) => {
-                assert!(values().contains("802.11g "), "{path}");
-                return;
-            }
-            Default::Number(number) => match kind {
-                Kind::Number(range) => {
-                    assert!(range.contains(number), "{path}");
-                    return;
-                }
-                Kind::Probability => {
-                    assert!((0.0..1.0).contains(number), "{path}");
-                    return;
-                }
-                _ => panic!("{path} is not a number"),
-            },
-            Default::Required | Default::Checked | Default::Depends(_) | Default::Absent(_) => {
-                return;
-            }
-        };
-        let origin = Origin::File;
-        assert!(check(&Item { origin, data }, key, None).is_ok(), "{path}");
+        for is_modern in [false, true] {
+            check_default(path, key, key.default.of_network(is_modern));
+        }
     });
+}
+
+/// Checks that a default of a key is a value of the key's kind.
+fn check_default(path: &str, key: &Key, default: Default) {
+    let kind = match &key.kind {
+        Kind::Shorthand(table, main) => &table().key(main).unwrap().kind,
+        kind => kind,
+    };
+    let data = match default {
+        Default::Text(text) => Data::Text(text.to_owned()),
+        Default::Count(count) => match kind {
+            Kind::Count(range) => {
+                assert!(range.contains(&count), "{path}");
+                return;
+            }
+            _ => panic!("{path} is not a count"),
+        },
+        Default::Flag(flag) => Data::Flag(flag),
+        Default::Told(values) => {
+            assert!(values().contains("802.11g "), "{path}");
+            return;
+        }
+        Default::Number(number) => match kind {
+            Kind::Number(range) => {
+                assert!(range.contains(&number), "{path}");
+                return;
+            }
+            Kind::Probability => {
+                assert!((0.0..1.0).contains(&number), "{path}");
+                return;
+            }
+            _ => panic!("{path} is not a number"),
+        },
+        Default::Required
+        | Default::Checked
+        | Default::Depends(_)
+        | Default::ByNetwork(_)
+        | Default::Absent(_) => {
+            return;
+        }
+    };
+    let origin = Origin::File;
+    assert!(check(&Item { origin, data }, key, None).is_ok(), "{path}");
 }
 
 /// The schema of the key at `path`, references followed.

@@ -15,6 +15,7 @@ mod refused_files;
 mod refused_values;
 mod rows;
 mod settings;
+mod tcp_defaults;
 
 use super::{Format, Problem, Scenario, parse};
 

@@ -101,6 +101,7 @@ pub fn scenario(phy: Phy, ap: Node, stations: Vec<Station>) -> Scenario {
         csma: None,
         record: Record::default(),
         tcp: TcpSettings::usual().expect("defaults"),
+        tcp_defaults: TcpDefaults::default(),
         udp: UdpSettings::usual().expect("defaults"),
         programs: Vec::new(),
     }

@@ -1,0 +1,92 @@
+//! Defaults of TCP that a file leaves to the kind of its network.
+
+use super::flows::{CONNECTIONS, REPORTS, made};
+use super::model::{Carrier, Phy};
+use super::root::{RootKeys, StationTable};
+use super::stations::shapes;
+use super::wired::{Dumbbell, FlowTable, ParkingLot};
+use crate::app::SensorSettings;
+use crate::notation::decode::Section;
+use crate::notation::layers::Layers;
+use crate::notation::setting::keys;
+use crate::tcp::{CongestionControl, TcpSettings};
+
+/// Defaults of TCP that at least one flow has, among those that depend on the kind of network.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct TcpDefaults {
+    /// The network: its physical layer, or the key of its table.
+    pub network: &'static str,
+    /// Keys of the table `tcp`, each with its default as a file states it.
+    pub values: Vec<(&'static str, String)>,
+}
+
+impl TcpDefaults {
+    /// Returns the defaults that flows of the file `root` have.
+    pub(super) fn of(root: &Section) -> TcpDefaults {
+        let senders = senders(root);
+        let keys = keys!(TcpSettings: congestion, sack, initial_cwnd_packets, window_packets);
+        let default = |key: &&'static str| {
+            let mut shown = senders.iter().filter_map(|tables| default_of(tables, key));
+            Some((*key, shown.next()?))
+        };
+        TcpDefaults {
+            network: network(root),
+            values: keys.iter().filter_map(default).collect(),
+        }
+    }
+}
+
+/// Returns the name of the kind of network, as [`TcpDefaults::network`] has it.
+fn network(root: &Section) -> &'static str {
+    let phy = root
+        .inside(RootKeys::cell)
+        .and_then(|cell| cell.value(Phy::kind));
+    if let Some(phy) = phy {
+        return phy.name();
+    }
+    let tables = keys!(RootKeys: csma, dumbbell, parking_lot);
+    let mut tables = tables.iter().filter(|key| root.table(key).is_some());
+    tables.next().unwrap_or(&RootKeys::link.name())
+}
+
+/// Returns the tables of each group of TCP senders, nearest first.
+fn senders(root: &Section) -> Vec<Vec<&Section>> {
+    let Some(tcp) = root.inside(RootKeys::tcp) else {
+        return Vec::new();
+    };
+    let mut senders = Vec::new();
+    for station in root.each(RootKeys::station) {
+        let own = station.inside(StationTable::tcp);
+        let connections = made(station, CONNECTIONS).map(|(table, _)| Some(table));
+        let over_tcp =
+            |table: &Section| table.value(SensorSettings::transport) == Some(Carrier::Tcp);
+        let reports = made(station, REPORTS).filter(|(table, _)| over_tcp(table));
+        for table in connections.chain(reports.map(|_| None)) {
+            senders.push(table.into_iter().chain(own).chain([tcp]).collect());
+        }
+    }
+    let of_shape = |shape: &Section| {
+        let counts = [Dumbbell::flows, ParkingLot::flows, ParkingLot::cross];
+        counts
+            .into_iter()
+            .any(|key| shape.value(key).is_some_and(|count| count > 0))
+    };
+    senders.extend(
+        shapes(root)
+            .filter(|shape| of_shape(shape))
+            .map(|_| vec![tcp]),
+    );
+    let flows = root.each(RootKeys::flow);
+    let flows = flows.filter(|flow| flow.inside(FlowTable::udp).is_none());
+    senders.extend(flows.map(|flow| vec![flow, tcp]));
+    senders
+}
+
+/// Returns the default that the senders of these tables have for `key`, as a file states it.
+fn default_of(tables: &[&Section], key: &str) -> Option<String> {
+    let entry = tables.iter().find_map(|table| table.entry(key))?;
+    let congestion = Layers(tables).said(TcpSettings::congestion)?.value;
+    // the default of SACK adapts to a congestion control that cannot use it
+    let adapts = key == TcpSettings::sack.name() && congestion == CongestionControl::Tahoe;
+    (!entry.given && !adapts).then(|| entry.shown.clone())
+}
