@@ -15,6 +15,7 @@ import transcripts  # noqa: E402
 
 LONG: dict[str, tuple[str, ...]] = {
     "call.md": (">>> slow_line = table", ">>> slow_air = table"),
+    "explain.md": ("lasthop explain", ">>> explanation ="),
     "l4s.md": (">>> for rate",),
     "networks.md": ("check campus.toml",),
     "old-laptop.md": (">>> found =",),
