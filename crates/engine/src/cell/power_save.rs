@@ -150,7 +150,10 @@ impl Sleeper {
         let kept = std::mem::take(&mut self.kept);
         for one in &kept {
             self.counters.leave(one.packet.queued, now);
-            self.waits.leave(&one.packet, one.packet.queued, now);
+            let Packet {
+                flow, kind, queued, ..
+            } = one.packet;
+            self.waits.leave(flow, kind, queued, now);
         }
         kept
     }

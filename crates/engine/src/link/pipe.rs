@@ -161,19 +161,13 @@ impl Pipe {
             Verdict::Mark | Verdict::Drop => return Transit::Refused,
         };
         if self.last_sent.0 != packet.bytes {
-            self.last_sent = (packet.bytes, service(packet.bytes, rate));
+            self.prepare(at, packet, rate);
         }
         let begins = self.last_departure.max(at);
         let departs = begins.plus(self.last_sent.1);
         self.busy_ns += self.last_sent.1.0;
         self.last_departure = departs;
         self.passage.add(at, departs);
-        if packet.kind == PacketKind::Datagram
-            && departs > self.measured.start
-            && departs <= self.measured.end
-        {
-            self.waits.leave(packet, at, departs);
-        }
         self.marked += u64::from(marked);
         let stay = Stay {
             entered: at,
@@ -189,6 +183,21 @@ impl Pipe {
             }
         }
         Transit::Arrives(departs.plus(self.propagation))
+    }
+
+    /// A packet of another length than the one before enters at `at`, or one behind a datagram. A datagram is counted
+    /// here, so that other packets need not be looked at for it.
+    #[inline(never)]
+    fn prepare(&mut self, at: Time, packet: &Packet, rate_bps: u64) {
+        let service = service(packet.bytes, rate_bps);
+        self.last_sent = (packet.bytes, service);
+        if packet.kind == PacketKind::Datagram {
+            self.last_sent.0 = 0; // no packet's length
+            let departs = self.last_departure.max(at).plus(service);
+            if departs > self.measured.start && departs <= self.measured.end {
+                self.waits.add(packet.flow, at, departs);
+            }
+        }
     }
 
     /// What a discipline other than drop-tail decides.

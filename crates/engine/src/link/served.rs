@@ -137,7 +137,8 @@ impl Served {
         }
         let (departs, packet) = self.in_service.filter(|&(departs, _)| departs <= now)?;
         self.counters.leave(packet.queued, departs);
-        self.waits.leave(&packet, packet.queued, departs);
+        self.waits
+            .leave(packet.flow, packet.kind, packet.queued, departs);
         self.sent_bytes += u64::from(packet.bytes);
         self.scheduler.departed(&packet, departs);
         self.serve(now);

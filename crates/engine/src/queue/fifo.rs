@@ -122,7 +122,8 @@ impl Fifo {
         }
         self.bytes -= u64::from(packet.bytes);
         self.counters.leave(packet.queued, at);
-        self.waits.leave(&packet, packet.queued, at);
+        self.waits
+            .leave(packet.flow, packet.kind, packet.queued, at);
         self.released = at;
         self.released_bytes = packet.bytes;
         Some(packet)

@@ -217,7 +217,8 @@ impl Lanes {
         }
         self.bytes -= u64::from(packet.bytes);
         self.counters.leave(packet.queued, at);
-        self.waits.leave(packet, packet.queued, at);
+        self.waits
+            .leave(packet.flow, packet.kind, packet.queued, at);
         if at <= now {
             return;
         }
@@ -244,7 +245,8 @@ impl Lanes {
         for packet in packets {
             bytes += u32::from(packet.bytes);
             entered = entered.wrapping_add(packet.queued.0);
-            self.waits.leave(packet, packet.queued, at);
+            self.waits
+                .leave(packet.flow, packet.kind, packet.queued, at);
         }
         let count = packets.len() as u64;
         self.counters.leave_together(count, entered, at);

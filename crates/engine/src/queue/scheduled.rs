@@ -64,7 +64,8 @@ impl Scheduled {
         let packet = self.head.take()?;
         let fetched = self.dropped.len();
         self.counters.leave(packet.queued, at);
-        self.waits.leave(&packet, packet.queued, at);
+        self.waits
+            .leave(packet.flow, packet.kind, packet.queued, at);
         self.released = at;
         self.head = self.scheduler.dequeue(at, &mut self.dropped);
         self.count(fetched, at);

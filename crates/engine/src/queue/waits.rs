@@ -3,8 +3,8 @@
 //! Segments and ACKs of TCP are not counted. Datagrams that a queue refuses or drops are not either; those that leave
 //! at its head are, as in [`super::QueueCounters::sojourn_ns`].
 
-use crate::kernel::time::{Span, Time};
-use crate::packet::{Packet, PacketKind};
+use crate::kernel::time::Time;
+use crate::packet::PacketKind;
 
 /// Times in a queue by flow.
 #[derive(Clone, Debug, Default)]
@@ -41,17 +41,18 @@ impl Wait {
 }
 
 impl Waits {
-    /// A packet that entered at `entered` leaves at `at`.
+    /// A packet of `flow` that entered at `entered` leaves at `at`.
     #[inline(always)]
-    pub fn leave(&mut self, packet: &Packet, entered: Time, at: Time) {
-        if packet.kind == PacketKind::Datagram {
-            self.add(packet.flow, at.since(entered));
+    pub fn leave(&mut self, flow: u32, kind: PacketKind, entered: Time, at: Time) {
+        if kind == PacketKind::Datagram {
+            self.add(flow, entered, at);
         }
     }
 
+    /// A datagram of `flow` leaves.
     #[cold]
     #[inline(never)]
-    fn add(&mut self, flow: u32, time: Span) {
+    pub fn add(&mut self, flow: u32, entered: Time, at: Time) {
         let each = &mut self.flows.get_or_insert_default().each;
         let place = match each.binary_search_by_key(&flow, |wait| wait.flow) {
             Ok(place) => place,
@@ -67,7 +68,7 @@ impl Waits {
             }
         };
         each[place].packets += 1;
-        each[place].ns += time.0;
+        each[place].ns += at.since(entered).0;
     }
 
     /// The datagrams of a flow.
@@ -97,12 +98,7 @@ mod tests {
             (7, PacketKind::Datagram, 6),
             (2, PacketKind::Segment, 100),
         ] {
-            let packet = Packet {
-                flow,
-                kind,
-                ..Packet::SAMPLE
-            };
-            waits.leave(&packet, Time(10), Time(10 + ns));
+            waits.leave(flow, kind, Time(10), Time(10 + ns));
         }
         let of = |flow| (waits.of(flow).packets, waits.of(flow).ns);
         assert_eq!([of(7), of(2), of(3)], [(2, 11), (1, 3), (0, 0)]);
