@@ -201,6 +201,8 @@ def test_the_command_prints_verdicts_and_reuses_finished_runs(
     again = lasthop(*args, "--json")
     assert sorted(Path("out", "parts").iterdir()) == parts
     assert again.stdout == Path("out", "what-if.json").read_text()
+    few = lasthop(*args[:4], "--replications", "3").stdout
+    assert few.splitlines()[1].startswith("3 x 3 s per case")
     refused = lasthop("what-if", "call.json", "--case", "fq: wire.quee=3")
     assert (refused.returncode, refused.stdout) == (2, "")
     assert refused.stderr.startswith('error: --case "fq": wire.quee=3: `wire.quee`: unknown key')

@@ -133,6 +133,7 @@ def what_if(
             found = ask(
                 scenario,
                 asked,
+                replications=scenario.typed.replications,
                 show=show or (),
                 directory=out,
                 jobs=jobs,

@@ -99,7 +99,7 @@ AIMS: Mapping[str, Aim] = {
             "wire": "100/20 Mbps, 20 ms",
         },
         (
-            EXPLAIN,
+            Command("explain FILE --for fairness", EXPLAIN.answers),
             Command(
                 'what-if FILE --case "gateway: vsb.rate={rate}" '
                 '--case "fair queue: wire.queue.fq_codel={}"',
@@ -115,9 +115,9 @@ AIMS: Mapping[str, Aim] = {
         (
             EXPLAIN,
             Command(
-                'what-if FILE --case "faster line: wire.rate=unlimited" '
+                'what-if FILE --case "faster line: wire.rate=10 Gbps" '
                 '--case "equal air time: cell.ap_queue.mac80211={}"',
-                "what a faster line or another access point adds",
+                "what a faster line or equal air time adds",
             ),
         ),
     ),
@@ -134,7 +134,8 @@ AIMS: Mapping[str, Aim] = {
             Command(
                 'what-if FILE --case "short: cell.ap_queue=100" '
                 '--case "pie: cell.ap_queue.pie={}" --case "fq_codel: cell.ap_queue.fq_codel={}" '
-                '--case "mac80211: cell.ap_queue.mac80211={}"',
+                '--case "mac80211: cell.ap_queue.mac80211={}" '
+                '--case "fq_codel at the line: wire.queue.fq_codel={}"',
                 "goodput, fairness and the call's delay with each queue",
             ),
             EXPLAIN,
