@@ -76,12 +76,10 @@ def _window_note(window: int, limited: Mapping[str, float]) -> str:
     percent = f"{100 * sum(limited.values()) / len(limited):.0f} % of the time"
     names = listed(list(limited))
     if len(limited) == 1:
-        return (
-            f"{names} is limited by its receive window ({window} packets) {percent}: set tcp.window"
-        )
+        return f"{names} is limited by its receive window (tcp.window = {window}) {percent}"
     return (
-        f"{len(limited)} flows ({names}) are limited by their receive windows ({window} packets) "
-        f"{percent} on average: set tcp.window"
+        f"{len(limited)} flows ({names}) are limited by their receive windows (tcp.window = "
+        f"{window}) {percent} on average"
     )
 
 

@@ -127,8 +127,10 @@ def test_a_rate_that_noise_destroys_is_told_with_one_that_works() -> None:
 
 @pytest.mark.parametrize("phy", ["802.11n", "802.11ac", "802.11ax"])
 def test_an_mcs_that_noise_destroys_is_named_with_one_that_works(phy: str) -> None:
+    one = {"duration": "2 s", "cell": {"phy": phy}}
+
     def warnings_of(station: dict[str, object]) -> list[str]:
-        return cautions(lh.Scenario({"cell": {"phy": phy}, "station": {"far": station}}).typed)
+        return cautions(lh.Scenario({**one, "station": {"far": station}}).typed)
 
     [line] = warnings_of({"download": 1, "snr": "12 dB", "mcs": 7})
     assert line.startswith("`station.far`: at snr = 12 dB mcs = 7 loses 100 % of its frames")
@@ -284,12 +286,11 @@ def test_a_note_names_the_flows_that_a_receive_window_limits() -> None:
     [note] = result.notes
     assert note == (
         "3 flows (laptop-1/down/1, laptop-2/down/1, laptop-3/down/1) are limited by their receive "
-        "windows (8 packets) 100 % of the time on average: set tcp.window"
+        "windows (tcp.window = 8) 100 % of the time on average"
     )
     own = {"flows": [{"name": "laptop-1/down/1", "rwnd_limited_fraction": {"mean": 0.94}}]}
     assert window_notes(scenario.typed, own) == [
-        "laptop-1/down/1 is limited by its receive window (8 packets) 94 % of the time: "
-        "set tcp.window"
+        "laptop-1/down/1 is limited by its receive window (tcp.window = 8) 94 % of the time"
     ]
     own["flows"][0]["rwnd_limited_fraction"] = {"mean": 0.5}
     assert window_notes(scenario.typed, own) == []

@@ -7,6 +7,7 @@ from textwrap import wrap
 import typer
 
 from lasthop.answer import Answer
+from lasthop.cli.screen import screen_width
 from lasthop.scenario import Scenario
 
 __all__ = ["print_footer"]
@@ -15,7 +16,7 @@ MOST_FACTS = 3
 """Most facts."""
 
 WIDEST = 80
-"""Width at which a fact is wrapped. [characters]"""
+"""Width at which a fact is wrapped, unless the screen is narrower. [characters]"""
 
 
 def print_footer(scenario: Scenario, answer: Answer) -> None:
@@ -38,7 +39,7 @@ def footer(scenario: Scenario, answer: Answer) -> Iterator[str]:
         for line in lines:
             yield from wrap(
                 line,
-                WIDEST,
+                min(WIDEST, screen_width()),
                 initial_indent="  ",
                 subsequent_indent="    ",
                 break_long_words=False,

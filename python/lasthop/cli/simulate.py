@@ -158,8 +158,6 @@ def simulate(
     if pcapng is not None:
         tell("capture", pcapng, as_json=as_json)
     print_warnings(result)
-    for line in result.notes:
-        note(f"note: {line}", err=True)
     save_picture(drawn(result, series, shown), picture, as_json=as_json)
     save_report(result, reported, anonymise, as_json=as_json)
     if timing:
@@ -233,6 +231,8 @@ def print_result(result: Result) -> None:
     print_runs(result, delays)
     print_answer(result, delays)
     print_footer(result.scenario, result)
+    for line in result.notes:
+        note(f"note: {line}")
 
 
 def print_runs(result: Result, delays: Delays) -> None:
