@@ -44,7 +44,7 @@ def test_the_allocator_takes_steps_of_16_bytes() -> None:
 
 
 def test_a_bound_grows_by_flows_links_windows_and_values() -> None:
-    """Against counts by hand: a flow through a dumbbell has four links, eight steps, nine values."""
+    """Against counts by hand: a flow through a dumbbell has 4 links, 8 steps, 9 values."""
     network = Network(large.CASES / "campus.toml", "dumbbell.flows", 100)
     per_flow = (engine_bytes(replace(network, size=200), 1.0) - engine_bytes(network, 1.0)) / 100
     by_hand = sum(FLOW) + 4 * sum(LINK) + 8 * (4 + 32) + 42 * PACKET

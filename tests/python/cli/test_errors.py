@@ -387,7 +387,8 @@ def test_model_refusal_folds_what_differs_in_names_alone(lasthop: Lasthop) -> No
     assert len(errors) == 4
     assert errors[-1].endswith(
         "timer never expires: `station.near.download` runs compound; expected `tcp.congestion` = "
-        "reno or newreno; the same holds for `station.far.download`, `station.guest.download` (a3 of model hotspot)"
+        "reno or newreno; the same holds for `station.far.download`, `station.guest.download` "
+        "(a3 of model hotspot)"
     )
 
 

@@ -60,7 +60,7 @@ fn with_video(word: &str) -> Option<String> {
 }
 
 words! {
-    /// What a flow of a call carries.
+    /// Medium that a flow of a call carries.
     pub enum Medium {
         /// 50 datagrams per second, each with 160 samples of 8 bits.
         Audio = "audio",

@@ -293,7 +293,12 @@ fn of_stream_db(snr_db: f64, streams: u32) -> f64 {
 /// a signal-to-noise ratio that the streams share; `None` if there is no such MCS. [-]
 pub fn mcs_frame_error(mcs: u32, streams: u32, bytes: u32, snr_db: f64) -> Option<f64> {
     let (points, code) = constellation_and_code(mcs)?;
-    Some(coded_frame_error(points, code, bytes, of_stream_db(snr_db, streams)))
+    Some(coded_frame_error(
+        points,
+        code,
+        bytes,
+        of_stream_db(snr_db, streams),
+    ))
 }
 
 impl Modulation {
@@ -307,7 +312,12 @@ impl Modulation {
     /// Probability that noise destroys an MPDU of `bytes`, at a signal-to-noise ratio that its streams
     /// share. [-]
     pub fn frame_error(&self, bytes: u32, snr_db: f64) -> f64 {
-        coded_frame_error(self.points(), self.code(), bytes, of_stream_db(snr_db, self.streams))
+        coded_frame_error(
+            self.points(),
+            self.code(),
+            bytes,
+            of_stream_db(snr_db, self.streams),
+        )
     }
 
     /// The same with the MCS that carries most at a signal-to-noise ratio, losses of MPDUs of 1538 bytes
