@@ -36,7 +36,8 @@ pub struct Pipe {
     marked: u64,
     refused: u64,
     last_departure: Time,
-    last_sent: (u16, Span),
+    /// Service time of packets with this [`size_key`].
+    last_sent: (u32, Span),
     busy_ns: u64,
     /// The time that is measured.
     measured: Range<Time>,
@@ -160,7 +161,7 @@ impl Pipe {
             Verdict::Mark if packet.mark() => true,
             Verdict::Mark | Verdict::Drop => return Transit::Refused,
         };
-        if self.last_sent.0 != packet.bytes {
+        if self.last_sent.0 != size_key(packet) {
             self.prepare(at, packet, rate);
         }
         let begins = self.last_departure.max(at);
@@ -185,14 +186,13 @@ impl Pipe {
         Transit::Arrives(departs.plus(self.propagation))
     }
 
-    /// A packet of another length than the one before enters at `at`, or one behind a datagram. A datagram is counted
-    /// here, so that other packets need not be looked at for it.
+    /// A datagram enters at `at`, or a packet of another length or kind than the one before.
     #[inline(never)]
     fn prepare(&mut self, at: Time, packet: &Packet, rate_bps: u64) {
         let service = service(packet.bytes, rate_bps);
-        self.last_sent = (packet.bytes, service);
+        self.last_sent = (size_key(packet), service);
         if packet.kind == PacketKind::Datagram {
-            self.last_sent.0 = 0; // no packet's length
+            self.last_sent.0 = 0; // no packet's key: every datagram comes here
             let departs = self.last_departure.max(at).plus(service);
             if departs > self.measured.start && departs <= self.measured.end {
                 self.waits.add(packet.flow, at, departs);
@@ -280,6 +280,12 @@ impl Pipe {
     pub fn least_utilisation(&self) -> Option<f64> {
         self.bins.as_ref().and_then(Bins::least)
     }
+}
+
+/// Length and kind of a packet in one number.
+#[inline(always)]
+fn size_key(packet: &Packet) -> u32 {
+    u32::from(packet.bytes) << 8 | packet.kind as u32
 }
 
 /// Time to send a packet of another length than the one before.
