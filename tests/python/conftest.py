@@ -78,6 +78,7 @@ def lasthop(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> Lasthop:
     """The command line, in an empty directory."""
+    monkeypatch.delenv("COLUMNS", raising=False)
     home = tmp_path / "home"
     home.mkdir()
     monkeypatch.chdir(home)

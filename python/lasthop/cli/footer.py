@@ -1,7 +1,7 @@
 """Short explanation below the tables of a run: where packets wait, and what limits the flows."""
 
 import shlex
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from textwrap import wrap
 
 import typer
@@ -10,7 +10,7 @@ from lasthop.answer import Answer
 from lasthop.cli.screen import screen_width
 from lasthop.scenario import Scenario
 
-__all__ = ["print_footer"]
+__all__ = ["print_footer", "print_notes"]
 
 MOST_FACTS = 3
 """Most facts."""
@@ -28,6 +28,12 @@ def print_footer(scenario: Scenario, answer: Answer) -> None:
         typer.echo(line)
 
 
+def print_notes(notes: Sequence[str]) -> None:
+    """Print notes about a finished run, each wrapped."""
+    for note in notes:
+        typer.echo("\n".join(wrapped(f"note: {note}", "")))
+
+
 def footer(scenario: Scenario, answer: Answer) -> Iterator[str]:
     """Yield the lines of the short explanation."""
     from lasthop.explanation.facts import facts
@@ -37,13 +43,18 @@ def footer(scenario: Scenario, answer: Answer) -> Iterator[str]:
     if lines:
         yield "why:"
         for line in lines:
-            yield from wrap(
-                line,
-                min(WIDEST, screen_width()),
-                initial_indent="  ",
-                subsequent_indent="    ",
-                break_long_words=False,
-                break_on_hyphens=False,
-            )
+            yield from wrapped(line, "  ")
     if not scenario.source.startswith("<"):
         yield f"what helps: lasthop explain {shlex.quote(scenario.source)}"
+
+
+def wrapped(line: str, indent: str) -> list[str]:
+    """Return a line in pieces that fit the screen, the later pieces with two more spaces."""
+    return wrap(
+        line,
+        min(WIDEST, screen_width()),
+        initial_indent=indent,
+        subsequent_indent=f"{indent}  ",
+        break_long_words=False,
+        break_on_hyphens=False,
+    )

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from lasthop.allowance import MAX_MEMORY_BYTES
-from lasthop.cli.boundary import Interrupted, note, print_either, simulating, warn
-from lasthop.cli.footer import print_footer
+from lasthop.cli.boundary import Interrupted, print_either, simulating, warn
+from lasthop.cli.footer import print_footer, print_notes
 from lasthop.cli.options import (
     OUT_RULE,
     File,
@@ -231,8 +231,7 @@ def print_result(result: Result) -> None:
     print_runs(result, delays)
     print_answer(result, delays)
     print_footer(result.scenario, result)
-    for line in result.notes:
-        note(f"note: {line}")
+    print_notes(result.notes)
 
 
 def print_runs(result: Result, delays: Delays) -> None:

@@ -36,7 +36,7 @@ NEUTRAL_TITLE = "a network"
 """Title of an anonymous report."""
 
 MOST_BYTES = 1_000_000
-"""Size that a report does not exceed, unless the tables alone are larger."""
+"""Size that a report does not exceed, unless its tables are larger."""
 
 
 @dataclass(frozen=True)
@@ -240,7 +240,7 @@ def report_of(answer: Reported, command: str = "") -> Report:
 
 def write_report(
     answer: Reported, path: str | PathLike[str], *, command: str = "", anonymise: bool = False
-) -> None:
+) -> Path:
     """Write the report of an answer as an HTML file.
 
     Parameters
@@ -253,16 +253,30 @@ def write_report(
     anonymise : bool
         Whether the user's names are replaced, and comments are left out.
 
+    Returns
+    -------
+    Path
+        The file.
+
     Raises
     ------
     UserError
         If the template has not been built, if the answer has no scenario, or if the file exists and
         is not a report of lasthop.
+
+    Examples
+    --------
+    >>> import lasthop as lh
+    >>> result = lh.simulate(
+    ...     {"duration": "2 s", "cell": {"phy": "802.11b"}, "station": {"reader": {"download": 1}}}
+    ... )
+    >>> path = lh.write_report(result, "reader.html")  # doctest: +SKIP
     """
     place = Path(path)
     refuse_if_foreign(place)
     report = report_of(answer, command)
     write_atomically(place, text_writer((report.anonymous() if anonymise else report).html()))
+    return place
 
 
 def warnings_of(answer: Reported) -> Iterator[str]:

@@ -36,7 +36,7 @@ def test_commands_and_those_inside_a_group() -> None:
 
 
 def test_options_are_offered_once_unless_they_repeat() -> None:
-    assert offered("simulate", "--re") == ["--replications"]
+    assert offered("simulate", "--repl") == ["--replications"]
     assert offered("simulate", "x.toml", "--seed", "3", "--se") == ["--set", "--series"]
     assert "--set" in offered("simulate", "x.toml", "--set", "seed=1", "--")
     assert "--quiet" in offered("check", "--q")
