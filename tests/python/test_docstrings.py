@@ -21,7 +21,10 @@ VERBS = sorted(
 CANNOT_FAIL = {"schema"}
 """Verbs that take nothing, and raise nothing."""
 
-SKIPPED = {"emulate": "This needs Linux and root rights, and takes the scenario's duration"}
+SKIPPED = {
+    "emulate": "This needs Linux and root rights, and takes the scenario's duration",
+    "write_report": "This needs the template of reports, which Node builds",
+}
 """Verbs whose examples are not run, and the reason that the docstring gives."""
 
 

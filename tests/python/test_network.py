@@ -62,7 +62,7 @@ def test_pictures_show_classes_and_links(result: lh.Result, tmp_path: Path) -> N
     comparison.save_figure(tmp_path / "network.png")
     titles = [axes.get_title(loc="left") for axes in comparison.figure().axes]
     assert "Queue over time: bottleneck" in titles
-    assert titles[:2] == ["Delay", "Loss"]
+    assert titles[:2] == ["Delay", "Completion"]
     assert {"Goodput", "Utilisation", "Queues"} < set(titles)
     delays = {row.name: row.simulated for row in comparison.rows if row.quantity == "sojourn_s"}
     assert delays["bottleneck"] == result.queues.loc["bottleneck", "sojourn_s"]

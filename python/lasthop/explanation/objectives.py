@@ -347,9 +347,9 @@ def is_satisfied(result: Result, flow: Row) -> bool:
 def shares(result: Result) -> list[list[float]]:
     """Return the goodputs of those who share, in each replication. [bit/s]
 
-    They are stations of a cell, each direction for itself if a station has both; else flows. Those
-    who always demand more share. So do datagrams at `LARGE_BPS` or more, unless they are satisfied
-    with less than the mean of the others.
+    They are stations of a cell, each direction for itself if a station has both; else flows. A
+    station or flow shares if it always demands more. Datagrams at `LARGE_BPS` or more share too,
+    unless they are satisfied with less than the mean of the others.
     """
     flows: list[Row] = result.scenario.to_dict()["flows"]
     demanding = [flow for flow in flows if always_demands(flow)]

@@ -75,7 +75,7 @@ SURE = 1.2
 the confirmation. A smaller gain may vanish with 20 other seeds. [-]"""
 
 SURE_IN_ALL = 1.0
-"""The same ratio over all seeds of selection and confirmation. [-]"""
+"""Least ratio of a sure gain to its interval, over all seeds of selection and confirmation. [-]"""
 
 OFTEN = 0.8
 """Least part of the replications in which a remedy helps: a mean may be that of a few runs. [-]"""

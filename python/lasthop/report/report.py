@@ -266,6 +266,8 @@ def write_report(
 
     Examples
     --------
+    This needs the template of reports, which Node builds.
+
     >>> import lasthop as lh
     >>> result = lh.simulate(
     ...     {"duration": "2 s", "cell": {"phy": "802.11b"}, "station": {"reader": {"download": 1}}}
