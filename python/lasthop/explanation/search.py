@@ -75,7 +75,8 @@ SURE = 1.2
 the confirmation. A smaller gain may vanish with 20 other seeds. [-]"""
 
 SURE_IN_ALL = 1.0
-"""Least ratio of a sure gain to its interval, over all seeds of selection and confirmation. [-]"""
+"""Least ratio of a remedy's mean gain to the standard deviation of its gain, over all seeds of
+selection and confirmation. [-]"""
 
 OFTEN = 0.8
 """Least part of the replications in which a remedy helps: a mean may be that of a few runs. [-]"""
