@@ -1,0 +1,78 @@
+"""Judges `lasthop explain` on sixty scenarios of a network engineer who did not know its causes.
+
+    python tests/validation/complaints/judge.py [PART/PARTS]
+
+`index.json` has the objective of each scenario, and what the engineer thinks. The rules were fixed
+before the first run:
+
+- The candidates are all removal edits that the table of causes proposes for the finished run.
+- The truth is the candidate with the largest mean paired gain over 20 seeds that `explain` has not
+  used. There is none if no candidate is better at 95 %.
+- `explain` is right if its first cause is the truth, if it names none and there is none, or if it
+  says that the objective is met and the truth is none.
+- A suggestion fails if it is not better at 95 % with the 20 seeds.
+
+The script prints one line of JSON per scenario. It takes about 40 minutes of processor time.
+"""
+
+import json
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from statistics import fmean
+from typing import Any
+
+from lasthop.explanation.run import explain
+from lasthop.paired import judge, run
+from lasthop.scenario import Scenario
+
+HERE = Path(__file__).parent
+
+FRESH = [("seed", 987_654), ("replications", 20)]
+"""Settings of the runs that decide."""
+
+
+def judged(file: str, objective: str) -> dict[str, Any]:
+    """Return what `explain` says about a scenario, and what the runs say."""
+    told = explain(HERE / file, objective=objective, jobs=1)
+    scenarios = {each.name: Scenario(each.scenario, FRESH) for each in told.candidates}
+    for each in told.suggestions:
+        candidate = each.candidate
+        scenarios.setdefault(candidate.name, Scenario(candidate.scenario, FRESH))
+    gains: dict[str, tuple[float, str]] = {}
+    base: list[float] = []
+    if scenarios:
+        pairs = run(Scenario(told.scenario, FRESH), scenarios, jobs=1)
+        base = [*told.objective.values(pairs.base)]
+        for name, result in pairs.cases.items():
+            values = told.objective.values(result)
+            found = judge(base, values, told.objective.direction, confidence=0.95)
+            gains[name] = told.objective.direction * found.mean, found.verdict
+    ranked = sorted((each.name for each in told.candidates), key=lambda name: -gains[name][0])
+    truth = next((name for name in ranked[:1] if gains[name][1] == "better"), None)
+    first = told.causes[0].candidate.name if told.causes else None
+    return {
+        "file": file,
+        "objective": objective,
+        "verdict": told.verdict,
+        "first": first,
+        "truth": truth,
+        "right": first == truth,
+        "base": fmean(base) if base else None,
+        "ranked": [[name, *gains[name]] for name in ranked[:4]],
+        "suggestions": [
+            [each.candidate.name, *gains[each.candidate.name]] for each in told.suggestions
+        ],
+    }
+
+
+def part_of(words: list[str]) -> Iterator[dict[str, Any]]:
+    """Yield the entries of the index that belong to this part, such as ``0/2``."""
+    part, parts = (int(word) for word in (words or ["0/1"])[0].split("/"))
+    entries = json.loads((HERE / "index.json").read_text("utf-8"))
+    yield from entries[part::parts]
+
+
+if __name__ == "__main__":
+    for entry in part_of(sys.argv[1:]):
+        print(json.dumps(judged(entry["file"], entry["objective"])), flush=True)
