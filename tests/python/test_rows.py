@@ -24,7 +24,7 @@ from lasthop.rows import LongList, Rows, View
 
 from .conftest import EXAMPLES
 
-FEW, MANY = 300, 900
+FEW, MANY = 200, 600
 """Flows of the networks that are compared."""
 
 MORE_KB = {"check": 0.1, "result": 8.0}

@@ -103,12 +103,15 @@ def test_round_trips_are_those_simulated(name: str, taken: Callable[[str], Taken
             assert trips == pytest.approx(simulated, rel=0.1)
 
 
+@pytest.mark.parametrize(("name", "packets"), [("hotspot", 75), ("snr-classes", 100)])
 def test_the_queue_of_an_access_point_that_overflows_is_seen(
-    taken: Callable[[str], Taken],
+    taken: Callable[[str], Taken], name: str, packets: int
 ) -> None:
-    assert taken("hotspot").seen.ap_queue == pytest.approx(75, abs=4)
-    assert taken("snr-classes").seen.ap_queue == pytest.approx(100, abs=4)
-    assert taken("seven-downloads").seen.ap_queue is None, "it never overflows"
+    assert taken(name).seen.ap_queue == pytest.approx(packets, abs=4)
+
+
+def test_a_queue_that_never_overflows_is_not_seen(taken: Callable[[str], Taken]) -> None:
+    assert taken("seven-downloads").seen.ap_queue is None
 
 
 def test_noise_is_told_from_collisions(taken: Callable[[str], Taken]) -> None:
