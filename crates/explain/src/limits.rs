@@ -10,7 +10,7 @@ const FULL: f64 = 0.9;
 /// Share of the time from which an endpoint's limit is named. [-]
 const MOSTLY: f64 = 0.5;
 
-/// What limits a flow, where, and to which extent.
+/// Limit of a flow: its kind, its place and its extent.
 pub struct Limit {
     /// `application`, `line`, `air`, `rwnd` or `cwnd`.
     pub by: &'static str,

@@ -150,7 +150,7 @@ impl Bench {
     /// Returns the explanation of a result: where packets wait, what limits each flow, and causes.
     ///
     /// # Errors
-    /// Those of [`Bench::combine`].
+    /// Returns the errors of [`Bench::combine`].
     pub fn explain(&self, number: u32, values: &[f64]) -> Result<String, String> {
         let answer = self.combine(number, values)?;
         let (scenario, _) = self.over(number)?;

@@ -1,7 +1,7 @@
 """Replacement of the names of stations, flows and links by neutral names."""
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 __all__ = ["Anonymiser"]
@@ -52,25 +52,19 @@ class Anonymiser:
 
     Parameters
     ----------
-    trees : iterable of mapping
-        Normalised scenarios, whose names are replaced.
+    tree : mapping
+        The normalised scenario, whose names are replaced.
     """
 
-    def __init__(self, trees: Iterable[Mapping[str, Any]]) -> None:
+    def __init__(self, tree: Mapping[str, Any]) -> None:
         self._names: dict[str, str] = {}
         self.scenario_names: set[str] = set()
-        for tree in trees:
-            self._collect(tree)
-            if isinstance(csma := tree.get("csma"), Mapping):
-                self._collect(csma)
+        self._collect(tree)
+        if isinstance(csma := tree.get("csma"), Mapping):
+            self._collect(csma)
         longest_first = sorted(self._names, key=len, reverse=True)
         words = "|".join(re.escape(name) for name in longest_first)
         self._pattern = re.compile(rf"(?<!\w)(?:{words})(?!\w)") if words else None
-
-    @property
-    def names(self) -> Mapping[str, str]:
-        """The neutral name of each name."""
-        return self._names
 
     def text(self, text: str) -> str:
         """Return a text with neutral names."""

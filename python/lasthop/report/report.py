@@ -68,6 +68,8 @@ class Report:
     command : str
         Command line that made the answer.
     seed : int
+    scenario : mapping
+        The normalised scenario, whose names an anonymous report replaces.
     text : str
         The scenario file.
     settings : sequence of pairs
@@ -86,6 +88,7 @@ class Report:
     about: str
     command: str
     seed: int
+    scenario: Mapping[str, Any]
     text: str
     settings: Sequence[tuple[str, str]] = ()
     notes: Sequence[str] = ()
@@ -119,7 +122,7 @@ class Report:
         Stations, flows, links and nodes get neutral names. The picture is left out, since it has
         the names.
         """
-        names = Anonymiser([run.scenario for run in self.runs])
+        names = Anonymiser(self.scenario)
         return replace(
             self,
             title=NEUTRAL_TITLE,
@@ -227,6 +230,7 @@ def report_of(answer: Reported, command: str = "") -> Report:
         page.about,
         command,
         int(scenario["seed"]),
+        scenario.to_dict(),
         scenario.content.decode(),
         [*changes(scenario).items()],
         page.notes,

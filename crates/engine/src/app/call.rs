@@ -91,7 +91,7 @@ impl Medium {
 pub struct CallPart {
     /// Number of the call at its host, from 1 on.
     pub number: u8,
-    /// What it carries.
+    /// Medium of the flow.
     pub medium: Medium,
     /// From the host that has the call, or to it.
     pub direction: Direction,

@@ -128,7 +128,7 @@ table! {
 }
 
 impl UdpSettings {
-    /// The same settings with datagrams that leave at `rate` in bursts of `burst`, with gaps by `arrivals`
+    /// Returns these settings with datagrams that leave at `rate` in bursts of `burst`, with gaps by `arrivals`
     /// unless the source is greedy.
     pub fn leaving(
         self,

@@ -14,7 +14,7 @@ use crate::world::{Stop, World};
 pub(super) struct AllWaits {
     radio: Vec<Waits>,
     links: Vec<Waits>,
-    /// What is kept for each station, if it sleeps.
+    /// Packets kept for each station, if it sleeps.
     kept: Vec<Option<Waits>>,
 }
 
@@ -97,7 +97,7 @@ impl Period<'_> {
         items
     }
 
-    /// What is kept for the station that a flow's data goes to, if it sleeps: its node, the name, the times.
+    /// Packets kept for the station that receives a flow's data, if it sleeps: node, name, times.
     fn kept_before(&self, flow: u32) -> Option<(usize, &str, &Waits)> {
         let Ends::Station { station, direction } =
             self.world.scenario().flows.get(flow as usize)?.ends

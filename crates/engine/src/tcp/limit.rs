@@ -1,4 +1,4 @@
-//! What keeps a sender from sending more.
+//! The limit that keeps a sender from sending more.
 //!
 //! Reference: Linux, `tcp_chrono` and `tcp_write_xmit` in net/ipv4/tcp_output.c, which give the fields
 //! `tcpi_busy_time`, `tcpi_rwnd_limited` and `tcpi_sndbuf_limited` of `tcp_info`;

@@ -87,7 +87,7 @@ pub struct Sender {
     rto_halves_again: bool,
     marks: Marks,
     opening: Opening,
-    /// What ended the last poll for segments.
+    /// Limit that ended the last poll for segments.
     limit_met: Limit,
     rtt: RttEstimator,
     deadline: Time,

@@ -85,7 +85,7 @@ pub(crate) struct FlowState {
     pub(super) last_bytes: u16,
     /// Whether there are `rtts`.
     pub(super) timing: bool,
-    /// What limits the sender.
+    /// Limit of the sender.
     pub(super) limit: Limit,
     pub(super) counters: FlowCounters,
     /// Segments delivered before those of the present connection or message.

@@ -1,4 +1,4 @@
-//! What limits a TCP flow: its congestion window, its receive window, its application.
+//! The limit of a TCP flow: its congestion window, its receive window, its application.
 
 use super::queues::{mean, simulate};
 
