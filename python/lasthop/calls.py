@@ -17,7 +17,7 @@ from lasthop.models.reading import UdpFlow
 if TYPE_CHECKING:
     from lasthop.scenario import Scenario
 
-__all__ = ["DELAY_P99_S", "LOSS", "OF_CALL", "Call", "Facts", "facts_of", "is_paced"]
+__all__ = ["DELAY_P99_S", "LOSS", "OF_CALL", "Call", "Facts", "calls_in", "facts_of", "is_paced"]
 
 DELAY_P99_S = _core.CALL_DELAY_P99_S
 """Largest 99th percentile of a good call's one-way delay. ITU-T G.114 recommends at most this delay
@@ -117,8 +117,9 @@ def is_paced(flow: object) -> bool:
     return isinstance(flow, UdpFlow) and flow.udp.rate_bps > 0
 
 
-def _read(explained: Mapping[str, Any]) -> Facts:
-    calls = [
+def calls_in(explained: Mapping[str, Any]) -> list[Call]:
+    """Return the calls among the facts of a run, see `lasthop.explanation.facts.facts`."""
+    return [
         Call(
             name=item["name"],
             direction=item["direction"],
@@ -130,12 +131,15 @@ def _read(explained: Mapping[str, Any]) -> Facts:
         )
         for item in explained.get("calls", ())
     ]
+
+
+def _read(explained: Mapping[str, Any]) -> Facts:
     waits = {}
     for item in explained.get("delays", ()):
         if parts := item.get("parts", ()):
             longest = max(parts, key=lambda part: float(part["wait_s"]))
             waits[str(item["flow"])] = str(longest["queue"]), float(longest["share"])
-    return Facts(calls, waits)
+    return Facts(calls_in(explained), waits)
 
 
 def _estimate(found: Mapping[str, Any] | None) -> Estimate | None:

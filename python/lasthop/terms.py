@@ -1,4 +1,4 @@
-"""Names and their meaning: terms, assumptions, claims, quantities and keys of scenario files.
+"""Names and their meaning: terms, quantities, keys, assumptions, claims and causes.
 
 The glossary is ``terms.toml``. `find` looks a name up in all of these sources. The command `lasthop
 explain TERM`, the documentation and the tooltips of the workbench show the same text.
@@ -31,6 +31,7 @@ KINDS = {
     "key": "key of scenario files",
     "assumption": "assumption of a model",
     "claim": "claim of a paper",
+    "cause": "cause that `lasthop explain FILE` looks for",
 }
 """Kinds of entries, in the order in which they are printed."""
 
@@ -116,7 +117,14 @@ def glossary() -> tuple[Term, ...]:
 @cache
 def entries() -> tuple[Entry, ...]:
     """Return all entries, in the order of `KINDS`."""
-    return (*_of_glossary(), *_of_quantities(), *_of_keys(), *_of_assumptions(), *_of_claims())
+    return (
+        *_of_glossary(),
+        *_of_quantities(),
+        *_of_keys(),
+        *_of_assumptions(),
+        *_of_claims(),
+        *_of_causes(),
+    )
 
 
 def find(name: str) -> list[Entry]:
@@ -146,7 +154,8 @@ def find(name: str) -> list[Entry]:
         for form in get_close_matches(_form(name), index, n=MOST_PROPOSED, cutoff=CLOSE)
     }
     raise UserError(
-        f'"{name}": no such name: expected a term, a quantity, a key, an assumption or a claim',
+        f'"{name}": no such name: expected a term, a quantity, a key, an assumption, a claim or a '
+        "cause",
         f"did you mean {' or '.join(near)}? {ALL_NAMES}" if near else ALL_NAMES,
     )
 
@@ -322,6 +331,22 @@ def _of_claims() -> Iterator[Entry]:
             f"`lasthop reproduce {claim['id']}`",
             (),
             f"papers/{subject}.html",
+        )
+
+
+def _of_causes() -> Iterator[Entry]:
+    """Entries of causes, by their title and their identifier."""
+    from lasthop.explanation.facts import rules
+
+    for rule in rules():
+        yield Entry(
+            "cause",
+            rule["title"],
+            KINDS["cause"],
+            f"It may apply if {rule['applies']}. Edit that removes it: {rule['edit']}.",
+            carried_by="`lasthop explain FILE`",
+            aliases=(rule["id"],),
+            page="guide/explain.html#causes-and-their-edits",
         )
 
 

@@ -64,6 +64,18 @@ pub fn queue_key(facts: &Facts<'_>, queue: &str) -> Option<String> {
     (!group.is_empty()).then(|| format!("station.{group}.queue"))
 }
 
+/// Returns the place of a queue's setting, in words.
+pub fn queue_place(key: &str, queue: &str) -> String {
+    match key {
+        "wire.queue" => "at both ends of the line".into(),
+        "cell.ap_queue" => "at the access point".into(),
+        _ => match key.strip_prefix("station.") {
+            Some(rest) => format!("at {}", rest.trim_end_matches(".queue")),
+            None => format!("at {queue}"),
+        },
+    }
+}
+
 /// Returns the key of a property of a wired link: `rate`, `queue`, `delay` or `loss`.
 ///
 /// A property that both directions of a link may have separately has a key for each.

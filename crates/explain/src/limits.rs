@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 use crate::facts::{Facts, Flow, mean};
 
 /// Utilisation from which a wired link is taken to limit the flows that cross it. [-]
-const FULL: f64 = 0.9;
+pub const FULL: f64 = 0.9;
 
 /// Share of the time from which an endpoint's limit is named. [-]
 const MOSTLY: f64 = 0.5;
@@ -62,6 +62,8 @@ fn named(by: &'static str, place: &str, fraction: f64) -> Limit {
 }
 
 /// Returns the limits of all TCP flows; flows with the same limit are one item.
+///
+/// `all` is whether the item has all TCP flows, of two or more.
 pub fn limits(facts: &Facts<'_>) -> Vec<Value> {
     let mut found: Vec<(Limit, Vec<&str>)> = Vec::new();
     for flow in &facts.flows {
@@ -80,15 +82,23 @@ pub fn limits(facts: &Facts<'_>) -> Vec<Value> {
             None => found.push((limit, vec![flow.name])),
         }
     }
+    let count = facts.flows.iter().filter(|flow| flow.is_tcp()).count();
     found
         .into_iter()
         .map(|(limit, flows)| {
+            let is_all = flows.len() == count && count > 1;
             let Limit {
                 by,
                 place,
                 fraction,
             } = limit;
-            json!({ "flows": flows, "by": by, "where": place, "fraction": fraction })
+            json!({
+                "flows": flows,
+                "all": is_all,
+                "by": by,
+                "where": place,
+                "fraction": fraction,
+            })
         })
         .collect()
 }

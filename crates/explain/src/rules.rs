@@ -42,16 +42,45 @@ pub struct Rule {
 pub struct Remedy {
     /// Name of the change.
     pub label: String,
+    /// Where the change is made, in words; empty if the label says it.
+    pub place: String,
+    /// Whether it is a setting, and not another line, place or contract.
+    pub is_setting: bool,
     /// Settings of the change.
     pub settings: Vec<Setting>,
 }
 
+impl Remedy {
+    /// Returns a setting, or several that belong together.
+    pub fn new(label: impl Into<String>, settings: Vec<Setting>) -> Remedy {
+        Remedy {
+            label: label.into(),
+            place: String::new(),
+            is_setting: true,
+            settings,
+        }
+    }
+
+    /// Returns a change that no setting of a device makes.
+    pub fn beyond_settings(label: impl Into<String>, settings: Vec<Setting>) -> Remedy {
+        Remedy {
+            is_setting: false,
+            ..Remedy::new(label, settings)
+        }
+    }
+
+    /// Returns the remedy with its place.
+    pub fn at(self, place: &str) -> Remedy {
+        Remedy {
+            place: place.into(),
+            ..self
+        }
+    }
+}
+
 /// Returns a remedy of one setting.
 pub fn remedy(label: &str, key: impl Into<String>, value: &str) -> Remedy {
-    Remedy {
-        label: label.into(),
-        settings: vec![(key.into(), value.into())],
-    }
+    Remedy::new(label, vec![(key.into(), value.into())])
 }
 
 /// A cause found in a run.
@@ -113,7 +142,14 @@ pub fn causes(facts: &Facts<'_>) -> Vec<Value> {
             let remedies: Vec<Value> = cause
                 .remedies
                 .iter()
-                .map(|each| json!({ "label": each.label, "settings": each.settings }))
+                .map(|each| {
+                    json!({
+                        "label": each.label,
+                        "place": each.place,
+                        "is_setting": each.is_setting,
+                        "settings": each.settings,
+                    })
+                })
                 .collect();
             let item = json!({
                 "id": rule.id,

@@ -31,6 +31,7 @@ __all__ = [
     "OF_REPORTS",
     "Delays",
     "Part",
+    "headlines",
     "quantities_of",
     "remaining",
 ]
@@ -224,32 +225,15 @@ class Delays:
 
     def verdict_by_name(self) -> dict[str, str]:
         """Return the verdict on each call: that on its worse direction."""
-        found: dict[str, str] = {}
-        for call in self.calls:
-            both = (found.get(call.name, call.verdict), call.verdict)
-            found[call.name] = max(both, key=RANKS.__getitem__)
-        return found
+        return verdict_by_name(self.calls)
 
     def verdicts(self) -> str:
         """Return the verdicts on the calls in a line; empty if there are no calls."""
-        names = list(dict.fromkeys(call.name for call in self.calls))
-        if len(names) <= MOST_CALLS:
-            by_name = {
-                name: [f"{c.direction} {c.verdict}" for c in self.calls if c.name == name]
-                for name in names
-            }
-            return "; ".join(f"{name}'s call: {', '.join(by_name[name])}" for name in names)
-        worst = list(self.verdict_by_name().values())
-        counts = [f"{worst.count(verdict)} {verdict}" for verdict in RANKS if verdict in worst]
-        return f"{len(names)} calls: {', '.join(counts)}"
+        return verdicts(self.calls)
 
     def headlines(self) -> Iterator[str]:
-        """Yield the answer in words: a line for each direction of a call, or for all calls."""
-        if len({call.name for call in self.calls}) <= MOST_CALLS:
-            yield from (sentence(call) for call in self.calls)
-            return
-        yield f"{self.verdicts()}; the worst direction of a call:"
-        yield sentence(max(self.calls, key=lambda call: call.badness))
+        """Yield the answer in words, see `headlines`."""
+        return headlines(self.calls)
 
     def _of_calls(self) -> Part:
         calls: Sequence[Call] = self.calls
@@ -325,6 +309,38 @@ def remaining(
             for item in known
         )
     ]
+
+
+def verdict_by_name(calls: Sequence[Call]) -> dict[str, str]:
+    """Return the verdict on each call: that on its worse direction."""
+    found: dict[str, str] = {}
+    for call in calls:
+        both = (found.get(call.name, call.verdict), call.verdict)
+        found[call.name] = max(both, key=RANKS.__getitem__)
+    return found
+
+
+def verdicts(calls: Sequence[Call]) -> str:
+    """Return the verdicts on calls in a line; empty if there are no calls."""
+    names = list(dict.fromkeys(call.name for call in calls))
+    if len(names) <= MOST_CALLS:
+        by_name = {
+            name: [f"{call.direction} {call.verdict}" for call in calls if call.name == name]
+            for name in names
+        }
+        return "; ".join(f"{name}'s call: {', '.join(by_name[name])}" for name in names)
+    worst = list(verdict_by_name(calls).values())
+    counts = [f"{worst.count(verdict)} {verdict}" for verdict in RANKS if verdict in worst]
+    return f"{len(names)} calls: {', '.join(counts)}"
+
+
+def headlines(calls: Sequence[Call]) -> Iterator[str]:
+    """Yield calls in words: a line for each direction, or for all calls if there are many."""
+    if len({call.name for call in calls}) <= MOST_CALLS:
+        yield from map(sentence, calls)
+        return
+    yield f"{verdicts(calls)}; the worst direction of a call:"
+    yield sentence(max(calls, key=lambda call: call.badness))
 
 
 def sentence(call: Call) -> str:

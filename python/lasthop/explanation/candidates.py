@@ -28,6 +28,10 @@ class Candidate:
     sentence: str
     settings: Settings
     scenario: Scenario
+    place: str = ""
+    """Where a remedy is set, in words; empty if its name says it, and for causes."""
+    is_setting: bool = True
+    """Whether a remedy is a setting, and not another line, place or contract."""
 
     @property
     def name(self) -> str:
@@ -53,36 +57,43 @@ def causes_of(base: Scenario, causes: Iterable[Mapping[str, Any]]) -> list[Candi
 
     Two causes with the same edited scenario are one: the first.
     """
-    return checked(
-        base,
-        (
-            (cause["id"], cause["title"], cause["subject"], cause["sentence"], cause["edits"])
-            for cause in causes
-        ),
-    )
+    return checked(base, ((cause, cause["title"], cause["edits"]) for cause in causes))
 
 
-def remedies_of(base: Scenario, causes: Iterable[Mapping[str, Any]]) -> list[Candidate]:
+def remedies_of(base: Scenario, causes: Iterable[dict[str, Any]]) -> list[Candidate]:
     """Return the remedies of all causes, each change once."""
+    each = ((cause, remedy) for cause in causes for remedy in cause["remedies"])
     return checked(
         base,
         (
-            (cause["id"], remedy["label"], cause["subject"], cause["sentence"], remedy["settings"])
-            for cause in causes
-            for remedy in cause["remedies"]
+            (
+                cause | {"place": remedy["place"], "is_setting": remedy["is_setting"]},
+                remedy["label"],
+                remedy["settings"],
+            )
+            for cause, remedy in each
         ),
     )
 
 
 def checked(
-    base: Scenario, given: Iterable[tuple[str, str, str, str, Sequence[Sequence[str]]]]
+    base: Scenario, given: Iterable[tuple[Mapping[str, Any], str, Sequence[Sequence[str]]]]
 ) -> list[Candidate]:
     """Return the changes that the scenario accepts, each once."""
     found: dict[str, Candidate] = {}
-    for cause, title, subject, sentence, edits in given:
+    for cause, title, edits in given:
         accepted = edited(base, tuple((key, value) for key, value in edits))
         if accepted is not None:
             settings, scenario = accepted
-            candidate = Candidate(cause, title, subject, sentence, settings, scenario)
+            candidate = Candidate(
+                cause["id"],
+                title,
+                cause["subject"],
+                cause["sentence"],
+                settings,
+                scenario,
+                cause.get("place", ""),
+                cause.get("is_setting", True),
+            )
             found.setdefault(scenario.key, candidate)
     return list(found.values())

@@ -33,9 +33,10 @@ def fact_lines(facts: Mapping[str, Any], *, most_delays: int = MOST_DELAYS) -> I
     for item in delays[:most_delays]:
         parts = [part for part in item["parts"] if part["share"] >= 0.05][:3]
         shares = ", ".join(f"{100 * part['share']:.0f} % in {part['queue']}" for part in parts)
-        yield f"{item['flow']} takes {1e3 * item['total_s']:.3g} ms: {shares or 'no queue'}"
+        mean = f"packets of {item['flow']} take {1e3 * item['total_s']:.3g} ms on average"
+        yield f"{mean}: {shares or 'no queue'}"
     for item in facts["limits"]:
-        flows = listed(item["flows"])
+        flows = "all TCP flows" if item["all"] else listed(item["flows"])
         share = f"{100 * item['fraction']:.0f} %"
         if item["by"] == "line":
             yield f"{item['where']} ({share} used) limits {flows}"
@@ -51,8 +52,11 @@ def fact_lines(facts: Mapping[str, Any], *, most_delays: int = MOST_DELAYS) -> I
         )
 
 
-def listed(names: Sequence[str], most: int = 2) -> str:
-    """Return names in a list, and the number of those that are left out."""
-    if len(names) <= most:
-        return ", ".join(names)
-    return f"{', '.join(names[:most])} and {len(names) - most} more"
+def listed(names: Sequence[str]) -> str:
+    """Return the names of one or two flows, else the number of flows and their owners."""
+    if len(names) <= 2:
+        return " and ".join(names)
+    owners = list(dict.fromkeys(name.partition("/")[0] for name in names))
+    if len(owners) > 2:
+        owners = [owners[0], f"{len(owners) - 1} others"]
+    return f"{len(names)} flows of {' and '.join(owners)}"

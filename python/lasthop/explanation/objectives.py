@@ -29,17 +29,12 @@ from math import fsum
 from statistics import fmean
 from typing import Any, TypeAlias
 
+from lasthop.calls import DELAY_P99_S, LOSS
 from lasthop.errors import UserError, nearest
 from lasthop.result import Result
 from lasthop.scenario import Scenario
 
 __all__ = ["OBJECTIVES", "Objective", "Shown", "default_objective", "objective_for"]
-
-CALL_DELAY_S = 0.15
-"""99th percentile of the one-way delay that a good call does not exceed (ITU-T G.114). [s]"""
-
-CALL_LOSS = 0.01
-"""Part of a call's datagrams that a good call may lose. [-]"""
 
 SHORT_DELAY_S = 0.05
 """99th percentile of the one-way delay below which datagrams are satisfied. [s]"""
@@ -68,7 +63,9 @@ class Shown:
     """A quantity that is printed for an objective."""
 
     title: str
+    """Words before the value; may be empty."""
     unit: str
+    """Unit, or words after the value."""
     scale: float
     """Factor from the value to the unit. [-]"""
     values: Callable[[Result], Column]
@@ -91,6 +88,9 @@ class Objective:
     """Returns whether nothing is to improve."""
     met: str
     """Condition of `is_met`, in words."""
+    harms: Callable[[Result, Result], bool] = lambda base, case: False
+    """Returns whether a change is no remedy although the number improves: it takes more than half
+    of the goodput from a flow (``throughput``), or from all flows (``fairness``)."""
 
 
 def flows_of(scenario: Scenario, target: str | None) -> list[Row]:
@@ -181,7 +181,8 @@ def calls(scenario: Scenario, target: str | None) -> Objective:
     UserError
         The scenario, or the target, has no call.
     """
-    if not call_directions(flows_of(scenario, target)):
+    count = len(call_directions(flows_of(scenario, target)))
+    if not count:
         raise UserError(
             'objective="calls": there is no call; expected a station or host with datagrams at a '
             "rate in both directions",
@@ -199,7 +200,7 @@ def calls(scenario: Scenario, target: str | None) -> Objective:
 
     def bad(result: Result) -> Column:
         each = [
-            [float(d > CALL_DELAY_S or p > CALL_LOSS) for d, p in zip(delay, loss, strict=True)]
+            [float(d > DELAY_P99_S or p > LOSS) for d, p in zip(delay, loss, strict=True)]
             for delay, loss in directions(result)
         ]
         return [fsum(row) for row in zip(*each, strict=True)]
@@ -210,8 +211,8 @@ def calls(scenario: Scenario, target: str | None) -> Objective:
             for delay, loss in directions(result)
         ]
         return [
-            count + fmean(row)
-            for count, row in zip(bad(result), zip(*rest, strict=True), strict=True)
+            number + fmean(row)
+            for number, row in zip(bad(result), zip(*rest, strict=True), strict=True)
         ]
 
     def is_met(result: Result) -> bool:
@@ -224,15 +225,15 @@ def calls(scenario: Scenario, target: str | None) -> Objective:
         values,
         (
             Shown(
-                "99 % within",
+                "99 % of packets within",
                 "ms",
                 1e3,
                 lambda result: worst([delay for delay, _ in directions(result)], 0),
             ),
             Shown(
-                "lost", "%", 1e2, lambda result: worst([loss for _, loss in directions(result)], 0)
+                "", "% lost", 1e2, lambda result: worst([loss for _, loss in directions(result)], 0)
             ),
-            Shown("bad directions", "", 1.0, bad),
+            Shown("", f"of {count} directions bad", 1.0, bad),
         ),
         is_met,
         "in every run, 99 % of the packets of each call arrive within 150 ms, and at most 1 % are "
@@ -244,11 +245,11 @@ def delay(scenario: Scenario, target: str | None) -> Objective:
     """Return the objective of a short delay, for the kind of traffic that needs it most."""
     flows = flows_of(scenario, target)
     if any(map(is_paced, flows)):
-        title, bound, values = "99 % within", SHORT_DELAY_S, datagram_delay
+        title, bound, values = "99 % of packets within", SHORT_DELAY_S, datagram_delay
     elif any(map(is_short, flows)):
-        title, bound, values = "95 % done within", SHORT_COMPLETION_S, completion
+        title, bound, values = "95 % of transfers within", SHORT_COMPLETION_S, completion
     else:
-        title, bound, values = "RTT, 99 % within", SHORT_RTT_S, round_trip
+        title, bound, values = "99 % of round trips within", SHORT_RTT_S, round_trip
 
     def measured(result: Result) -> Column:
         return values(result, flows_of(result.scenario, target))
@@ -332,7 +333,26 @@ def throughput(scenario: Scenario, target: str | None) -> Objective:
         (Shown("goodput", "Mb/s", 1e-6, values),),
         is_met,
         "each flow is limited by its application, and loses at most 1 %",
+        harms=(lambda base, case: False) if target else starves_a_flow,
     )
+
+
+def starves_a_flow(base: Result, case: Result) -> bool:
+    """Return whether a change takes more than half of its goodput from a flow."""
+    means = [
+        [fmean(column) for column in goodputs(result, flows_of(base.scenario, None))]
+        for result in (base, case)
+    ]
+    return any(theirs < ours / 2.0 for ours, theirs in zip(*means, strict=False))
+
+
+def starves_all(base: Result, case: Result) -> bool:
+    """Return whether a change takes more than half of the goodput of all flows."""
+    ours, theirs = (
+        fsum(fmean(column) for column in goodputs(result, flows_of(base.scenario, None)))
+        for result in (base, case)
+    )
+    return theirs < ours / 2.0
 
 
 def is_satisfied(result: Result, flow: Row) -> bool:
@@ -425,6 +445,7 @@ def fairness(scenario: Scenario, target: str | None) -> Objective:
             (shown,),
             lambda result: min(jain(result)) >= EVEN,
             f"in every run, Jain's index is at least {EVEN:g}",
+            harms=starves_all,
         )
     shown = Shown("part of an equal share", "%", 1e2, relative)
     return Objective(
@@ -435,6 +456,7 @@ def fairness(scenario: Scenario, target: str | None) -> Objective:
         (shown,),
         lambda result: min(relative(result)) >= 0.9,
         "in every run, the target gets at least 90 % of an equal share",
+        harms=starves_all,
     )
 
 

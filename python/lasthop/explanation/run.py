@@ -204,7 +204,7 @@ def explain(
         Station, table of stations, flow or class of flows that matters; by default all.
     replications : int, optional
         Replications of the last stage of the comparison; by default 12, and fewer if a replication
-        has more than 4 million events.
+        has more than 400,000 events.
     seed : int, optional
         Seed that replaces that of the scenario.
     settings : mapping or pairs

@@ -42,9 +42,13 @@ class Effort:
     finalists: int = 3
     """Causes that are confirmed."""
     suggested: int = 4
-    """Remedies that are confirmed."""
+    """Settings that are confirmed, of the remedies."""
+    beyond: int = 2
+    """Remedies that are no setting, and that pass the screening and the selection."""
     replications: int = 12
     """Replications of the confirmation."""
+    rounds: int = 2
+    """Times that the first two causes are simulated again if they are too close."""
     is_short: bool = False
     """Whether all stages have shortened runs."""
 
@@ -54,15 +58,15 @@ class Effort:
         return max(self.replications // 2, 3)
 
 
+SMALLER = Effort(2, selected=4, finalists=2, suggested=3, beyond=1, replications=8, rounds=1)
+"""Effort of a search in a scenario with long runs."""
+
 EFFORTS = (
-    (4e6, Effort()),
-    (2e7, Effort(screening=2, selected=4, finalists=2, suggested=3, replications=8)),
-    (inf, Effort(2, 4, 2, 3, 6, is_short=True)),
+    (4e5, Effort()),
+    (1.5e6, SMALLER),
+    (inf, replace(SMALLER, replications=6, is_short=True)),
 )
 """Largest number of events of a replication, and the effort of a search up to it."""
-
-MORE_ROUNDS = 2
-"""Times that the first two causes are simulated again if they are too close."""
 
 CONFIDENCE = 0.99
 """Probability with which the intervals of all remedies' gains hold at the same time. [-]"""
@@ -161,6 +165,8 @@ class Search:
     ) -> tuple[list[Gain], list[Gain]]:
         """Return the gains of the best causes and of the best remedies, the best first.
 
+        Remedies that are no setting follow the settings.
+
         Raises
         ------
         Stopped
@@ -177,12 +183,12 @@ class Search:
         every = [*causes, *remedies]
         screened = self._stage("screening", every, effort.screening, shorter, kept=False)
         best = self._best(causes, screened, effort.selected)
-        good = self._best(remedies, screened, effort.selected)
+        good = self._helpful(remedies, screened, effort.selected)
         selected = self._stage("selecting", [*best, *good], effort.selecting, usual)
         best = self._best(best, selected, effort.finalists)
-        good = self._best(good, selected, effort.suggested)
+        good = self._helpful(good, selected, effort.suggested)
         confirmed = self._stage("confirming", [*best, *good], effort.replications, usual)
-        for _ in range(MORE_ROUNDS):
+        for _ in range(effort.rounds):
             close = self._too_close(best)
             if not close:
                 break
@@ -191,10 +197,12 @@ class Search:
         first = [self._judged(each, confirmed, CAUSE_CONFIDENCE) for each in best]
         helping = [self._judged(each, confirmed, CONFIDENCE) for each in good]
         helping = [gain for gain in helping if self._helps(gain)]
-        helping.sort(
-            key=lambda gain: self.objective.direction * (gain.difference.mean or 0.0), reverse=True
-        )
+        helping.sort(key=self._rank, reverse=True)
         return first, helping
+
+    def _rank(self, gain: Gain) -> tuple[bool, float]:
+        """Order of the remedies: settings first, then by gain."""
+        return gain.candidate.is_setting, self.objective.direction * (gain.difference.mean or 0.0)
 
     def _stage(
         self,
@@ -245,8 +253,10 @@ class Search:
         """Set the simulated time of the first three stages."""
         effort = self.effort
         short_s, usual_s = (Scenario(self.base, each).typed.duration_s for each in (shorter, usual))
-        selected = 1 + min(causes, effort.selected) + min(remedies, effort.selected)
-        finalists = 1 + min(causes, effort.finalists) + min(remedies, effort.suggested)
+        selected = 1 + min(causes, effort.selected) + min(remedies, effort.selected + effort.beyond)
+        finalists = (
+            1 + min(causes, effort.finalists) + min(remedies, effort.suggested + effort.beyond)
+        )
         screening = effort.screening * (1 + causes + remedies)
         confirmation = effort.selecting * selected + effort.replications * finalists
         self._total_s = short_s * screening + usual_s * confirmation
@@ -274,6 +284,23 @@ class Search:
         ranked = sorted(candidates, key=lambda each: self._gain(each, gains), reverse=True)
         return [each for each in ranked[:count] if self._gain(each, gains) >= 0.0]
 
+    def _helpful(
+        self, remedies: Sequence[Candidate], gains: Mapping[str, Gain], settings: int
+    ) -> list[Candidate]:
+        """Return the best settings, and the best of the other remedies."""
+        by_kind = {
+            is_setting: [
+                each
+                for each in remedies
+                if each.is_setting is is_setting and not self._harms(gains[each.name])
+            ]
+            for is_setting in (True, False)
+        }
+        return [
+            *self._best(by_kind[True], gains, settings),
+            *self._best(by_kind[False], gains, self.effort.beyond),
+        ]
+
     def _mean_gain(self, candidate: Candidate) -> float:
         samples = self._samples[candidate.name]
         return self.objective.direction * (fmean(samples.case) - fmean(samples.base))
@@ -288,9 +315,12 @@ class Search:
         half = 3.0 * stdev(changes) / sqrt(len(changes))
         return ranked if abs(fmean(changes)) < half else []
 
+    def _harms(self, gain: Gain) -> bool:
+        return self.objective.harms(gain.base, gain.result)
+
     def _helps(self, gain: Gain) -> bool:
         """Return whether a remedy is printed: a gain that 20 other seeds would confirm."""
-        if not gain.is_sure:
+        if not gain.is_sure or self._harms(gain):
             return False
         samples = self._samples[gain.candidate.name]
         every = self._gains(samples.base, samples.case)

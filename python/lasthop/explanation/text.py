@@ -5,9 +5,11 @@ from collections.abc import Iterable, Iterator
 from statistics import fmean
 from typing import TYPE_CHECKING
 
+from lasthop.calls import calls_in
 from lasthop.digits import decimals, estimate, signed
+from lasthop.display.delays import headlines
 from lasthop.explanation.lines import fact_lines
-from lasthop.explanation.objectives import Objective, Shown
+from lasthop.explanation.objectives import Objective, Shown, flows_of
 from lasthop.paired import judge
 from lasthop.result import Result
 from lasthop.scenario import Scenario
@@ -17,6 +19,14 @@ if TYPE_CHECKING:
     from lasthop.explanation.search import Gain
 
 __all__ = ["candidate_lines", "command", "comparison", "opening", "text"]
+
+PURPOSES = {
+    "calls": "good calls",
+    "delay": "a short delay",
+    "throughput": "more goodput",
+    "fairness": "equal shares",
+}
+"""Objectives in words."""
 
 
 def command(
@@ -40,10 +50,15 @@ def text(explanation: "Explanation") -> Iterator[str]:
 def opening(explanation: "Explanation") -> Iterator[str]:
     """Yield the lines that need only the run as it is."""
     objective, result = explanation.objective, explanation.result
-    target = f" of {objective.target}" if objective.target else ""
-    values = ", ".join(measured(shown, result) for shown in objective.shown)
+    target = f" for {objective.target}" if objective.target else ""
     yield str(result.summary["scenario"])
-    yield f"Objective: {objective.name}{target}: {values}"
+    aim = f"Objective: {PURPOSES[objective.name]}{target}"
+    if objective.name == "calls":
+        names = {flow["name"] for flow in flows_of(result.scenario, objective.target)}
+        yield aim
+        yield from headlines([c for c in calls_in(explanation.facts) if names & set(c.flows)])
+    else:
+        yield f"{aim}; now {', '.join(measured(shown, result) for shown in objective.shown)}"
     yield ""
     yield from fact_lines(explanation.facts)
 
@@ -55,9 +70,19 @@ def comparison(explanation: "Explanation") -> Iterator[str]:
     if not explanation.replications:
         return
     yield ""
+    yield from present_lines(explanation)
     yield from cause_lines(explanation)
     yield ""
     yield from suggestion_lines(explanation)
+
+
+def present_lines(explanation: "Explanation") -> Iterator[str]:
+    """Yield the values of the scenario as it is, in the runs of the comparison."""
+    gains = [*explanation.causes, *explanation.suggestions]
+    if gains:
+        base, pairs = gains[0].base, gains[0].difference.pairs
+        values = ", ".join(present(shown, base) for shown in explanation.objective.shown)
+        yield f"Now, in {pairs} runs with other seeds: {values}"
 
 
 def measured(shown: Shown, result: Result) -> str:
@@ -67,7 +92,7 @@ def measured(shown: Shown, result: Result) -> str:
     half = difference.ci95 or 0.0
     mean = shown.scale * fmean(values)
     number = estimate(mean, shown.scale * half) if half else f"{mean:.3g}"
-    return f"{shown.title} {number} {shown.unit}".rstrip()
+    return f"{shown.title} {number} {shown.unit}".strip()
 
 
 def candidate_lines(explanation: "Explanation") -> Iterator[str]:
@@ -87,49 +112,58 @@ def cause_lines(explanation: "Explanation") -> Iterator[str]:
         )
         return
     first, *others = explanation.causes
-    yield f"Cause: {first.candidate.title} at {first.candidate.subject}"
+    yield f"Cause: {first.candidate.title} ({first.candidate.subject})"
     yield f"  {first.candidate.sentence}"
     yield f"  Without it: {change(explanation.objective, first)}"
     for gain in others:
-        name = f"{gain.candidate.title} at {gain.candidate.subject}"
-        yield f"Also: {name}: {change(explanation.objective, gain, brief=True)}"
+        name = f"{gain.candidate.title} ({gain.candidate.subject})"
+        yield f"Also: {name}: {change(explanation.objective, gain)}"
 
 
 def suggestion_lines(explanation: "Explanation") -> Iterator[str]:
     """Yield the remedies that help, each with its gain and its command."""
-    if not explanation.suggestions:
-        yield "No remedy improves the objective beyond its interval."
-        return
-    pairs = explanation.suggestions[0].difference.pairs
-    yield f"Changes that help, in {pairs} pairs of runs with other seeds:"
-    for number, gain in enumerate(explanation.suggestions, 1):
-        where = gain.candidate.subject
-        title = gain.candidate.title
-        at = "" if where.lower() in title.lower() else f" at {where}"
-        yield f"{number}. {title}{at}: {change(explanation.objective, gain, brief=True)}"
-        yield f"   {command(explanation.scenario, gain.candidate.settings)}"
+    suggestions = explanation.suggestions
+    settings = [gain for gain in suggestions if gain.candidate.is_setting]
+    others = [gain for gain in suggestions if not gain.candidate.is_setting]
+    if not settings:
+        yield "No setting that was tried improves the objective beyond its interval."
+    else:
+        yield "Settings that help:"
+    for number, gain in enumerate(settings, 1):
+        yield from suggestion(explanation, gain, f"{number}.")
+    if others:
+        yield "Helps too, but is no setting:"
+    for gain in others:
+        yield from suggestion(explanation, gain, "-")
 
 
-def change(objective: Objective, gain: "Gain", *, brief: bool = False) -> str:
-    """Return a gain in words: the first quantity with its interval, and others that change.
+def suggestion(explanation: "Explanation", gain: "Gain", mark: str) -> Iterator[str]:
+    """Yield a remedy with its gain, and its command."""
+    candidate = gain.candidate
+    name = f"{candidate.title} {candidate.place}".rstrip()
+    yield f"{mark} {name}"
+    yield f"   {change(explanation.objective, gain)}"
+    yield f"   {command(explanation.scenario, candidate.settings)}"
 
-    With `brief`, other quantities are left out unless they rise, which is worse for all of them.
-    """
-    words = []
-    for position, shown in enumerate(objective.shown):
-        ours, theirs = shown.values(gain.base), shown.values(gain.result)
-        difference = judge(ours, theirs, 0)
-        mean = shown.scale * (difference.mean or 0.0)
-        half = shown.scale * (difference.ci95 or 0.0)
-        places = decimals(mean, half) if half else 2
-        before, after = (
-            f"{shown.scale * fmean(values):.{places}f}".removesuffix(".00")
-            for values in (ours, theirs)
-        )
-        if position and (before == after or (brief and mean <= 0.0)):
-            continue
-        line = f"{shown.title} {before} -> {after} {shown.unit}".rstrip()
-        if not position:
-            line += f" ({signed(mean, half)} ± {half:.{places}f})" if half else ""
-        words.append(line)
-    return ", ".join(words)
+
+def change(objective: Objective, gain: "Gain") -> str:
+    """Return what a change leads to: the first quantity with its difference, and the others."""
+    first, *others = objective.shown
+    difference = judge(first.values(gain.base), first.values(gain.result), 0)
+    mean = first.scale * (difference.mean or 0.0)
+    half = first.scale * (difference.ci95 or 0.0)
+    words = present(first, gain.result)
+    if half:
+        words += f" ({signed(mean, half)} ± {half:.{decimals(mean, half)}f})"
+    return ", ".join([words, *(present(shown, gain.result) for shown in others)])
+
+
+def present(shown: Shown, result: Result) -> str:
+    """Return the mean of a quantity over all replications."""
+    mean = shown.scale * fmean(shown.values(result))
+    return f"{shown.title} {short(mean)} {shown.unit}".strip()
+
+
+def short(value: float) -> str:
+    """Return a number with three digits, and whole from 100."""
+    return f"{value:.0f}" if abs(value) >= 100.0 else f"{value:.3g}"

@@ -50,7 +50,7 @@ pub const SHORT_TXOP: Rule = Rule {
 
 pub const COLLISIONS: Rule = Rule {
     id: "collisions",
-    title: "collisions of many senders",
+    title: "collisions in the Wi-Fi",
     applies: "5 % or more of the attempts of the access point or of a station collide",
     edit: "four times the contention window (CWmin) of every node",
     objectives: &[THROUGHPUT, DELAY, CALLS],
@@ -108,6 +108,13 @@ fn narrow_channel(facts: &Facts<'_>) -> Vec<Cause> {
         ("80 MHz", false) => "160 MHz",
         _ => return Vec::new(),
     };
+    let edits = vec![set("cell.width", wider)];
+    let weaker = weaker_signals(facts);
+    let label = match weaker.is_empty() {
+        true => format!("channel of {wider}"),
+        false => format!("channel of {wider}, with 3 dB less SNR"),
+    };
+    let remedy = Remedy::new(label, [edits.clone(), weaker].concat());
     vec![Cause {
         subject: "air".into(),
         sentence: format!(
@@ -116,9 +123,28 @@ fn narrow_channel(facts: &Facts<'_>) -> Vec<Cause> {
             text(cell, "width")
         ),
         weight: if facts.air_is_full() { 0.6 } else { 0.2 },
-        edits: vec![set("cell.width", wider)],
-        remedies: vec![remedy(&format!("channel of {wider}"), "cell.width", wider)],
+        remedies: vec![remedy],
+        edits,
     }]
+}
+
+/// Returns the settings of the SNR in a channel of twice the width: the same power in twice the
+/// noise, 3 dB less.
+fn weaker_signals(facts: &Facts<'_>) -> Vec<Setting> {
+    let mut found: Vec<Setting> = Vec::new();
+    for station in list(facts.scenario, "stations") {
+        let Some(snr_db) = station["snr_db"].as_f64() else {
+            continue;
+        };
+        let setting = set(
+            format!("station.{}.snr", text(station, "group")),
+            format!("{} dB", rounded(snr_db - 3.0, 100.0)),
+        );
+        if !found.contains(&setting) {
+            found.push(setting);
+        }
+    }
+    found
 }
 
 fn no_aggregation(facts: &Facts<'_>) -> Vec<Cause> {
@@ -179,11 +205,12 @@ fn short_txop(facts: &Facts<'_>) -> Vec<Cause> {
         weight: if facts.air_is_full() { 0.5 } else { 0.1 },
         edits: of_all.clone(),
         remedies: vec![
-            Remedy {
-                label: "TXOP of 8 frames".into(),
-                settings: of_all,
-            },
-            remedy("TXOP of 4 frames for the AP", "cell.ap.txop_packets", "4"),
+            Remedy::new("TXOP of 8 frames for all nodes", of_all),
+            remedy(
+                "TXOP of 4 frames for the access point",
+                "cell.ap.txop_packets",
+                "4",
+            ),
         ],
     }]
 }
@@ -218,10 +245,12 @@ fn collisions(facts: &Facts<'_>) -> Vec<Cause> {
         sentence: format!("{} of the attempts of {node} collide.", percent(rate)),
         weight: (2.0 * rate).min(0.7),
         remedies: vec![
-            Remedy {
-                label: format!("CWmin of {ap} at the AP and {stations} at stations"),
-                settings: edits.clone(),
-            },
+            Remedy::new(
+                format!(
+                    "contention window CWmin of {ap} at the access point, {stations} at stations"
+                ),
+                edits.clone(),
+            ),
             match aggregation(facts).is_some() {
                 true => remedy(
                     "RTS/CTS before PPDUs above 1 ms",
@@ -263,32 +292,31 @@ fn ap_access(facts: &Facts<'_>) -> Vec<Cause> {
     let ratio = mean(facts.cell_answer(), "updown_ratio").unwrap_or(0.0);
     let ratio = rounded(ratio, 10.0);
     let mut remedies = vec![remedy(
-        &format!("CWmin of {narrow} at the AP"),
+        &format!("contention window CWmin of {narrow} at the access point"),
         "cell.ap.cwmin",
         &narrow.to_string(),
     )];
     if aggregation(facts).is_none() {
         remedies.push(remedy(
-            "TXOP of 4 frames for the AP",
+            "TXOP of 4 frames for the access point",
             "cell.ap.txop_packets",
             "4",
         ));
         let pifs = [("aifsn", 1), ("cwmin", 0), ("cwmax", 0)];
-        remedies.push(Remedy {
-            label: "PIFS access for the AP".into(),
-            settings: pifs
-                .map(|(key, value)| set(format!("cell.ap.{key}"), value))
+        remedies.push(Remedy::new(
+            "access after PIFS for the access point",
+            pifs.map(|(key, value)| set(format!("cell.ap.{key}"), value))
                 .into(),
-        });
+        ));
     }
     if facts.scenario["vsb"].is_null() {
         let by_direction: Vec<Setting> = vec![set("vsb.fairness", "direction")];
         let is_modern = aggregation(facts).is_some();
         if !is_modern {
-            remedies.push(Remedy {
-                label: "gateway that shares between up and down".into(),
-                settings: by_direction,
-            });
+            remedies.push(Remedy::new(
+                "gateway that shares between up and down",
+                by_direction,
+            ));
         }
         remedies.extend(super::queues::gateway(facts));
     }
@@ -327,10 +355,10 @@ fn long_backoff(facts: &Facts<'_>) -> Vec<Cause> {
         subject: "stations".into(),
         sentence: "After repeated collisions, stations wait for up to 1023 slots.".into(),
         weight: 0.25,
-        remedies: vec![Remedy {
-            label: "CWmax of 63 at stations".into(),
-            settings: edits.clone(),
-        }],
+        remedies: vec![Remedy::new(
+            "contention window CWmax of 63 at stations",
+            edits.clone(),
+        )],
         edits,
     }]
 }

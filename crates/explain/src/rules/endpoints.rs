@@ -95,10 +95,10 @@ fn receive_window(facts: &Facts<'_>) -> Vec<Cause> {
             }
         ),
         weight: if flows.iter().any(is_idle) { 0.95 } else { 0.2 },
-        remedies: vec![Remedy {
-            label: "receive window of 10,000 packets".into(),
-            settings: edits.clone(),
-        }],
+        remedies: vec![Remedy::new(
+            "receive window of 10,000 packets",
+            edits.clone(),
+        )],
         edits,
     }]
 }
@@ -138,10 +138,7 @@ fn slow_recovery(facts: &Facts<'_>) -> Vec<Cause> {
             }
         ),
         weight: (0.1 + 10.0 * losses).min(0.5),
-        remedies: vec![Remedy {
-            label: "CUBIC with SACK".into(),
-            settings: edits.clone(),
-        }],
+        remedies: vec![Remedy::new("CUBIC with SACK", edits.clone())],
         edits,
     }]
 }
@@ -164,10 +161,7 @@ fn small_initial_window(facts: &Facts<'_>) -> Vec<Cause> {
             first.class, first.tcp["initial_cwnd_packets"]
         ),
         weight: 0.4,
-        remedies: vec![Remedy {
-            label: "initial window of 10 segments".into(),
-            settings: edits.clone(),
-        }],
+        remedies: vec![Remedy::new("initial window of 10 segments", edits.clone())],
         edits,
     }]
 }
@@ -184,10 +178,7 @@ fn small_segments(facts: &Facts<'_>) -> Vec<Cause> {
         subject: first.class.into(),
         sentence: format!("Segments of {} have {} B.", first.class, size(first)),
         weight: 0.4,
-        remedies: vec![Remedy {
-            label: "segments of 1,460 B".into(),
-            settings: edits.clone(),
-        }],
+        remedies: vec![Remedy::new("segments of 1,460 B", edits.clone())],
         edits,
     }]
 }
@@ -211,19 +202,16 @@ fn scalable_control(facts: &Facts<'_>) -> Vec<Cause> {
     };
     let mut edits = of_tcp(facts, &flows, "congestion", "cubic");
     edits.extend(of_tcp(facts, &flows, "sack", "true"));
-    let mut remedies = vec![Remedy {
-        label: "CUBIC with SACK".into(),
-        settings: edits.clone(),
-    }];
+    let mut remedies = vec![Remedy::new("CUBIC with SACK", edits.clone())];
     if let Some(key) = first
         .path
         .iter()
         .find_map(|queue| crate::edits::queue_key(facts, queue))
     {
-        remedies.push(Remedy {
-            label: "DualPI2 (L4S)".into(),
-            settings: vec![set(key, "{ dualpi2 = {} }")],
-        });
+        remedies.push(Remedy::new(
+            "DualPI2 (L4S)",
+            vec![set(key, "{ dualpi2 = {} }")],
+        ));
     }
     vec![Cause {
         subject: first.class.into(),

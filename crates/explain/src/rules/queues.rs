@@ -1,9 +1,9 @@
 //! Causes in queues.
 
 use super::{CALLS, Cause, DELAY, FAIRNESS, Remedy, Rule, THROUGHPUT, remedy};
-use crate::calls::{directions, longest_wait};
-use crate::edits::{link_rate_bps, queue_key, set};
-use crate::facts::{Facts, list, mean, named, percent, rounded, text};
+use crate::edits::{link_rate_bps, queue_key, queue_place, rate, set};
+use crate::facts::{Facts, list, mean, named, rounded, text};
+use crate::limits::FULL;
 
 /// Packets on average from which a queue is looked at. [packets]
 const SOME_PACKETS: f64 = 1.0;
@@ -116,32 +116,18 @@ fn queues(facts: &Facts<'_>, is_active: bool) -> Vec<Cause> {
 }
 
 fn cause(facts: &Facts<'_>, queue: Queue<'_>) -> Cause {
-    let calls: Vec<&str> = directions(facts)
-        .iter()
-        .flat_map(|call| call.flows.iter().map(|flow| flow.name))
-        .collect();
-    let all: Vec<&str> = facts.flows.iter().map(|flow| flow.name).collect();
-    let flows = if calls.is_empty() { &all } else { &calls };
-    let share = longest_wait(facts, flows).filter(|(name, ..)| *name == queue.name);
     let wait_s = queue.sojourn_s;
-    let mut sentence = format!(
-        "Packets wait {} in {}, which holds {} on average",
+    let sentence = format!(
+        "Packets wait {} in {}, which holds {} on average.",
         milliseconds(wait_s),
         queue.name,
         rounded(queue.packets.max(1.0), 1.0)
     );
-    if let Some((_, _, share)) = share {
-        sentence += &format!(" ({} of the wait)", percent(share));
-    }
     let key = &queue.key;
     let is_ap = key == "cell.ap_queue";
     let mut remedies = Vec::new();
     if is_ap && aggregates(facts) {
-        remedies.push(remedy(
-            "fair queue, equal air time",
-            key,
-            "{ mac80211 = {} }",
-        ));
+        remedies.push(mac80211());
     }
     remedies.push(remedy("fair queue", key, "{ fq_codel = {} }"));
     remedies.push(remedy("CoDel", key, "{ codel = {} }"));
@@ -155,12 +141,14 @@ fn cause(facts: &Facts<'_>, queue: Queue<'_>) -> Cause {
         let label = "short queue of 50 packets";
         remedies.push(remedy(label, key, "{ limit = 50 }"));
     }
+    let place = queue_place(key, queue.name);
+    let mut remedies: Vec<Remedy> = remedies.into_iter().map(|each| each.at(&place)).collect();
     if is_ap {
         remedies.extend(gateway(facts));
     }
     Cause {
         subject: queue.name.into(),
-        sentence: sentence + ".",
+        sentence,
         weight: (wait_s / (wait_s + 0.02)).clamp(0.0, 1.0),
         edits: vec![set(
             key.as_str(),
@@ -173,21 +161,35 @@ fn cause(facts: &Facts<'_>, queue: Queue<'_>) -> Cause {
     }
 }
 
+/// Returns the queue of mac80211 at the access point as a remedy, for a cell that aggregates.
+pub fn mac80211() -> Remedy {
+    let label = "fair queue with equal air time (mac80211)";
+    remedy(label, "cell.ap_queue", "{ mac80211 = {} }").at("at the access point")
+}
+
 /// Returns the virtual shared bottleneck as a remedy, for a cell without it.
+///
+/// Behind a full line its rate is a tenth below that of the line, so that packets wait in the
+/// bottleneck. Otherwise it estimates the capacity of the cell.
 pub fn gateway(facts: &Facts<'_>) -> Option<Remedy> {
     if facts.cell().is_none() || !facts.scenario["vsb"].is_null() {
         return None;
     }
-    let label = "gateway (virtual shared bottleneck)".into();
+    let label = "gateway with equal shares (virtual shared bottleneck)";
+    let line = "wire/down";
+    let is_full = facts.utilisation(line).is_some_and(|used| used > FULL);
+    if let Some(rate_bps) = link_rate_bps(facts, line).filter(|_| is_full) {
+        let below = (0.9 * rate_bps / 1e3).floor() * 1e3;
+        return Some(Remedy::new(label, vec![set("vsb.rate", rate(below))]));
+    }
     if !aggregates(facts) {
-        let settings = vec![set("vsb.fairness", "station")];
-        return Some(Remedy { label, settings });
+        return Some(Remedy::new(label, vec![set("vsb.fairness", "station")]));
     }
     let goodput_bps = mean(facts.cell_answer(), "goodput_bps")?;
     let most = (1.2 * goodput_bps / 1e6).ceil().max(1.0);
     let wce = format!("{{ max = \"{most} Mbps\", threshold = \"10 ms\", high = \"40 ms\" }}");
     let settings = vec![set("vsb.wce", wce), set("vsb.queue", 600)];
-    Some(Remedy { label, settings })
+    Some(Remedy::new(label, settings))
 }
 
 fn short_buffers(facts: &Facts<'_>) -> Vec<Cause> {
@@ -197,6 +199,7 @@ fn short_buffers(facts: &Facts<'_>) -> Vec<Cause> {
         .filter(|queue| queue.limit <= SHORT && queue.drops > 0.0)
         .map(|queue| {
             let longer = (4.0 * queue.limit).min(1000.0);
+            let place = queue_place(&queue.key, queue.name);
             Cause {
                 sentence: format!(
                     "{} has room for {} packets and drops {} %.",
@@ -206,19 +209,16 @@ fn short_buffers(facts: &Facts<'_>) -> Vec<Cause> {
                 ),
                 weight: (10.0 * queue.drops).min(0.9),
                 edits: vec![set(queue.key.as_str(), "{ limit = 1000 }")],
-                remedies: vec![
-                    remedy(
-                        &format!("buffer of {longer} packets"),
-                        queue.key.as_str(),
-                        &format!("{{ limit = {longer} }}"),
+                remedies: [
+                    (
+                        format!("buffer of {longer} packets"),
+                        format!("{{ limit = {longer} }}"),
                     ),
-                    remedy(
-                        "buffer of 1000 packets",
-                        queue.key.as_str(),
-                        "{ limit = 1000 }",
-                    ),
-                    remedy("fair queue", queue.key.as_str(), "{ fq_codel = {} }"),
-                ],
+                    ("buffer of 1000 packets".into(), "{ limit = 1000 }".into()),
+                    ("fair queue".into(), "{ fq_codel = {} }".into()),
+                ]
+                .map(|(label, value)| remedy(&label, queue.key.as_str(), &value).at(&place))
+                .into(),
                 subject: queue.name.into(),
             }
         })

@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use super::queues::gateway;
+use super::queues::{gateway, mac80211};
 use super::{CALLS, Cause, DELAY, FAIRNESS, Remedy, Rule, THROUGHPUT, remedy};
 use crate::edits::{Setting, set};
 use crate::facts::{Facts, list, mean, named, percent, text};
@@ -125,17 +125,13 @@ fn slow_station(facts: &Facts<'_>, station: &Value) -> Option<Cause> {
     if let Some(airtime) = airtime {
         sentence += &format!(", and takes {} of the air", percent(airtime));
     }
-    let mut remedies = vec![Remedy {
-        label: format!("{group} nearer to the access point, at its best rate"),
-        settings: edits.clone(),
-    }];
+    let mut remedies = vec![Remedy::beyond_settings(
+        format!("{group} nearer to the access point, at its best rate"),
+        edits.clone(),
+    )];
     match cell["ap"]["aggregation"].is_null() {
         true => remedies.extend(gateway_by_airtime(facts)),
-        false => remedies.push(remedy(
-            "fair queue, equal air time",
-            "cell.ap_queue",
-            "{ mac80211 = {} }",
-        )),
+        false => remedies.push(mac80211()),
     }
     Some(Cause {
         subject: group.into(),
@@ -150,10 +146,10 @@ fn gateway_by_airtime(facts: &Facts<'_>) -> Vec<Remedy> {
     let Some(gateway) = gateway(facts) else {
         return Vec::new();
     };
-    let by_airtime = Remedy {
-        label: "gateway that shares air time".into(),
-        settings: vec![set("vsb.fairness", "airtime")],
-    };
+    let by_airtime = Remedy::new(
+        "gateway that shares air time",
+        vec![set("vsb.fairness", "airtime")],
+    );
     vec![gateway, by_airtime]
 }
 
@@ -180,10 +176,10 @@ fn noisy_stations(facts: &Facts<'_>) -> Vec<Cause> {
                     .map(|name| set(key(name), 0))
                     .into(),
             };
-            let mut remedies = vec![Remedy {
-                label: format!("{group} with a better signal"),
-                settings: edits.clone(),
-            }];
+            let mut remedies = vec![Remedy::beyond_settings(
+                format!("{group} with a better signal"),
+                edits.clone(),
+            )];
             let slower = slower_rate(facts, station);
             remedies.extend(
                 slower.map(|rate| remedy(&format!("{group} at {rate}"), key("rate"), rate)),

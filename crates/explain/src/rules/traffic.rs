@@ -1,6 +1,6 @@
 //! Causes in the traffic of stations and flows.
 
-use super::queues::gateway;
+use super::queues::{gateway, mac80211};
 use super::{CALLS, Cause, DELAY, FAIRNESS, Remedy, Rule, THROUGHPUT, remedy};
 use crate::edits::{Setting, of_category, rate, set};
 use crate::facts::{Facts, Flow, Kind, mean, percent};
@@ -65,14 +65,8 @@ fn not_prioritised(facts: &Facts<'_>) -> Vec<Cause> {
         sentence: format!("In the Wi-Fi, packets of {subject} wait like all others."),
         weight: if facts.air_is_full() { 0.7 } else { 0.1 },
         remedies: vec![
-            Remedy {
-                label: "category voice".into(),
-                settings: edits.clone(),
-            },
-            Remedy {
-                label: "category video".into(),
-                settings: of_category(facts, &flows, "video"),
-            },
+            Remedy::new("category voice", edits.clone()),
+            Remedy::new("category video", of_category(facts, &flows, "video")),
         ],
         edits,
         subject,
@@ -124,12 +118,15 @@ fn many_connections(facts: &Facts<'_>) -> Vec<Cause> {
             .cell()
             .is_some_and(|cell| !cell["ap"]["aggregation"].is_null())
         {
-            true => remedies.push(remedy("fair queue", "cell.ap_queue", "{ mac80211 = {} }")),
-            false => remedies.push(remedy(
-                "equal shares of the AP's buffer",
-                "cell.ap_queue",
-                "{ limit = 100, vbs = { by = \"station\", algorithm = \"regulated\" } }",
-            )),
+            true => remedies.push(mac80211()),
+            false => remedies.push(
+                remedy(
+                    "equal shares of the buffer",
+                    "cell.ap_queue",
+                    "{ limit = 100, vbs = { by = \"station\", algorithm = \"regulated\" } }",
+                )
+                .at("at the access point"),
+            ),
         }
         found.push(Cause {
             subject: (*group).into(),
@@ -168,10 +165,10 @@ fn unresponsive(facts: &Facts<'_>) -> Vec<Cause> {
         if found.iter().any(|cause| cause.edits == edits) {
             continue;
         }
-        let mut remedies = vec![Remedy {
-            label: format!("{} limited to {slower}", flow.class),
-            settings: edits.clone(),
-        }];
+        let mut remedies = vec![Remedy::new(
+            format!("{} limited to {slower}", flow.class),
+            edits.clone(),
+        )];
         remedies.extend(gateway(facts));
         found.push(Cause {
             subject: flow.class.into(),

@@ -1,7 +1,7 @@
 //! Causes in the wired network.
 
 use super::queues::milliseconds;
-use super::{CALLS, Cause, DELAY, FAIRNESS, Remedy, Rule, THROUGHPUT, remedy};
+use super::{CALLS, Cause, DELAY, FAIRNESS, Remedy, Rule, THROUGHPUT};
 use crate::edits::{
     Topology, faster, is_implicit, link_key, link_rate_bps, of_tcp, rate, set, time, topology,
 };
@@ -65,22 +65,16 @@ fn slow_lines(facts: &Facts<'_>) -> Vec<Cause> {
         if found.iter().any(|cause| cause.edits == edits) {
             continue;
         }
-        let label = format!(
-            "faster line of {} (no setting adds capacity)",
-            rate(2.0 * rate_bps)
-        );
+        let label = format!("{link} with {}", rate(2.0 * rate_bps));
         found.push(Cause {
             subject: link.into(),
             sentence: format!(
-                "{link} ({}) is used by {}; no setting adds capacity.",
+                "{link} ({}) is {} used. No setting adds capacity.",
                 rate(rate_bps),
                 percent(utilisation)
             ),
             weight: (utilisation - 0.1).clamp(0.0, 1.0),
-            remedies: vec![Remedy {
-                label,
-                settings: edits.clone(),
-            }],
+            remedies: vec![Remedy::beyond_settings(label, edits.clone())],
             edits,
         });
     }
@@ -182,11 +176,8 @@ fn link_losses(facts: &Facts<'_>) -> Vec<Cause> {
             weight: (0.3 + 20.0 * part).min(0.95),
             edits: vec![set(key.as_str(), 0)],
             remedies: vec![
-                remedy("a line without losses", key, "0"),
-                Remedy {
-                    label: "CUBIC with SACK".into(),
-                    settings: cubic(facts),
-                },
+                Remedy::beyond_settings("a line without losses", vec![set(key, 0)]),
+                Remedy::new("CUBIC with SACK", cubic(facts)),
             ],
         });
     };
