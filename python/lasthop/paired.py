@@ -45,6 +45,7 @@ __all__ = [
     "Measure",
     "Paired",
     "Verdict",
+    "are_identical",
     "better_direction",
     "judge",
     "run",
@@ -333,6 +334,11 @@ def is_random(result: Result) -> bool:
         for quantities in items.values()
         for values in quantities.values()
     )
+
+
+def are_identical(first: Result, second: Result) -> bool:
+    """Return whether two results have the same quantities, equal in every replication."""
+    return first.sample_tree == second.sample_tree
 
 
 def _names(result: Result) -> dict[str, None]:
