@@ -26,6 +26,9 @@ from mouth to ear. [s]"""
 LOSS = _core.CALL_LOSS
 """Largest fraction of lost datagrams of a good call. [-]"""
 
+MOST_CALLS = 2
+"""Most calls that are shown one by one; of more calls the worst is shown."""
+
 GOOD, UNCERTAIN, BAD = "good", "uncertain", "bad"
 """Verdicts, the best first."""
 
@@ -86,8 +89,8 @@ class Call:
     def faults(self) -> tuple[str, ...]:
         """Quantities that prevent a good verdict: ``"delay"``, ``"loss"``, or both.
 
-        Those of a bad direction are above their limit with the whole interval. Those of an
-        uncertain direction have their limit in the interval.
+        In a bad direction, the whole interval is above the limit. In an uncertain direction, the
+        interval includes the limit.
         """
         sign = -1.0 if self.verdict == BAD else 1.0
         limits = (("delay", self.delay_p99_s, DELAY_P99_S), ("loss", self.loss, LOSS))

@@ -178,7 +178,6 @@ def print_what_if(found: WhatIf) -> None:
         typer.echo()
     if rows := difference_rows(found):
         echo_wrapped(f"{changes_title(found)}:")
-        typer.echo()
         print_table(CHANGES, rows, names=3, most=None)
     for line in notes(found):
         echo_wrapped(line)

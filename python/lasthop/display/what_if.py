@@ -3,17 +3,16 @@
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from lasthop.calls import BAD, Call
+from lasthop.calls import BAD, MOST_CALLS, Call
 from lasthop.digits import decimals, estimate, signed, span
 from lasthop.display.columns import Column, column_of
 from lasthop.display.page import Page, Table
 from lasthop.display.text import counted, cut
 from lasthop.errors import listed
-from lasthop.whatif.conclusion import Advice, advised, costs, undecided
-from lasthop.whatif.measures import MOST_CALLS
 
 if TYPE_CHECKING:
     from lasthop.paired import Measure
+    from lasthop.whatif.conclusion import Advice
     from lasthop.whatif.what_if import Change, Run, WhatIf
 
 __all__ = [
@@ -90,7 +89,7 @@ def header(measure: "Measure") -> str:
     if len(name) > LONG_NAME:
         name = name.replace(" ", "\n") if measure.label or not slash else f"{first}/\n{rest}"
     of = OF_PERCENTILES.get(measure.quantity)
-    return "\n".join(filter(None, [name, of, shown(measure).header]))
+    return f"{name}\n{of}: {shown(measure).header}" if of else f"{name}\n{shown(measure).header}"
 
 
 def headers(what_if: "WhatIf") -> list[str]:
@@ -105,7 +104,7 @@ def headers(what_if: "WhatIf") -> list[str]:
 def verdicts(what_if: "WhatIf") -> Iterator[tuple[str, list[str]]]:
     """Yield the columns of verdicts on calls: a header, and a cell per case.
 
-    A few calls have a column per direction. Of more calls, one column counts the good directions.
+    A few calls have a column per direction. With more calls, one column counts the good directions.
     """
     runs = what_if.runs
     labels = list(dict.fromkeys(call.label for run in runs for call in run.calls))
@@ -146,10 +145,7 @@ def intervals(what_if: "WhatIf") -> str:
 
 def changes_title(what_if: "WhatIf") -> str:
     """Return the heading of `difference_rows`."""
-    return (
-        f"Differences from {what_if.runs[0].case.name} beyond the noise, paired by replication; "
-        f"{intervals(what_if)}"
-    )
+    return f"Differences beyond the noise, paired by replication; {intervals(what_if)}"
 
 
 def value_rows(what_if: "WhatIf") -> list[list[str]]:
@@ -216,14 +212,14 @@ def difference(change: "Change") -> str:
 def conclusion(what_if: "WhatIf") -> Iterator[str]:
     """Yield the answer in one to three lines, which is decided by the intervals only."""
     base, *others = what_if.runs
-    found = list(advised(what_if))
+    found = what_if.advice
     parts = [purpose(what_if, advice) for advice in found[:MOST_COLUMNS]]
     if len(found) > MOST_COLUMNS:
         parts.append(f"{counted(len(found) - MOST_COLUMNS, 'more column')} with a best case")
     if base.calls and base.has_good_calls:
         bad = [run.case.name for run in others if any(call.verdict == BAD for call in run.calls)]
         parts.insert(0, "The calls are good as it is" + (f", bad with {listed(bad)}" * bool(bad)))
-    elif what_if.call_measures and all(advice.measure for advice in found):
+    elif what_if.call_measures and found and all(advice.measure for advice in found):
         parts.insert(0, "No case makes the calls better beyond the noise")
     if parts:
         yield ". ".join(parts) + "."
@@ -232,10 +228,10 @@ def conclusion(what_if: "WhatIf") -> Iterator[str]:
     elif not found:
         yield f"No case is better than {base.case.name} beyond the noise."
     names = [run.case.name for run in others if any(run.case.name in a.cases for a in found)]
-    lost = costs(what_if, names)
+    lost = what_if.costs(names)
     if lost:
         told = [f"{phrase(measure)} with {listed(cases)}" for measure, cases in lost.items()]
-        yield f"What gets worse: {'; '.join(told[:MOST_COLUMNS])}."
+        yield f"Worse than {base.case.name}: {'; '.join(told[:MOST_COLUMNS])}."
     if len(found) > 1:
         whole = [
             name
@@ -248,8 +244,13 @@ def conclusion(what_if: "WhatIf") -> Iterator[str]:
 def freedom(what_if: "WhatIf", name: str) -> str:
     """Return in words that nothing gets worse in a case, with what is longer but good."""
     longer = [c for c in what_if.changes if c.case == name and c.difference.verdict == "worse"]
-    told = [f"{label(c.measure)} ({in_words(what_if, c)})" for c in longer]
-    return ", and nothing gets worse beyond the noise" + (f" but {listed(told)}" * bool(told))
+    told = [f"; {bare(c.measure)} is {in_words(what_if, c)}" for c in longer]
+    return ", and nothing gets worse beyond the noise" + "".join(told)
+
+
+def bare(measure: "Measure") -> str:
+    """Return the name of a column with its quantity, such as ``phone's call delay``."""
+    return f"{measure.name} {OF_PERCENTILES.get(measure.quantity) or shown(measure).title}"
 
 
 def phrase(measure: "Measure") -> str:
@@ -259,7 +260,7 @@ def phrase(measure: "Measure") -> str:
     return label(measure)
 
 
-def purpose(what_if: "WhatIf", advice: Advice) -> str:
+def purpose(what_if: "WhatIf", advice: "Advice") -> str:
     """Return an advice in words, such as ``Most goodput of all downloads: mac80211``."""
     names, measure = listed(advice.cases), advice.measure
     if measure is None:
@@ -288,13 +289,13 @@ def notes(what_if: "WhatIf") -> Iterator[str]:
     yield from what_if.notes
     open_questions = [
         f"{'the calls' if measure is None else phrase(measure)} with {name}"
-        for name, measure in undecided(what_if)
+        for name, measure in what_if.undecided
     ]
     if open_questions:
         more = what_if.replications * MORE
         yield (
-            f"hint: undecided: {listed(open_questions, 2)}; more replications narrow the intervals: "
-            f"--replications {more}"
+            f"hint: undecided: {listed(open_questions, 2)}; "
+            f"--replications {more} narrows the intervals"
         )
 
 

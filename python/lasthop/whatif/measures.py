@@ -6,8 +6,8 @@ Delay and loss come first where the scenario has calls, sensors, web pages or fi
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from lasthop.calls import Call
-from lasthop.models.reading import UdpFlow
+from lasthop.calls import MOST_CALLS, Call
+from lasthop.models.reading import Flow, UdpFlow
 from lasthop.paired import Measure
 from lasthop.quantities import registry
 from lasthop.result import Result
@@ -20,9 +20,6 @@ MOST_ITEMS = 4
 WAYS = {"up": "all uploads", "down": "all downloads", "": "all flows"}
 """Names of sums of goodput by direction; flows between wired nodes have none."""
 
-MOST_CALLS = 2
-"""Most calls with columns each; of more, the worst call has them."""
-
 OF_CALLS = ("one_way_delay_p99_s", "loss_probability")
 """Quantities of calls: of a call, its worst flow in both directions."""
 
@@ -33,11 +30,11 @@ Items = Mapping[str, Mapping[str, Sequence[float | None]]]
 def default_measures(result: Result, calls: Sequence[Call]) -> list[Measure]:
     """Return the columns of a scenario if none are asked for.
 
-    They are the delay and the loss of each call, the delay and the loss of other paced datagrams,
-    the delivery of reports, the completion of transfers, the goodput of all other flows in each
+    Delay columns are the delay and the loss of each call and of other paced datagrams, the delivery
+    of reports, and the completion of transfers. Then come the goodput of all other flows in each
     direction, and Jain's index. Without datagrams and sensors, the mean RTT of the TCP flows is the
-    delay. With calls, Jain's index is left out if the other flows have different directions: nobody
-    who calls wants an upload and a download to have equal shares.
+    delay. With calls, Jain's index is a column only if several stations have other flows, all in
+    one direction. Otherwise equal shares are not what a caller wants.
     """
     tree: Mapping[str, Items] = result.sample_tree
     flows, classes, cells = (tree.get(name, {}) for name in ("flows", "classes", "cells"))
@@ -64,13 +61,19 @@ def default_measures(result: Result, calls: Sequence[Call]) -> list[Measure]:
         items = [name for name in rest if directions.get(name, "") == way]
         if items:
             found.append(Measure("flows", "goodput_bps", tuple(items), "sum", label))
-    if calls and len({directions.get(name, "") for name in rest}) > 1:
+    if calls and not are_alike([flow for flow in typed if flow.name in set(rest)]):
         return found
     jain = each_or_worst("cells", "jain", always_having(cells, "jain"), "min")
     jain = jain or each_or_worst("classes", "jain", always_having(classes, "jain"), "min")
     if not jain and len(rest) > 1:
         jain = [Measure("flows", "goodput_bps", tuple(rest), "min", "least of all flows")]
     return found + jain
+
+
+def are_alike(flows: Sequence[Flow]) -> bool:
+    """Return whether flows of several stations have one direction."""
+    ways, stations = {flow.direction for flow in flows}, {flow.station for flow in flows}
+    return len(ways) == 1 and len(stations) > 1
 
 
 def measures_of_calls(calls: Sequence[Call]) -> Iterator[Measure]:

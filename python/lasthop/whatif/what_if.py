@@ -31,6 +31,7 @@ from lasthop.run import replaced, threads_asked
 from lasthop.saving import save_table, text_writer, write_atomically
 from lasthop.scenario import Scenario, ScenarioLike
 from lasthop.whatif.cases import AS_IT_IS, Case, Cases, cases_of, scenarios_of
+from lasthop.whatif.conclusion import Advice, advised, costs, undecided
 from lasthop.whatif.measures import OF_CALLS, measures_of, of_dict, to_dict
 
 if TYPE_CHECKING:
@@ -250,6 +251,20 @@ class WhatIf:
         values = self.run_of(name).values[measure.key]
         known = [value for value in values if value is not None]
         return Estimate.of(known) if known else None
+
+    @cached_property
+    def advice(self) -> tuple[Advice, ...]:
+        """Cases to choose for the calls and for each column that some case improves."""
+        return tuple(advised(self))
+
+    def costs(self, names: Sequence[str]) -> dict[Measure, list[str]]:
+        """Return the columns in which some of these cases are worse, with their names."""
+        return costs(self, names)
+
+    @property
+    def undecided(self) -> list[tuple[str, Measure | None]]:
+        """Cases that more replications may decide, with the column; None for the calls."""
+        return list(undecided(self))
 
     @property
     def notes(self) -> list[str]:
