@@ -96,7 +96,7 @@ def test_a_notebook_shows_tables_and_verdicts(asked: lh.WhatIf) -> None:
     for part in (
         "<table",
         "<img",
-        "Lowest phone/udp-up/1 delay (99 % within): fq.",
+        "Lowest delay (99 % within) of phone/udp-up/1: fq.",
         "<b>a call</b>",
     ):
         assert part in page
@@ -234,8 +234,8 @@ def test_a_longer_delay_that_is_good_is_better_than_a_short_one_with_losses() ->
     assert list(conclusion(found)) == [
         "Best for the calls: fq, mac (all good). Most goodput of all downloads: mac.",
         "Worse than as it is: goodput of all downloads with fq.",
-        "mac is in all of these, and nothing gets worse beyond the noise; phone's call delay is "
-        "longer, but good.",
+        "mac is in all of these, and nothing gets worse beyond the noise; the delay of phone's "
+        "call is longer, but good.",
     ]
     assert [row[1] for row in value_rows(found)] == ["bad: loss"] * 2 + ["good"] * 2
     assert [change.case for change in found.changes if change.is_best] == ["fq", "mac", "mac"]

@@ -249,15 +249,15 @@ def freedom(what_if: "WhatIf", name: str) -> str:
 
 
 def bare(measure: "Measure") -> str:
-    """Return the name of a column with its quantity, such as ``phone's call delay``."""
-    return f"{measure.name} {OF_PERCENTILES.get(measure.quantity) or shown(measure).title}"
+    """Return the quantity and the name of a column, such as ``the delay of phone's call``."""
+    quantity = OF_PERCENTILES.get(measure.quantity) or shown(measure).title
+    return f"the {quantity} of {measure.name}"
 
 
 def phrase(measure: "Measure") -> str:
     """Return a column as part of a sentence, such as ``goodput of all downloads``."""
-    if measure.quantity == "goodput_bps":
-        return f"goodput of {'the slowest flow' if measure.over == 'min' else measure.name}"
-    return label(measure)
+    is_least = measure.quantity == "goodput_bps" and measure.over == "min"
+    return f"{title(measure)} of {'the slowest flow' if is_least else measure.name}"
 
 
 def purpose(what_if: "WhatIf", advice: "Advice") -> str:

@@ -47,7 +47,7 @@ def advised(what_if: "WhatIf") -> Iterator[Advice]:
         names = tuple(c.case for c in what_if.changes if c.measure == measure and c.is_best)
         if names:
             best = [what_if.run_of(name) for name in names]
-            others = [run for run in what_if.runs if run not in best]
+            others = [run for run in what_if.runs[1:] if run not in best]
             is_best = all(_is_better(what_if, o, best[0], (measure,)) for o in others)
             yield Advice(measure, names, is_best)
 
@@ -89,7 +89,7 @@ def _for_calls(what_if: "WhatIf") -> Iterator[Advice]:
         return
     fewest = min(map(_badness, better))
     best = [run for run in better if _badness(run) == fewest]
-    others = [run for run in what_if.runs if run not in best]
+    others = [run for run in what_if.runs[1:] if run not in best]
     is_best = all(
         _badness(other) > fewest and _is_better(what_if, other, run, _at_fault(what_if, other))
         for other in others
