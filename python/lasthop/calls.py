@@ -17,7 +17,7 @@ from lasthop.models.reading import UdpFlow
 if TYPE_CHECKING:
     from lasthop.scenario import Scenario
 
-__all__ = ["DELAY_P99_S", "LOSS", "OF_CALL", "Call", "Facts", "calls_in", "facts_of", "is_paced"]
+__all__ = ["DELAY_P99_S", "LOSS", "OF_CALL", "Call", "Facts", "call_of", "facts_of", "is_paced"]
 
 DELAY_P99_S = _core.CALL_DELAY_P99_S
 """Largest 99th percentile of a good call's one-way delay. ITU-T G.114 recommends at most this delay
@@ -25,6 +25,9 @@ from mouth to ear. [s]"""
 
 LOSS = _core.CALL_LOSS
 """Largest fraction of lost datagrams of a good call. [-]"""
+
+MOST_CALLS = 2
+"""Most calls that are shown one by one; of more calls the worst is shown."""
 
 GOOD, UNCERTAIN, BAD = "good", "uncertain", "bad"
 """Verdicts, the best first."""
@@ -77,6 +80,39 @@ class Call:
         late_s = 0.0 if self.delay_p99_s is None else self.delay_p99_s.mean
         return RANKS[self.verdict], late_s, self.loss.mean
 
+    @property
+    def is_good(self) -> bool:
+        """Whether the verdict is good."""
+        return self.verdict == GOOD
+
+    @property
+    def faults(self) -> tuple[str, ...]:
+        """Quantities that prevent a good verdict: ``"delay"``, ``"loss"``, or both.
+
+        In a bad direction, the whole interval is above the limit. In an uncertain direction, the
+        interval includes the limit.
+        """
+        sign = -1.0 if self.verdict == BAD else 1.0
+        limits = (("delay", self.delay_p99_s, DELAY_P99_S), ("loss", self.loss, LOSS))
+        return tuple(
+            name
+            for name, found, limit in limits
+            if found is not None and found.mean + sign * (found.ci95 or 0.0) > limit
+        )
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the direction as facts contain it; `call_of` reads it again."""
+        late = self.delay_p99_s
+        return {
+            "name": self.name,
+            "direction": self.direction,
+            "flows": list(self.flows),
+            "delay_p99_s": None if late is None else late.to_dict(),
+            "loss": self.loss.to_dict(),
+            "verdict": self.verdict,
+            "waits_at": self.waits_at,
+        }
+
 
 @dataclass(frozen=True)
 class Facts:
@@ -117,23 +153,27 @@ def is_paced(flow: object) -> bool:
     return isinstance(flow, UdpFlow) and flow.udp.rate_bps > 0
 
 
-def calls_in(explained: Mapping[str, Any]) -> list[Call]:
-    """Return the calls among the facts of a run, see `lasthop.explanation.facts.facts`."""
-    return [
-        Call(
-            name=item["name"],
-            direction=item["direction"],
-            flows=tuple(item["flows"]),
-            delay_p99_s=_estimate(item.get("delay_p99_s")),
-            loss=_estimate(item.get("loss")) or Estimate(0.0, None),
-            verdict=item["verdict"],
-            waits_at=item.get("waits_at") or "",
-        )
-        for item in explained.get("calls", ())
-    ]
+def call_of(item: Mapping[str, Any]) -> Call:
+    """Return the direction of a call that facts contain.
+
+    Raises
+    ------
+    KeyError, TypeError, ValueError
+        If the item has another shape.
+    """
+    return Call(
+        name=item["name"],
+        direction=item["direction"],
+        flows=tuple(item["flows"]),
+        delay_p99_s=_estimate(item.get("delay_p99_s")),
+        loss=_estimate(item.get("loss")) or Estimate(0.0, None),
+        verdict=item["verdict"],
+        waits_at=item.get("waits_at") or "",
+    )
 
 
 def _read(explained: Mapping[str, Any]) -> Facts:
+    calls = [call_of(item) for item in explained.get("calls", ())]
     waits = {}
     for item in explained.get("delays", ()):
         if parts := item.get("parts", ()):

@@ -45,6 +45,7 @@ __all__ = [
     "Measure",
     "Paired",
     "Verdict",
+    "are_identical",
     "better_direction",
     "judge",
     "run",
@@ -332,6 +333,26 @@ def is_random(result: Result) -> bool:
         for items in result.sample_tree.values()
         for quantities in items.values()
         for values in quantities.values()
+    )
+
+
+def are_identical(first: Result, second: Result) -> bool:
+    """Return whether all quantities of two results are equal in every replication.
+
+    A quantity that only one of them has must be 0, such as the marks of a queue that never marks.
+    """
+    ours, theirs = (
+        {
+            (list_name, item, quantity): values
+            for list_name, items in result.sample_tree.items()
+            for item, quantities in items.items()
+            for quantity, values in quantities.items()
+        }
+        for result in (first, second)
+    )
+    only_one = [(ours if key in ours else theirs)[key] for key in ours.keys() ^ theirs.keys()]
+    return all(ours[key] == theirs[key] for key in ours.keys() & theirs.keys()) and not any(
+        map(any, only_one)
     )
 
 

@@ -2,7 +2,7 @@ import io
 import sys
 from collections.abc import Callable
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import pytest
 
@@ -25,6 +25,22 @@ download = 1
 rate = "2 Mbps"
 upload = 2
 """
+
+
+CALL: dict[str, Any] = {
+    "name": "a call",
+    "duration": "3 s",
+    "warmup": "1 s",
+    "replications": 2,
+    "tcp": {"congestion": "cubic", "window": 1000},
+    "cell": {"phy": "802.11g"},
+    "wire": {"rate": "8 Mbps", "delay": "10 ms", "queue": 100},
+    "station": {
+        "laptop": {"upload": 1},
+        "phone": {"udp_up": {"rate": "100 kbps", "packet": "200 B"}},
+    },
+}
+"""A call in one direction that waits with an upload."""
 
 
 class Done(NamedTuple):

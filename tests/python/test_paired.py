@@ -16,18 +16,8 @@ from lasthop.paired import (
 )
 from lasthop.quantities import registry
 
-CALL = {
-    "duration": "3 s",
-    "warmup": "1 s",
-    "replications": 5,
-    "tcp": {"congestion": "cubic", "window": 1000},
-    "cell": {"phy": "802.11g"},
-    "wire": {"rate": "8 Mbps", "delay": "10 ms", "queue": 100},
-    "station": {
-        "laptop": {"upload": 1},
-        "phone": {"udp_up": {"rate": "100 kbps", "packet": "200 B"}},
-    },
-}
+from .conftest import CALL
+
 DELAY = Measure("flows", "one_way_delay_p99_s", ("phone/udp-up/1",))
 
 
@@ -86,7 +76,7 @@ def test_false_differences_of_equal_samples_are_as_rare_as_the_confidence_says()
 
 
 def test_cases_share_their_random_numbers_with_the_base() -> None:
-    base = lh.check(CALL)
+    base = lh.check(CALL).with_("replications", 5)
     runs = run(
         base,
         {

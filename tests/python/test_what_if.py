@@ -8,24 +8,16 @@ from typing import Any
 import pytest
 
 import lasthop as lh
+from lasthop.calls import DELAY_P99_S, LOSS, Call
+from lasthop.display.what_if import conclusion, difference_rows, value_rows
 from lasthop.errors import ScenarioError, UserError
+from lasthop.estimates import Estimate
+from lasthop.paired import Measure
 from lasthop.whatif.cases import Case, case_of_text, cases_of_file
+from lasthop.whatif.what_if import Run
 
-from .conftest import Lasthop
+from .conftest import CALL, Lasthop
 
-CALL: dict[str, Any] = {
-    "name": "a call",
-    "duration": "3 s",
-    "warmup": "1 s",
-    "replications": 2,
-    "tcp": {"congestion": "cubic", "window": 1000},
-    "cell": {"phy": "802.11g"},
-    "wire": {"rate": "8 Mbps", "delay": "10 ms", "queue": 100},
-    "station": {
-        "laptop": {"upload": 1},
-        "phone": {"udp_up": {"rate": "100 kbps", "packet": "200 B"}},
-    },
-}
 CASES: dict[str, dict[str, Any]] = {
     "fq": {"wire.queue.fq_codel": {}},
     "CoDel": {"wire.queue.codel": {}, "tcp.congestion": "newreno"},
@@ -53,8 +45,10 @@ def test_verdicts_of_each_case(asked: lh.WhatIf) -> None:
     assert (asked.replications, asked.comparisons) == (10, 5 * 3)
     assert [run.is_unchanged for run in asked.runs] == [False, False, False, False, True, False]
     assert asked.notes == [
+        "AP: identical in every replication: this setting never acted in these runs",
         "no change: no change: its settings make the scenario as it is",
         "two: only this case has laptop/up/2: columns of single items leave them out",
+        "wire.queue sets the queue at both ends of the line: fq, CoDel",
     ]
 
 
@@ -99,7 +93,12 @@ def test_a_picture_has_a_panel_for_each_quantity(asked: lh.WhatIf) -> None:
 
 def test_a_notebook_shows_tables_and_verdicts(asked: lh.WhatIf) -> None:
     page = lh.WhatIf(asked.scenario, asked.measures[:1], asked.runs[:2])._repr_html_()
-    for part in ("<table", "<img", "  better: phone/udp-up/1 delay", "<b>a call</b>"):
+    for part in (
+        "<table",
+        "<img",
+        "Lowest delay (99 % within) of phone/udp-up/1: fq.",
+        "<b>a call</b>",
+    ):
         assert part in page
 
 
@@ -182,19 +181,23 @@ def test_bad_questions_are_refused() -> None:
         lh.what_if(CALL, {"fq": 3})  # type: ignore[dict-item]
 
 
-def test_the_command_prints_verdicts_and_reuses_finished_runs(
+def test_the_command_prints_a_conclusion_and_reuses_finished_runs(
     lasthop: Lasthop, tmp_path: Path
 ) -> None:
     import json
 
-    Path("call.json").write_text(json.dumps(CALL))
+    phone = CALL["station"]["phone"]
+    both = {**CALL["station"], "phone": {**phone, "udp_down": phone["udp_up"]}}
+    Path("call.json").write_text(json.dumps({**CALL, "station": both}))
     args = ["what-if", "call.json", "--case", "fq: wire.queue.fq_codel={}", "--out", "out"]
     done = lasthop(*args)
     assert done.returncode == 0, done.stderr
     lines = done.stdout.splitlines()
     assert lines[0] == "a call: 1 case against as it is"
     assert lines[1].startswith("10 x 3 s per case, first 1 s cut, seed 1;")
-    assert any(line.startswith("  better: phone/udp-up/1 delay (99 % within) ") for line in lines)
+    assert lines[2] == "Best for the calls: fq (all good)."
+    rows = [line.split() for line in lines if line.startswith(("as it is ", "fq "))]
+    assert [rows[0][3], rows[1][1]] == ["bad:", "good"]
     parts = sorted(Path("out", "parts").iterdir())
     again = lasthop(*args, "--json")
     assert sorted(Path("out", "parts").iterdir()) == parts
@@ -204,6 +207,48 @@ def test_the_command_prints_verdicts_and_reuses_finished_runs(
     refused = lasthop("what-if", "call.json", "--case", "fq: wire.quee=3")
     assert (refused.returncode, refused.stdout) == (2, "")
     assert refused.stderr.startswith('error: --case "fq": wire.quee=3: `wire.quee`: unknown key')
+
+
+def a_run(name: str, late_s: float, lost: float, goodput_bps: float) -> Run:
+    """Three replications of a call in one direction and of downloads; the values hardly vary."""
+    verdict = "good" if lost < LOSS and late_s < DELAY_P99_S else "bad"
+    call = Call("phone", "down", ("c",), Estimate(late_s, 0.0), Estimate(lost, 0.0), verdict)
+    values = {
+        measure.key: [value * factor for factor in (1.0, 1.0001, 0.9998)]
+        for measure, value in zip(OF_CALL, (late_s, lost, goodput_bps), strict=True)
+    }
+    return Run(Case(name, ()), values, is_random=True, calls=(call,))
+
+
+OF_CALL = (
+    Measure("flows", "one_way_delay_p99_s", ("c",), "max", "phone's call"),
+    Measure("flows", "loss_probability", ("c",), "max", "phone's call"),
+    Measure("flows", "goodput_bps", ("d",), "sum", "all downloads"),
+)
+
+
+def test_a_longer_delay_that_is_good_is_better_than_a_short_one_with_losses() -> None:
+    base, short = a_run("as it is", 0.03, 0.02, 5e8), a_run("short", 0.01, 0.04, 3e8)
+    runs = [base, short, a_run("fq", 0.04, 0.0, 4e8), a_run("mac", 0.09, 0.0, 7e8)]
+    found = lh.WhatIf(lh.check(CALL), OF_CALL, runs)
+    assert list(conclusion(found)) == [
+        "Best for the calls: fq, mac (all good). Most goodput of all downloads: mac.",
+        "Worse than as it is: goodput of all downloads with fq.",
+        "mac is in all of these, and nothing gets worse beyond the noise; the delay of phone's "
+        "call is longer, but good.",
+    ]
+    assert [row[1] for row in value_rows(found)] == ["bad: loss"] * 2 + ["good"] * 2
+    assert [change.case for change in found.changes if change.is_best] == ["fq", "mac", "mac"]
+    words = [row[2] for row in difference_rows(found)]
+    assert words[:4] == ["better, but not good", "worse", "worse", "longer, but good"]
+    bad = lh.WhatIf(lh.check(CALL), OF_CALL, runs[:2])
+    assert list(conclusion(bad)) == ["No case is better than as it is beyond the noise."]
+
+
+def test_calls_that_are_good_as_they_are_need_no_case() -> None:
+    base, other = a_run("as it is", 0.03, 0.0, 5e8), a_run("none", 0.03, 0.02, 5e8)
+    found = lh.WhatIf(lh.check(CALL), OF_CALL, [base, other])
+    assert next(conclusion(found)) == "The calls are good as it is, bad with none."
 
 
 def equal_cases(draw: random.Random) -> tuple[dict[str, Any], dict[str, dict[str, Any]]]:

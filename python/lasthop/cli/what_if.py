@@ -29,12 +29,14 @@ from lasthop.cli.report import Anonymise, ReportFile, report_path, save_report
 from lasthop.cli.screen import screen_width
 from lasthop.cli.tables import print_table
 from lasthop.display.what_if import (
-    BEST,
+    CHANGES,
     about,
+    changes_title,
+    conclusion,
     difference_rows,
     headers,
-    intervals,
-    sentences,
+    legend,
+    notes,
     value_rows,
 )
 from lasthop.errors import UserError
@@ -91,7 +93,7 @@ def what_if(
         unset(
             "NAME",
             "Compare this quantity, one column per item, such as flows.one_way_delay_p99_s; "
-            "repeatable. By default delay and loss of calls, goodput in each direction, and "
+            "repeatable. By default delay and loss of each call, goodput in each direction, and "
             "Jain's index.",
         ),
     ] = None,
@@ -164,22 +166,23 @@ def asked_cases(texts: list[str], file: Path | None) -> list[Case]:
 
 
 def print_what_if(found: WhatIf) -> None:
-    """Print the means of each case, what their differences say in words, and the differences."""
+    """Print the conclusion, the means of each case, the differences, and notes."""
     typer.echo(f"{found.scenario.typed.name}: {counted(len(found.cases), 'case')} against as it is")
-    typer.echo(f"{about(found)}\n")
-    heads = headers(found)
-    print_table(heads, value_rows(found), most=None)
-    if any(change.is_best for change in found.changes):
-        typer.echo(f"{BEST}\n")
-    for line in sentences(found):
-        echo_wrapped(line, "    " if line.startswith("  ") else "")
+    typer.echo(about(found))
+    for line in conclusion(found):
+        echo_wrapped(line)
     typer.echo()
-    echo_wrapped(f"Differences from as it is, paired by replication; {intervals(found)}:")
-    typer.echo()
-    print_table(heads, difference_rows(found), most=None)
+    print_table(headers(found), value_rows(found), most=None)
+    if line := legend(found):
+        echo_wrapped(line)
+        typer.echo()
+    if rows := difference_rows(found):
+        echo_wrapped(f"{changes_title(found)}:")
+        print_table(CHANGES, rows, names=3, most=None)
+    for line in notes(found):
+        echo_wrapped(line)
 
 
-def echo_wrapped(line: str, indent: str = "") -> None:
-    """Print a sentence, wrapped; its further lines begin with `indent`."""
-    width = min(screen_width() or WIDEST, WIDEST)
-    typer.echo("\n".join(wrap(line, width, subsequent_indent=indent)))
+def echo_wrapped(line: str) -> None:
+    """Print a sentence, wrapped."""
+    typer.echo("\n".join(wrap(line, min(screen_width() or WIDEST, WIDEST))))

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
-from lasthop.calls import DELAY_P99_S, LOSS, RANKS, Call, Facts, facts_of, is_paced
+from lasthop.calls import DELAY_P99_S, LOSS, MOST_CALLS, RANKS, Call, Facts, facts_of, is_paced
 from lasthop.digits import estimate
 from lasthop.display.columns import (
     COLUMNS,
@@ -37,9 +37,6 @@ __all__ = [
 ]
 
 Item = Mapping[str, Any]
-
-MOST_CALLS = 2
-"""Most calls that have a headline each; of more calls the worst has one."""
 
 MOST_ROWS = 12
 """Most rows of a table; of more items the worst are shown."""

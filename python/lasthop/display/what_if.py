@@ -1,44 +1,54 @@
-"""What-if questions as text and tables: values, differences, and verdicts in words."""
+"""What-if questions as text and tables: the conclusion, values, and differences."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from lasthop.digits import decimals, estimate, plain, signed, span
+from lasthop.calls import BAD, MOST_CALLS, Call
+from lasthop.digits import decimals, estimate, signed, span
 from lasthop.display.columns import Column, column_of
 from lasthop.display.page import Page, Table
 from lasthop.display.text import counted, cut
+from lasthop.errors import listed
 
 if TYPE_CHECKING:
     from lasthop.paired import Measure
-    from lasthop.whatif.what_if import Change, WhatIf
+    from lasthop.whatif.conclusion import Advice
+    from lasthop.whatif.what_if import Change, Run, WhatIf
 
 __all__ = [
+    "CHANGES",
     "about",
+    "changes_title",
+    "conclusion",
     "difference_rows",
     "headers",
-    "intervals",
     "label",
-    "sentences",
+    "legend",
+    "notes",
     "title",
     "value_rows",
     "what_if_page",
     "what_if_text",
 ]
 
-SAME = "same within the noise"
-BEST = "* best of its column; cases that share the mark are the same within the noise"
+BEST = "* best of its column; cases that share it are the same within the noise"
 
-WORDS = {
-    "better": "better",
-    "worse": "worse",
-    "different": "different",
-    "same": SAME,
-    "identical": "identical in every replication",
-    "unknown": "without a value to compare",
-}
-"""Verdicts in words, in the order of the sentences."""
+BEST_OF_CALLS = (
+    "* best of its column (good calls only); cases that share it are the same within the noise"
+)
+"""`BEST` if some calls are not good."""
 
-MORE = "more replications narrow the intervals: --replications N"
+WORDS = ("better", "worse", "different", "same", "identical", "unknown")
+"""Verdicts in the order of a summary."""
+
+CHANGES = ("case", "column", "verdict", "difference")
+"""Headers of `difference_rows`."""
+
+MORE = 4
+"""Factor of replications that halves the intervals. [-]"""
+
+MOST_COLUMNS = 4
+"""Most columns that the conclusion names."""
 
 OF_PERCENTILES = {
     "completion_p95_s": "completion",
@@ -76,17 +86,46 @@ def header(measure: "Measure") -> str:
     """Return the name over the title over the unit, with line breaks."""
     name = measure.name
     first, slash, rest = name.partition("/")
-    if measure.label:
-        name = name.replace(" ", "\n")
-    elif slash and len(name) > LONG_NAME:
-        name = f"{first}/\n{rest}"
+    if len(name) > LONG_NAME:
+        name = name.replace(" ", "\n") if measure.label or not slash else f"{first}/\n{rest}"
     of = OF_PERCENTILES.get(measure.quantity)
-    return "\n".join(filter(None, [name, of, shown(measure).header]))
+    return f"{name}\n{of}: {shown(measure).header}" if of else f"{name}\n{shown(measure).header}"
 
 
 def headers(what_if: "WhatIf") -> list[str]:
-    """Return the headers of a table with a row per case and a column per measure."""
-    return ["case", *(header(measure) for measure in what_if.measures)]
+    """Return the headers of `value_rows`."""
+    return [
+        "case",
+        *(head for head, _ in verdicts(what_if)),
+        *(header(measure) for measure in what_if.measures),
+    ]
+
+
+def verdicts(what_if: "WhatIf") -> Iterator[tuple[str, list[str]]]:
+    """Yield the columns of verdicts on calls: a header, and a cell per case.
+
+    A few calls have a column per direction. With more calls, one column counts the good directions.
+    """
+    runs = what_if.runs
+    labels = list(dict.fromkeys(call.label for run in runs for call in run.calls))
+    if len({call.name for run in runs for call in run.calls}) > MOST_CALLS:
+        yield "good call\ndirections", [good_directions(run) for run in runs]
+        return
+    for label in labels:
+        found = [next((c for c in run.calls if c.label == label), None) for run in runs]
+        name, _, direction = label.rpartition(" ")
+        head = f"{name}'s\ncall\n{direction}" if len(labels) > 2 else f"call\n{direction}"
+        yield head, ["-" if c is None else verdict(c) for c in found]
+
+
+def verdict(call: Call) -> str:
+    """Return the verdict on a direction of a call with its reason, such as ``bad: loss``."""
+    return call.verdict if call.is_good else f"{call.verdict}: {', '.join(call.faults)}"
+
+
+def good_directions(run: "Run") -> str:
+    """Return the number of good directions of calls, of all."""
+    return f"{sum(call.is_good for call in run.calls)} of {len(run.calls)}"
 
 
 def about(what_if: "WhatIf") -> str:
@@ -99,20 +138,24 @@ def about(what_if: "WhatIf") -> str:
 
 
 def intervals(what_if: "WhatIf") -> str:
-    """Return a sentence on the intervals of the differences."""
+    """Return the confidence of the intervals of the differences."""
     count = what_if.comparisons
-    if count == 1:
-        return "± is a 99 % interval of the paired difference"
-    return f"± is an interval; all {count} hold at the same time with a probability of 99 %"
+    return "99 % intervals" if count == 1 else f"all {count} intervals hold together with 99 %"
+
+
+def changes_title(what_if: "WhatIf") -> str:
+    """Return the heading of `difference_rows`."""
+    return f"Differences beyond the noise, paired by replication; {intervals(what_if)}"
 
 
 def value_rows(what_if: "WhatIf") -> list[list[str]]:
-    """Return a row per case with its means; the best of each column has a star."""
+    """Return a row per case: verdicts on calls, then its means; the best have a star."""
     best = {(each.case, each.measure.key) for each in what_if.changes if each.is_best}
+    of_calls = [cells for _, cells in verdicts(what_if)]
     rows = []
-    for run in what_if.runs:
+    for number, run in enumerate(what_if.runs):
         name = run.case.name
-        row = [name]
+        row = [name, *(cells[number] for cells in of_calls)]
         for measure in what_if.measures:
             found = what_if.estimate(name, measure)
             scale = shown(measure).scale
@@ -123,25 +166,38 @@ def value_rows(what_if: "WhatIf") -> list[list[str]]:
     return rows
 
 
+def legend(what_if: "WhatIf") -> str:
+    """Return the meaning of the star; empty if no case has one."""
+    if not any(change.is_best for change in what_if.changes):
+        return ""
+    is_good = all(run.has_good_calls for run in what_if.runs)
+    return BEST if is_good or not what_if.call_measures else BEST_OF_CALLS
+
+
 def difference_rows(what_if: "WhatIf") -> list[list[str]]:
-    """Return a row per case with its differences; ``same`` and ``identical`` in words."""
-    count = len(what_if.measures)
-    return [
-        [case.name, *map(cell, what_if.changes[at * count : (at + 1) * count])]
-        for at, case in enumerate(what_if.cases)
-    ]
+    """Return a row per difference beyond its interval: case, column, verdict, and difference."""
+    rows = []
+    for change in what_if.changes:
+        if change.difference.is_beyond:
+            unit = shown(change.measure).unit
+            column = label(change.measure) + (f" [{unit}]" if unit not in ("", "-") else "")
+            rows.append([change.case, column, in_words(what_if, change), difference(change)])
+    return rows
 
 
-def cell(change: "Change") -> str:
-    """Return a difference with its interval, or the word for none."""
-    match change.difference.verdict:
-        case "unknown":
-            return "-"
-        case "identical":
-            return "identical"
-        case "same":
-            return f"same ({difference(change)})"
-    return difference(change)
+def in_words(what_if: "WhatIf", change: "Change") -> str:
+    """Return a verdict; in a column of calls, whether the calls of the case are good.
+
+    A longer delay or a higher loss of good calls is not called worse.
+    """
+    found = change.difference.verdict
+    if change.measure not in what_if.call_measures:
+        return found
+    is_good = what_if.run_of(change.case).has_good_calls
+    if found == "worse" and is_good:
+        is_loss = change.measure.quantity == "loss_probability"
+        return "more, but good" if is_loss else "longer, but good"
+    return found if is_good or found == "worse" else f"{found}, but not good"
 
 
 def difference(change: "Change") -> str:
@@ -153,41 +209,94 @@ def difference(change: "Change") -> str:
     return f"{signed(mean, half)} ± {half:.{decimals(mean, half)}f}"
 
 
-def sentences(what_if: "WhatIf") -> Iterator[str]:
-    """Yield each case's verdicts in words, one line per verdict, and notes.
+def conclusion(what_if: "WhatIf") -> Iterator[str]:
+    """Yield the answer in one to three lines, which is decided by the intervals only."""
+    base, *others = what_if.runs
+    found = what_if.advice
+    parts = [purpose(what_if, advice) for advice in found[:MOST_COLUMNS]]
+    if len(found) > MOST_COLUMNS:
+        parts.append(f"{counted(len(found) - MOST_COLUMNS, 'more column')} with a best case")
+    if base.calls and base.has_good_calls:
+        bad = [run.case.name for run in others if any(call.verdict == BAD for call in run.calls)]
+        parts.insert(0, "The calls are good as it is" + (f", bad with {listed(bad)}" * bool(bad)))
+    elif what_if.call_measures and found and all(advice.measure for advice in found):
+        parts.insert(0, "No case makes the calls better beyond the noise")
+    if parts:
+        yield ". ".join(parts) + "."
+    if not any(change.difference.is_beyond for change in what_if.changes):
+        yield f"No case differs from {base.case.name} beyond the noise."
+    elif not found:
+        yield f"No case is better than {base.case.name} beyond the noise."
+    names = [run.case.name for run in others if any(run.case.name in a.cases for a in found)]
+    lost = what_if.costs(names)
+    if lost:
+        told = [f"{phrase(measure)} with {listed(cases)}" for measure, cases in lost.items()]
+        yield f"Worse than {base.case.name}: {'; '.join(told[:MOST_COLUMNS])}."
+    if len(found) > 1:
+        whole = [
+            name
+            for name in names
+            if all(name in a.cases for a in found) and not any(name in c for c in lost.values())
+        ]
+        yield from (f"{name} is in all of these{freedom(what_if, name)}." for name in whole)
 
-    A line of a case after its first begins with two spaces.
-    """
-    count = len(what_if.measures)
-    told = {note.partition(":")[0] for note in what_if.notes if ": no change:" in note}
-    for at, case in enumerate(what_if.cases):
-        if case.name in told:
+
+def freedom(what_if: "WhatIf", name: str) -> str:
+    """Return in words that nothing gets worse in a case, with what is longer but good."""
+    longer = [c for c in what_if.changes if c.case == name and c.difference.verdict == "worse"]
+    told = [f"; {bare(c.measure)} is {in_words(what_if, c)}" for c in longer]
+    return ", and nothing gets worse beyond the noise" + "".join(told)
+
+
+def bare(measure: "Measure") -> str:
+    """Return the quantity and the name of a column, such as ``the delay of phone's call``."""
+    quantity = OF_PERCENTILES.get(measure.quantity) or shown(measure).title
+    return f"the {quantity} of {measure.name}"
+
+
+def phrase(measure: "Measure") -> str:
+    """Return a column as part of a sentence, such as ``goodput of all downloads``."""
+    is_least = measure.quantity == "goodput_bps" and measure.over == "min"
+    return f"{title(measure)} of {'the slowest flow' if is_least else measure.name}"
+
+
+def purpose(what_if: "WhatIf", advice: "Advice") -> str:
+    """Return an advice in words, such as ``Most goodput of all downloads: mac80211``."""
+    names, measure = listed(advice.cases), advice.measure
+    if measure is None:
+        run = what_if.run_of(advice.cases[0])
+        good = "all good" if run.has_good_calls else f"{good_directions(run)} directions good"
+        return f"{'Best' if advice.is_best else 'Better'} for the calls: {names} ({good})"
+    if measure.quantity == "goodput_bps":
+        return f"{'Most' if advice.is_best else 'More'} {phrase(measure)}: {names}"
+    if measure.quantity == "jain":
+        return f"{'Most equal' if advice.is_best else 'More equal'} shares: {names}"
+    words = ("Highest", "Higher") if measure.direction > 0 else ("Lowest", "Lower")
+    return f"{words[not advice.is_best]} {phrase(measure)}: {names}"
+
+
+def notes(what_if: "WhatIf") -> Iterator[str]:
+    """Yield sentences on cases without a difference, and what more replications may decide."""
+    known = {run.case.name for run in what_if.runs if run.is_unchanged or run.never_acts}
+    for case in what_if.cases:
+        found = {c.difference.verdict for c in what_if.changes if c.case == case.name}
+        if case.name in known or found & {"better", "worse", "different"}:
             continue
-        changes = what_if.changes[at * count : (at + 1) * count]
-        if all(each.difference.verdict == "identical" for each in changes):
-            yield f"{case.name}: {WORDS['identical']}, in all columns"
-            continue
-        yield f"{case.name}:"
-        for verdict, words in WORDS.items():
-            found = [each for each in changes if each.difference.verdict == verdict]
-            if found:
-                yield f"  {words}: {'; '.join(map(in_words, found))}"
+        if found <= {"identical"}:
+            yield f"{case.name}: identical in every replication, in all columns"
+        elif found <= {"identical", "same"}:
+            yield f"{case.name}: same within the noise in all columns"
     yield from what_if.notes
-    if not any(each.difference.is_beyond for each in what_if.changes):
-        yield f"No case differs from {what_if.runs[0].case.name} beyond the noise."
-    if any(each.difference.verdict == "same" for each in what_if.changes):
-        yield f"hint: {MORE}"
-
-
-def in_words(change: "Change") -> str:
-    """Return a column's name, with both values if they differ beyond the interval."""
-    name, found = label(change.measure), change.difference
-    if not found.is_beyond:
-        return name
-    column = shown(change.measure)
-    unit = f" {column.unit}" if column.unit not in ("", "-") else ""
-    values = [plain((value or 0.0) * column.scale) for value in (found.case, found.base)]
-    return f"{name} {values[0]}{unit} instead of {values[1]}{unit}"
+    open_questions = [
+        f"{'the calls' if measure is None else phrase(measure)} with {name}"
+        for name, measure in what_if.undecided
+    ]
+    if open_questions:
+        more = what_if.replications * MORE
+        yield (
+            f"hint: undecided: {listed(open_questions, 2)}; "
+            f"--replications {more} narrows the intervals"
+        )
 
 
 def what_if_text(what_if: "WhatIf") -> str:
@@ -195,26 +304,25 @@ def what_if_text(what_if: "WhatIf") -> str:
     name = what_if.scenario.typed.name
     lines = [f"WhatIf({name!r}: {counted(len(what_if.cases), 'case')})"]
     for case in what_if.cases:
-        verdicts: list[str] = [
+        found: list[str] = [
             each.difference.verdict for each in what_if.changes if each.case == case.name
         ]
-        counts = {verdict: verdicts.count(verdict) for verdict in WORDS}
+        counts = {verdict: found.count(verdict) for verdict in WORDS}
         told = ", ".join(f"{count} {verdict}" for verdict, count in counts.items() if count)
         lines.append(f"{case.name}: {told}")
     return cut(lines)
 
 
 def what_if_page(what_if: "WhatIf") -> Page:
-    """Return the values and the differences of the cases, and verdicts in words."""
-    heads: Sequence[str] = headers(what_if)
+    """Return the conclusion, the values of the cases, and their differences."""
     return Page(
         what_if.scenario.typed.name,
         about(what_if),
         [
-            Table("", heads, value_rows(what_if)),
-            Table(f"differences; {intervals(what_if)}", heads, difference_rows(what_if)),
+            Table("", headers(what_if), value_rows(what_if)),
+            Table(changes_title(what_if), CHANGES, difference_rows(what_if), names=3),
         ],
-        notes=[BEST, *sentences(what_if)],
+        notes=[*conclusion(what_if), *filter(None, [legend(what_if)]), *notes(what_if)],
         picture=what_if.plot,
         alt=f"cases of {what_if.scenario.typed.name}",
     )

@@ -5,7 +5,7 @@ from collections.abc import Iterable, Iterator
 from statistics import fmean
 from typing import TYPE_CHECKING
 
-from lasthop.calls import calls_in
+from lasthop.calls import call_of
 from lasthop.digits import decimals, estimate, signed
 from lasthop.display.delays import headlines
 from lasthop.explanation.lines import fact_lines
@@ -55,8 +55,9 @@ def opening(explanation: "Explanation") -> Iterator[str]:
     aim = f"Objective: {PURPOSES[objective.name]}{target}"
     if objective.name == "calls":
         names = {flow["name"] for flow in flows_of(result.scenario, objective.target)}
+        calls = map(call_of, explanation.facts["calls"])
         yield aim
-        yield from headlines([c for c in calls_in(explanation.facts) if names & set(c.flows)])
+        yield from headlines([call for call in calls if names & set(call.flows)])
     else:
         yield f"{aim}; now {', '.join(measured(shown, result) for shown in objective.shown)}"
     yield ""

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from matplotlib.axes import Axes
 
+from lasthop.calls import DELAY_P99_S, LOSS
 from lasthop.digits import span
 from lasthop.display.columns import Column, column_of
 from lasthop.display.what_if import label, title
@@ -55,6 +56,9 @@ NUMBER = 6.5
 NAME_WIDTH = 20
 """Width at which the name of a case is broken. [characters]"""
 
+LIMITS = {"one_way_delay_p99_s": DELAY_P99_S, "loss_probability": LOSS}
+"""Largest values of a good call by quantity. [s], [-]"""
+
 OF_RUNS = ("replications", "seed")
 """Settings that the headline has in words."""
 
@@ -65,7 +69,8 @@ def what_if_figure(what_if: "WhatIf", place: Place | None = None) -> Figure:
     """Draw a panel per quantity with a row per case, the scenario as it is at the top.
 
     Bars have their 95 % intervals and their numbers. A number in bold with a star is the best of
-    its column; a grey number is the same as in the scenario as it is, within the noise.
+    its column; a grey number is the same as in the scenario as it is, within the noise. A dashed
+    line is the limit of a good call.
     """
     every = list(panels(what_if.measures))
     shown = every[:MOST_PANELS]
@@ -77,7 +82,9 @@ def what_if_figure(what_if: "WhatIf", place: Place | None = None) -> Figure:
     known = changes(what_if.scenario)
     changed = told({path: known[path] for path in known if path not in OF_RUNS})
     parts = [changed, runs, f"{more} more quantities in the table" if more else ""]
-    about = ", ".join(filter(None, [*parts, "* best; grey: as it is, within the noise"]))
+    marks = "* best; grey: as it is, within the noise"
+    marks += "; dashed: limit of a good call" * bool(what_if.call_measures)
+    about = ", ".join(filter(None, [*parts, marks]))
     heights = [FRAME_MM + LEGEND_MM + BAR_MM * max(len(m) * rows, 1.5 * rows) for _, m in shown]
     total_mm = sum(heights) + headline_mm(name, about) + 6.0
     with house_style(total_mm, place=place) as figure:
@@ -129,6 +136,9 @@ def draw(axes: Axes, what_if: "WhatIf", column: Column, measures: Sequence["Meas
                     fontweight="bold" if is_best else "normal",
                     color=QUIET if is_same else "black",
                 )
+    if set(measures) & set(what_if.call_measures):
+        limit = LIMITS[measures[0].quantity] * column.scale
+        axes.axvline(limit, color="black", linestyle="--", linewidth=0.9, zorder=0.5)
     broken = [fill(name, NAME_WIDTH) for name in names]
     axes.set_yticks(range(len(names)), broken, parse_math=False)
     axes.set_ylim(len(names) - 0.4, -0.6)

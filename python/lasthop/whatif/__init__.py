@@ -3,6 +3,7 @@
 ```text
  texts, TOML, mappings --(cases)--> cases --(paired.run)--> results --(measures)--> columns
                                                               columns --(paired.judge)--> WhatIf
+                                                              WhatIf --(conclusion)--> advice
 ```
 """
 

@@ -52,6 +52,10 @@ class Case:
     where: str = ""
     """Place in which messages say the case was given, such as ``--case "fq"``."""
 
+    def has_setting(self, key: str) -> bool:
+        """Return whether a setting is this key or is in its table."""
+        return any(path == key or path.startswith(f"{key}.") for path, _ in self.settings)
+
 
 Cases: TypeAlias = (
     Mapping[str, Mapping[str, object] | Sequence[tuple[str, object]]] | Sequence[Case]

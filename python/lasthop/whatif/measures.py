@@ -6,7 +6,8 @@ Delay and loss come first where the scenario has calls, sensors, web pages or fi
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from lasthop.models.reading import UdpFlow
+from lasthop.calls import MOST_CALLS, Call
+from lasthop.models.reading import Flow, UdpFlow
 from lasthop.paired import Measure
 from lasthop.quantities import registry
 from lasthop.result import Result
@@ -19,45 +20,72 @@ MOST_ITEMS = 4
 WAYS = {"up": "all uploads", "down": "all downloads", "": "all flows"}
 """Names of sums of goodput by direction; flows between wired nodes have none."""
 
+OF_CALLS = ("one_way_delay_p99_s", "loss_probability")
+"""Quantities of calls: of a call, its worst flow in both directions."""
+
 Items = Mapping[str, Mapping[str, Sequence[float | None]]]
 """Values per replication by name of the item and quantity."""
 
 
-def default_measures(result: Result) -> list[Measure]:
+def default_measures(result: Result, calls: Sequence[Call]) -> list[Measure]:
     """Return the columns of a scenario if none are asked for.
 
-    They are the delay and the loss of calls, the delivery of reports, the completion of transfers,
-    the goodput of all other flows in each direction, and Jain's index. Without calls and sensors,
-    the mean RTT of the TCP flows is the delay.
+    Delay columns are the delay and the loss of each call and of other paced datagrams, the delivery
+    of reports, and the completion of transfers. Then come the goodput of all other flows in each
+    direction, and Jain's index. Without datagrams and sensors, the mean RTT of the TCP flows is the
+    delay. With calls, Jain's index is a column only if several stations have other flows, all in
+    one direction. Otherwise equal shares are not what a caller wants.
     """
     tree: Mapping[str, Items] = result.sample_tree
     flows, classes, cells = (tree.get(name, {}) for name in ("flows", "classes", "cells"))
     typed = result.scenario.typed.flows
     greedy = {f.name for f in typed if isinstance(f, UdpFlow) and f.udp.rate_bps == 0}
-    calls = [name for name in having(flows, "one_way_delay_p99_s") if name not in greedy]
+    paced = [name for name in having(flows, "one_way_delay_p99_s") if name not in greedy]
+    in_calls = {name for call in calls for name in call.flows}
+    others = [name for name in paced if name not in in_calls]
     sensors = having(flows, "report_delivery")
     finite = having(flows, "completion_s")
-    rest = [name for name in flows if name not in {*calls, *sensors, *finite}]
+    rest = [name for name in flows if name not in {*paced, *in_calls, *sensors, *finite}]
     found = [
-        *each_or_worst("flows", "one_way_delay_p99_s", calls, "max"),
-        *each_or_worst("flows", "loss_probability", calls, "max"),
+        *measures_of_calls(calls),
+        *(m for name in OF_CALLS for m in each_or_worst("flows", name, others, "max")),
         *each_or_worst("flows", "report_delivery", sensors, "min"),
         *each_or_worst("classes", "completion_p95_s", having(classes, "completion_p95_s"), "max"),
     ]
     if finite:
         found.append(Measure("flows", "completion_s", tuple(finite), "mean", "finite flows"))
-    if (tcp := having(flows, "rtt_s", rest)) and not calls and not sensors:
+    if (tcp := having(flows, "rtt_s", rest)) and not paced and not sensors:
         found.append(Measure("flows", "rtt_s", tuple(tcp), "mean", "TCP flows"))
     directions = {flow.name: flow.direction for flow in typed}
     for way, label in WAYS.items():
         items = [name for name in rest if directions.get(name, "") == way]
         if items:
             found.append(Measure("flows", "goodput_bps", tuple(items), "sum", label))
+    if calls and not are_alike([flow for flow in typed if flow.name in set(rest)]):
+        return found
     jain = each_or_worst("cells", "jain", always_having(cells, "jain"), "min")
     jain = jain or each_or_worst("classes", "jain", always_having(classes, "jain"), "min")
     if not jain and len(rest) > 1:
         jain = [Measure("flows", "goodput_bps", tuple(rest), "min", "least of all flows")]
     return found + jain
+
+
+def are_alike(flows: Sequence[Flow]) -> bool:
+    """Return whether flows of several stations have one direction."""
+    ways, stations = {flow.direction for flow in flows}, {flow.station for flow in flows}
+    return len(ways) == 1 and len(stations) > 1
+
+
+def measures_of_calls(calls: Sequence[Call]) -> Iterator[Measure]:
+    """Yield delay and loss of a few calls, or of the worst of many."""
+    flows: dict[str, list[str]] = {}
+    for call in calls:
+        flows.setdefault(f"{call.name}'s call", []).extend(call.flows)
+    if len(flows) > MOST_CALLS:
+        flows = {"worst call": [name for names in flows.values() for name in names]}
+    for label, names in flows.items():
+        for quantity in OF_CALLS:
+            yield Measure("flows", quantity, tuple(names), "max", label)
 
 
 def asked_measures(asked: str, result: Result) -> list[Measure]:
@@ -104,12 +132,14 @@ def each_or_worst(list_name: str, quantity: str, names: Sequence[str], worst: st
     return [Measure(list_name, quantity, tuple(names), worst, label)]
 
 
-def measures_of(result: Result, asked: Sequence[str]) -> Iterator[Measure]:
-    """Yield the columns of a result, each key once."""
+def measures_of(
+    result: Result, asked: Sequence[str], calls: Sequence[Call] = ()
+) -> Iterator[Measure]:
+    """Yield the columns of a result with these calls, each key once."""
     found = (
         [each for name in asked for each in asked_measures(name, result)]
         if asked
-        else default_measures(result)
+        else default_measures(result, calls)
     )
     yield from {measure.key: measure for measure in found}.values()
 

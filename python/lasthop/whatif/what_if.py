@@ -10,18 +10,29 @@ from typing import TYPE_CHECKING, Any
 
 from lasthop import _core
 from lasthop.batch import ProgressCallback
+from lasthop.calls import Call, call_of, facts_of
 from lasthop.errors import UserError, listed
 from lasthop.estimates import Estimate
 from lasthop.origin import origin_of
 from lasthop.ownership import refuse_foreign
-from lasthop.paired import CONFIDENCE, Difference, Measure, Paired, is_random, judge, run
+from lasthop.paired import (
+    CONFIDENCE,
+    Difference,
+    Measure,
+    Paired,
+    are_identical,
+    is_random,
+    judge,
+    run,
+)
 from lasthop.quantities import check_name
 from lasthop.result import Result
 from lasthop.run import replaced, threads_asked
 from lasthop.saving import save_table, text_writer, write_atomically
 from lasthop.scenario import Scenario, ScenarioLike
 from lasthop.whatif.cases import AS_IT_IS, Case, Cases, cases_of, scenarios_of
-from lasthop.whatif.measures import measures_of, of_dict, to_dict
+from lasthop.whatif.conclusion import Advice, advised, costs, undecided
+from lasthop.whatif.measures import OF_CALLS, measures_of, of_dict, to_dict
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -43,6 +54,9 @@ FILES = (FILE, f"{TABLE}.parquet", f"{TABLE}.csv")
 
 KIND = "what-if"
 
+WIRE_QUEUE = "wire.queue"
+"""Key of a queue for both directions; a wire has no other key for one direction."""
+
 
 @dataclass(frozen=True)
 class Run:
@@ -59,6 +73,15 @@ class Run:
     """Stations and flows that only this case has."""
     is_unchanged: bool = False
     """Whether the settings make the scenario as it is."""
+    never_acts: bool = False
+    """Whether other settings change no quantity of the result in any replication."""
+    calls: tuple[Call, ...] = ()
+    """Directions of the calls, with their verdicts."""
+
+    @property
+    def has_good_calls(self) -> bool:
+        """Whether all directions of all calls are good."""
+        return all(call.is_good for call in self.calls)
 
 
 @dataclass(frozen=True)
@@ -69,7 +92,10 @@ class Change:
     measure: Measure
     difference: Difference
     is_best: bool
-    """Whether the case is the best of the column, or the same as the best within the noise."""
+    """Whether the case is the best of the column, or the same as the best within the noise.
+
+    In a column of calls, only cases with good calls are compared.
+    """
 
 
 class WhatIf:
@@ -137,6 +163,18 @@ class WhatIf:
         return (len(self.runs) - 1) * len(self.measures)
 
     @property
+    def call_measures(self) -> tuple[Measure, ...]:
+        """Columns that contain delay or loss of calls only."""
+        flows = {name for each in self.runs for call in each.calls for name in call.flows}
+        return tuple(
+            measure
+            for measure in self.measures
+            if measure.list_name == "flows"
+            and measure.quantity in OF_CALLS
+            and flows.issuperset(measure.items)
+        )
+
+    @property
     def results(self) -> Mapping[str, Result]:
         """Whole results by name of the case; the first is ``"as it is"``.
 
@@ -166,12 +204,24 @@ class WhatIf:
             for measure in self.measures
         )
 
-    def _difference(self, base: Run, case: Run, measure: Measure) -> Difference:
+    def run_of(self, name: str) -> Run:
+        """Return the values of a case, or of ``"as it is"``."""
+        [found] = [each for each in self.runs if each.case.name == name]
+        return found
+
+    def between(self, first: Run, second: Run, measure: Measure) -> Difference:
+        """Return the difference of two runs; its interval holds for all pairs at the same time."""
+        pairs = len(self.runs) * (len(self.runs) - 1) // 2
+        return self._difference(first, second, measure, pairs * len(self.measures))
+
+    def _difference(
+        self, base: Run, case: Run, measure: Measure, comparisons: int | None = None
+    ) -> Difference:
         return judge(
             base.values[measure.key],
             case.values[measure.key],
             measure.direction,
-            comparisons=self.comparisons,
+            comparisons=comparisons or self.comparisons,
             is_random=base.is_random or case.is_random,
         )
 
@@ -181,6 +231,7 @@ class WhatIf:
             each.case.name: each
             for each in self.runs[1:]
             if found[each.case.name, measure.key].verdict == "better"
+            and (each.has_good_calls or measure not in self.call_measures)
         }
         if not better:
             return set()
@@ -192,18 +243,34 @@ class WhatIf:
         return {
             name
             for name, each in better.items()
-            if each is first or not self._difference(first, each, measure).is_beyond
+            if each is first or not self.between(first, each, measure).is_beyond
         }
 
     def estimate(self, name: str, measure: Measure) -> Estimate | None:
         """Return the mean of a case, or of ``"as it is"``, with its own 95 % interval."""
-        [found] = [each for each in self.runs if each.case.name == name]
-        known = [value for value in found.values[measure.key] if value is not None]
+        values = self.run_of(name).values[measure.key]
+        known = [value for value in values if value is not None]
         return Estimate.of(known) if known else None
+
+    @cached_property
+    def advice(self) -> tuple[Advice, ...]:
+        """Cases to choose for the calls and for each column that some case improves."""
+        return tuple(advised(self))
+
+    def costs(self, names: Sequence[str]) -> dict[Measure, list[str]]:
+        """Return the columns in which some of these cases are worse, with their names."""
+        return costs(self, names)
+
+    @property
+    def undecided(self) -> list[tuple[str, Measure | None]]:
+        """Cases that more replications may decide, with the column; None for the calls."""
+        return list(undecided(self))
 
     @property
     def notes(self) -> list[str]:
-        """Sentences on cases that change nothing, and on stations and flows that differ."""
+        """Sentences on cases that change nothing or both directions, and on stations and flows
+        that differ.
+        """
         return [*self._notes()]
 
     def _notes(self) -> Iterator[str]:
@@ -211,6 +278,10 @@ class WhatIf:
             name = each.case.name
             if each.is_unchanged:
                 yield f"{name}: no change: its settings make the scenario as it is"
+            elif each.never_acts:
+                several = len(each.case.settings) > 1
+                what = "these settings" if several else "this setting"
+                yield f"{name}: identical in every replication: {what} never acted in these runs"
             if each.only_as_it_is or each.only_here:
                 parts = (
                     (each.only_as_it_is, "only as it is has"),
@@ -218,6 +289,8 @@ class WhatIf:
                 )
                 told = "; ".join(f"{what} {listed(names)}" for names, what in parts if names)
                 yield f"{name}: {told}: columns of single items leave them out"
+        if both := [each.name for each in self.cases if each.has_setting(WIRE_QUEUE)]:
+            yield f"{WIRE_QUEUE} sets the queue at both ends of the line: {listed(both)}"
 
     @cached_property
     def frame(self) -> "pd.DataFrame":
@@ -300,6 +373,8 @@ class WhatIf:
                     "settings": [list(setting) for setting in each.case.settings],
                     "is_random": each.is_random,
                     "is_unchanged": each.is_unchanged,
+                    "never_acts": each.never_acts,
+                    "calls": [call.to_dict() for call in each.calls],
                     "only_as_it_is": list(each.only_as_it_is),
                     "only_here": list(each.only_here),
                     "values": [list(each.values[measure.key]) for measure in self.measures],
@@ -347,6 +422,8 @@ def of_tree(scenario: Scenario, tree: Mapping[str, Any]) -> WhatIf:
                 tuple(map(str, each["only_as_it_is"])),
                 tuple(map(str, each["only_here"])),
                 bool(each["is_unchanged"]),
+                bool(each.get("never_acts")),
+                tuple(map(call_of, each.get("calls", ()))),
             )
         )
     if len(runs) < 2 or not measures:
@@ -382,7 +459,7 @@ def what_if(
         several settings. A case that sets ``seed`` has other random streams than the others.
     show : sequence of str
         Quantities to compare, one column per item, such as ``flows.one_way_delay_p99_s``. By
-        default delay and loss of calls, goodput in each direction, and Jain's index.
+        default delay and loss of each call, goodput in each direction, and Jain's index.
     replications : int, optional
         Replications of each case; by default 10, or those of the scenario if it has more.
     seed, settings
@@ -470,9 +547,14 @@ def found(base: Scenario, cases: Sequence[Case], runs: Paired, show: Sequence[st
     UserError
         If no result has a quantity of `show`.
     """
+    results = {AS_IT_IS: runs.base, **runs.cases}
+    calls = {
+        name: tuple(facts_of(result.summary, result.scenario).calls)
+        for name, result in results.items()
+    }
     by_case = [
-        {measure.key: measure for measure in measures_of(result, show)}
-        for result in (runs.base, *runs.cases.values())
+        {measure.key: measure for measure in measures_of(result, show, calls[name])}
+        for name, result in results.items()
     ]
     first, *others = by_case
     measures = [
@@ -494,12 +576,15 @@ def found(base: Scenario, cases: Sequence[Case], runs: Paired, show: Sequence[st
             for measure in measures
         }
         if case.name == AS_IT_IS:
-            return Run(case, values, is_random(result))
+            return Run(case, values, is_random(result), calls=calls[case.name])
         lost, new = map(tuple, runs.missing(case.name))
-        return Run(case, values, is_random(result), lost, new, key == base.key)
+        is_unchanged = key == base.key
+        never_acts = not is_unchanged and are_identical(runs.base, result)
+        return Run(
+            case, values, is_random(result), lost, new, is_unchanged, never_acts, calls[case.name]
+        )
 
     as_it_is = Case(AS_IT_IS, ())
-    results = {AS_IT_IS: runs.base, **runs.cases}
     found = [
         run_of(case, result, own, result.scenario.key)
         for case, result, own in zip((as_it_is, *cases), results.values(), by_case, strict=True)

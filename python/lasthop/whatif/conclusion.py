@@ -1,0 +1,129 @@
+"""Conclusions of a what-if question: which case is best for what, by its paired intervals.
+
+A case is advised if it is better than the scenario as it is beyond the interval. It is the best if
+it is also better than every other case that is not advised for the same purpose.
+"""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from lasthop.calls import BAD, UNCERTAIN
+
+if TYPE_CHECKING:
+    from lasthop.paired import Measure
+    from lasthop.whatif.what_if import Run, WhatIf
+
+__all__ = ["Advice", "advised", "costs", "undecided"]
+
+FAULTS = {"one_way_delay_p99_s": "delay", "loss_probability": "loss"}
+"""Names of the quantities of calls, as `Call.faults` has them."""
+
+
+@dataclass(frozen=True)
+class Advice:
+    """Cases that are advised for one purpose."""
+
+    measure: "Measure | None"
+    """Column that gets better; None for the verdicts of the calls."""
+    cases: tuple[str, ...]
+    """Names of the cases, which are the same within the noise, or have the same verdicts."""
+    is_best: bool
+    """Whether they are also better than all other cases beyond the intervals."""
+
+
+def advised(what_if: "WhatIf") -> Iterator[Advice]:
+    """Yield the cases to choose for the calls, then for each column that some case improves.
+
+    The columns of calls that are good as they are count as other columns.
+    """
+    base = what_if.runs[0]
+    of_calls = what_if.call_measures
+    if not base.has_good_calls:
+        yield from _for_calls(what_if)
+    for measure in what_if.measures:
+        if measure in of_calls and not base.has_good_calls:
+            continue
+        names = tuple(c.case for c in what_if.changes if c.measure == measure and c.is_best)
+        if names:
+            best = [what_if.run_of(name) for name in names]
+            others = [run for run in what_if.runs[1:] if run not in best]
+            is_best = all(_is_better(what_if, o, best[0], (measure,)) for o in others)
+            yield Advice(measure, names, is_best)
+
+
+def costs(what_if: "WhatIf", names: Sequence[str]) -> dict["Measure", list[str]]:
+    """Return the columns in which some of these cases are worse, with the names of the cases.
+
+    Delay and loss of calls that are good are no cost.
+    """
+    found: dict[Measure, list[str]] = {}
+    for change in what_if.changes:
+        if change.case not in names or change.difference.verdict != "worse":
+            continue
+        if change.measure in what_if.call_measures and what_if.run_of(change.case).has_good_calls:
+            continue
+        found.setdefault(change.measure, []).append(change.case)
+    return found
+
+
+def undecided(what_if: "WhatIf") -> Iterator[tuple[str, "Measure | None"]]:
+    """Yield cases that more replications may decide, with the column, or None for the calls.
+
+    A direction of a call is uncertain, or a difference is within its simultaneous interval and
+    beyond its own 95 % interval.
+    """
+    for run in what_if.runs:
+        if any(call.verdict == UNCERTAIN for call in run.calls):
+            yield run.case.name, None
+    for change in what_if.changes:
+        found = change.difference
+        if found.verdict == "same" and abs(found.mean or 0.0) > (found.ci95 or 0.0):
+            yield change.case, change.measure
+
+
+def _for_calls(what_if: "WhatIf") -> Iterator[Advice]:
+    base = what_if.runs[0]
+    better = [run for run in what_if.runs[1:] if _improves_calls(what_if, base, run)]
+    if not better:
+        return
+    fewest = min(map(_badness, better))
+    best = [run for run in better if _badness(run) == fewest]
+    others = [run for run in what_if.runs[1:] if run not in best]
+    is_best = all(
+        _badness(other) > fewest and _is_better(what_if, other, run, _at_fault(what_if, other))
+        for other in others
+        for run in best
+    )
+    yield Advice(None, tuple(run.case.name for run in best), is_best)
+
+
+def _improves_calls(what_if: "WhatIf", base: "Run", run: "Run") -> bool:
+    """Whether a case makes calls better that are not good as it is.
+
+    A quantity that prevents good calls gets better. Nothing that prevents them in the case gets
+    worse, so a longer delay does not matter while it is good.
+    """
+    if len(run.calls) != len(base.calls) or _badness(run) > _badness(base):
+        return False
+    verdicts = {c.measure: c.difference.verdict for c in what_if.changes if c.case == run.case.name}
+    return any(verdicts[each] == "better" for each in _at_fault(what_if, base)) and not any(
+        verdicts[each] == "worse" for each in _at_fault(what_if, run)
+    )
+
+
+def _badness(run: "Run") -> tuple[int, int]:
+    """Numbers of bad and of uncertain directions of calls."""
+    verdicts = [call.verdict for call in run.calls]
+    return verdicts.count(BAD), verdicts.count(UNCERTAIN)
+
+
+def _at_fault(what_if: "WhatIf", run: "Run") -> "list[Measure]":
+    """Columns of calls whose quantity prevents that some direction is good."""
+    faults = {fault for call in run.calls for fault in call.faults if not call.is_good}
+    return [each for each in what_if.call_measures if FAULTS[each.quantity] in faults]
+
+
+def _is_better(what_if: "WhatIf", other: "Run", run: "Run", measures: "Sequence[Measure]") -> bool:
+    """Whether a run is better than another one in some of these columns."""
+    return any(what_if.between(other, run, each).verdict == "better" for each in measures)
