@@ -179,7 +179,7 @@ def _read(explained: Mapping[str, Any]) -> Facts:
         if parts := item.get("parts", ()):
             longest = max(parts, key=lambda part: float(part["wait_s"]))
             waits[str(item["flow"])] = str(longest["queue"]), float(longest["share"])
-    return Facts(calls_in(explained), waits)
+    return Facts(calls, waits)
 
 
 def _estimate(found: Mapping[str, Any] | None) -> Estimate | None:

@@ -63,7 +63,7 @@ def test_suggestions_help_with_other_seeds(explained: lh.Explanation) -> None:
 
 def test_the_text_names_the_cause_and_a_command(explained: lh.Explanation) -> None:
     text = repr(explained)
-    assert "Cause: standing queue at bottleneck" in text
+    assert "Cause: standing queue (bottleneck)" in text
     assert "upload.toml --set 'queue={ fq_codel = {} }'" in text
     tree = json.loads(explained.to_json())
     assert tree["verdict"] == "causes"
@@ -115,6 +115,15 @@ def test_the_number_of_a_call_counts_bad_directions_first() -> None:
             (min(d, 1.0) + min(10 * p, 1.0)) / 4 for d, p in zip(delays, losses, strict=True)
         )
         assert value == pytest.approx(bad + rest)
+
+
+def test_a_change_that_starves_a_flow_is_no_remedy_for_throughput() -> None:
+    two = {**IDLE_TREE, "duration": "4 s", "flow": {"near": {}, "far": {"rtt": "40 ms"}}}
+    greedy = {"near": {}, "far": {"udp": {"rate": "20 Mbps", "packet": "1 kB"}}}
+    base, case = (lh.simulate(Scenario(tree), jobs=1) for tree in (two, {**two, "flow": greedy}))
+    objective = objective_for(base.scenario, "throughput")
+    assert objective.harms(base, case)
+    assert not objective.harms(case, case)
 
 
 def test_jain_index_of_one_of_four() -> None:
@@ -173,7 +182,7 @@ def test_a_file_is_explained_before_a_term(
 ) -> None:
     monkeypatch.chdir(tmp_path)
     Path("jain").write_text(IDLE)
-    assert "Objective: delay" in lasthop("explain", "jain").stdout
+    assert "Objective: a short delay" in lasthop("explain", "jain").stdout
     assert "glossary" in lasthop("explain", "jain", "--term").stdout
     assert "no such file" in lasthop("explain", "absent.toml").stderr
 

@@ -28,6 +28,7 @@ from .conftest import Lasthop
         ("one_way_delay_p99_s", [("quantity", "one_way_delay_p99_s")]),
         ("flows.goodput_bps", [("quantity", "goodput_bps")]),
         ("cell.ap_queue", [("key", "cell.ap_queue")]),
+        ("long path", [("cause", "long path")]),
         ("ap_queue", [("key", "cell.ap_queue")]),
         ("station.phone.power_save", [("key", "station.NAME.power_save")]),
     ],
@@ -63,8 +64,8 @@ def test_an_unknown_name_is_refused_with_similar_names(lasthop: Lasthop) -> None
     done = lasthop("explain", "bufferblot")
     assert (done.returncode, done.stdout) == (2, "")
     assert done.stderr == (
-        'error: "bufferblot": no such name: expected a term, a quantity, a key, an assumption or a '
-        "claim\nhint: did you mean bufferbloat? `lasthop explain --terms` lists all names\n"
+        'error: "bufferblot": no such name: expected a term, a quantity, a key, an assumption, a '
+        "claim or a cause\nhint: did you mean bufferbloat? `lasthop explain --terms` lists all names\n"
     )
     assert "hint: `lasthop explain --terms`" in lasthop("explain", "xyzzy").stderr
 
@@ -88,5 +89,5 @@ def test_json_has_all_entries_and_the_list_of_names(lasthop: Lasthop) -> None:
     assert (term["kind"], term["carried_by"]) == ("term", ["jain"])
     assert (quantity["name"], quantity["carried_by"]) == ("jain", ["cells.jain", "classes.jain"])
     names = json.loads(lasthop("explain", "--terms", "--json").stdout)
-    assert set(names) == {"term", "quantity", "assumption", "claim"}
+    assert set(names) == {"term", "quantity", "assumption", "claim", "cause"}
     assert "acsma-4" in names["claim"]

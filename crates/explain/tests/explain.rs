@@ -278,3 +278,58 @@ fn flows_of_a_dumbbell_without_a_table_are_set_in_the_table_tcp() {
     let buffer = json!([["queue", "{ limit = 1000 }"]]);
     assert_eq!(edits(&scenario, &answer, "short-buffer"), buffer);
 }
+
+/// Settings of a cause's remedy whose label begins with these words, null if it is not found.
+fn remedy(scenario: &Value, answer: &Value, id: &str, label: &str) -> Value {
+    let causes = explain(scenario, answer)["causes"].clone();
+    let mut causes = causes.as_array().into_iter().flatten();
+    let found = causes
+        .find(|cause| cause["id"] == id)
+        .unwrap_or(&Value::Null);
+    let mut remedies = found["remedies"].as_array().into_iter().flatten();
+    let begins = |each: &&Value| {
+        each["label"]
+            .as_str()
+            .is_some_and(|text| text.starts_with(label))
+    };
+    remedies
+        .find(begins)
+        .map_or(Value::Null, |each| each["settings"].clone())
+}
+
+#[test]
+fn a_gateway_behind_a_full_line_is_a_tenth_slower_than_the_line() {
+    let (mut scenario, mut answer) = (scenario(), answer());
+    let mut second = scenario["flows"][0].clone();
+    second["name"] = json!("laptop/up/2");
+    scenario["flows"]
+        .as_array_mut()
+        .expect("a list")
+        .push(second);
+    answer["cells"][0]["goodput_bps"] = value(5e7, 0.0);
+    let gateway = |answer: &Value| remedy(&scenario, answer, "many-connections", "gateway");
+    let estimated = json!([
+        [
+            "vsb.wce",
+            "{ max = \"60 Mbps\", threshold = \"10 ms\", high = \"40 ms\" }"
+        ],
+        ["vsb.queue", "600"],
+    ]);
+    assert_eq!(gateway(&answer), estimated);
+    answer["links"][0]["utilisation"] = value(0.95, 0.0);
+    assert_eq!(gateway(&answer), json!([["vsb.rate", "90 Mbps"]]));
+}
+
+#[test]
+fn a_channel_of_twice_the_width_costs_3_db() {
+    let (mut scenario, mut answer) = (scenario(), answer());
+    answer["cells"][0]["busy_fraction"] = value(0.9, 0.0);
+    scenario["stations"][1]["snr_db"] = json!(16.5);
+    let settings = json!([["cell.width", "160 MHz"], ["station.phone.snr", "13.5 dB"]]);
+    assert_eq!(
+        remedy(&scenario, &answer, "narrow-channel", "channel"),
+        settings
+    );
+    let edit = json!([["cell.width", "160 MHz"]]);
+    assert_eq!(edits(&scenario, &answer, "narrow-channel"), edit);
+}

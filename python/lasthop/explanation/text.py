@@ -166,5 +166,7 @@ def present(shown: Shown, result: Result) -> str:
 
 
 def short(value: float) -> str:
-    """Return a number with three digits, and whole from 100."""
-    return f"{value:.0f}" if abs(value) >= 100.0 else f"{value:.3g}"
+    """Return a number with two or three digits, and whole from 100."""
+    if abs(value) >= 100.0:
+        return f"{value:.0f}"
+    return f"{value:.3g}" if abs(value) >= 1.0 else f"{value:.2g}"
