@@ -6,6 +6,7 @@ from statistics import fmean
 from typing import TYPE_CHECKING
 
 from lasthop.digits import decimals, estimate, signed
+from lasthop.explanation.line_use import line_use
 from lasthop.explanation.lines import fact_lines
 from lasthop.explanation.objectives import Objective, Shown
 from lasthop.paired import judge
@@ -46,6 +47,7 @@ def opening(explanation: "Explanation") -> Iterator[str]:
     yield f"Objective: {objective.name}{target}: {values}"
     yield ""
     yield from fact_lines(explanation.facts)
+    yield from line_use(explanation.scenario, result, explanation.facts)
 
 
 def comparison(explanation: "Explanation") -> Iterator[str]:
