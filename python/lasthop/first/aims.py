@@ -133,14 +133,16 @@ AIMS: Mapping[str, Aim] = {
         (
             Command(
                 "simulate FILE",
-                "in which queue packets wait, wire/down (the router's) or ap (below the tables)",
+                "below its tables, where packets wait: at the line (wire/down) or in the access "
+                "point (ap)",
             ),
             Command(
                 'what-if FILE --case "short AP queue: cell.ap_queue=100" '
                 '--case "AP fq_codel: cell.ap_queue.fq_codel={}" '
                 '--case "AP mac80211: cell.ap_queue.mac80211={}" '
                 '--case "router fq_codel: wire.queue.fq_codel={}"',
-                "goodput, fairness and the call with another queue in the access point or router",
+                "goodput, fairness and the call with another queue in the access point, or in the "
+                "router at the line",
             ),
             EXPLAIN,
         ),
