@@ -70,7 +70,7 @@ AIMS: Mapping[str, Aim] = {
             Command(
                 'what-if FILE --case "fair queue: wire.queue.fq_codel={}" '
                 '--case "short queue: wire.queue=100"',
-                "how much another queue at the line helps",
+                "how much a queue at the line helps, such as SQM or `lasthop queue`",
             ),
             Command("tune FILE --for calls", "the best access parameters for calls"),
         ),
