@@ -126,6 +126,16 @@ def test_a_change_that_starves_a_flow_is_no_remedy_for_throughput() -> None:
     assert not objective.harms(case, case)
 
 
+def test_the_delay_of_a_sensor_over_tcp_is_that_of_its_reports() -> None:
+    sensor = {"sensor_up": {"every": "0.2 s", "transport": "tcp"}}
+    tree = {"duration": "4 s", "cell": {"phy": "802.11g"}, "station": {"meter": sensor}}
+    result = lh.simulate(Scenario(tree), replications=2, jobs=1)
+    reports = result.sample_tree["flows"]["meter/sensor-up/1"]
+    assert reports["report_delivery"] == [1.0, 1.0]
+    expected = reports["report_delay_p95_s"]
+    assert objective_for(result.scenario, "delay").values(result) == expected
+
+
 def test_jain_index_of_one_of_four() -> None:
     assert jain_index([3.0, 0.0, 0.0, 0.0]) == pytest.approx(0.25)
     assert jain_index([2.0, 2.0]) == pytest.approx(1.0)

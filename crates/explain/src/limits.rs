@@ -23,7 +23,7 @@ pub struct Limit {
 /// Returns the limit of a TCP flow; none if the result cannot decide.
 ///
 /// A full line or a full medium is named first: with either, a larger window only makes the queue
-/// longer.
+/// longer. If the medium is idle at times, a receive window that is used up comes before it.
 pub fn limit(facts: &Facts<'_>, flow: &Flow<'_>) -> Option<Limit> {
     if !flow.is_tcp() {
         return None;
@@ -41,10 +41,13 @@ pub fn limit(facts: &Facts<'_>, flow: &Flow<'_>) -> Option<Limit> {
     if let Some((link, utilisation)) = full {
         return Some(named("line", link, utilisation));
     }
-    if flow.station.is_some() && facts.air_is_full() {
+    let rwnd = share("rwnd_limited_fraction");
+    let is_rwnd_used_up = rwnd.is_some_and(|rwnd| rwnd > MOSTLY);
+    let is_air_idle_at_times = facts.busy_fraction() < FULL;
+    let may_be_air = !(is_rwnd_used_up && is_air_idle_at_times);
+    if flow.station.is_some() && facts.air_is_full() && may_be_air {
         return Some(named("air", "air", facts.busy_fraction()));
     }
-    let rwnd = share("rwnd_limited_fraction");
     let cwnd = share("cwnd_limited_fraction");
     match (rwnd, cwnd) {
         (Some(rwnd), _) if rwnd > MOSTLY => Some(named("rwnd", "", rwnd)),

@@ -134,6 +134,11 @@ fn a_full_line_limits_before_a_window_does() {
     idle["links"][1]["utilisation"] = value(0.3, 0.0);
     idle["flows"][0]["rwnd_limited_fraction"] = value(0.8, 0.1);
     assert_eq!(explain(&scenario(), &idle)["limits"][0]["by"], "rwnd");
+    idle["cells"][0]["active_stations"] = value(0.95, 0.0);
+    for (busy, by) in [(0.8, "rwnd"), (0.95, "air")] {
+        idle["cells"][0]["busy_fraction"] = value(busy, 0.0);
+        assert_eq!(explain(&scenario(), &idle)["limits"][0]["by"], by);
+    }
     idle["flows"][0]["app_limited_fraction"] = value(0.6, 0.1);
     assert_eq!(
         explain(&scenario(), &idle)["limits"][0]["by"],

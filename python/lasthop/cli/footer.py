@@ -13,7 +13,7 @@ from lasthop.scenario import Scenario
 __all__ = ["print_footer", "print_notes"]
 
 MOST_FACTS = 3
-"""Most facts."""
+"""Most facts, in addition to the use of the line."""
 
 WIDEST = 80
 """Width at which a fact is wrapped, unless the screen is narrower. [characters]"""
@@ -37,9 +37,12 @@ def print_notes(notes: Sequence[str]) -> None:
 def footer(scenario: Scenario, answer: Answer) -> Iterator[str]:
     """Yield the lines of the short explanation."""
     from lasthop.explanation.facts import facts
+    from lasthop.explanation.line_use import line_use
     from lasthop.explanation.lines import fact_lines
 
-    lines = list(fact_lines(facts(scenario, answer), most_delays=2))[:MOST_FACTS]
+    found = facts(scenario, answer)
+    lines = list(fact_lines(found, most_delays=2))[:MOST_FACTS]
+    lines += line_use(scenario, answer, found)
     if lines:
         yield "why:"
         for line in lines:

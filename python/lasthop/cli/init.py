@@ -46,7 +46,7 @@ def init(
         unset(
             "LIST",
             'List the stations with their rates, such as "3 at 54, 1 at 6". From 802.11n on, list '
-            'them with their distances, such as "3 near, 1 far".',
+            'them with their distances, such as "3 near, 1 far, 1 old far".',
         ),
     ] = None,
     traffic: Annotated[
@@ -150,4 +150,4 @@ def ask(place: str, question: Question, known: dict[str, object]) -> object:
             return question.read(line.strip() or usual, known)
         except UserError as error:
             wrong = str(error)
-            print_error(wrong)
+            print_error(wrong, error.hint)

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from lasthop.calls import call_of
 from lasthop.digits import decimals, estimate, signed
 from lasthop.display.delays import headlines
+from lasthop.explanation.line_use import line_use
 from lasthop.explanation.lines import fact_lines
 from lasthop.explanation.objectives import Objective, Shown, flows_of
 from lasthop.paired import judge
@@ -62,6 +63,7 @@ def opening(explanation: "Explanation") -> Iterator[str]:
         yield f"{aim}; now {', '.join(measured(shown, result) for shown in objective.shown)}"
     yield ""
     yield from fact_lines(explanation.facts)
+    yield from line_use(explanation.scenario, result, explanation.facts)
 
 
 def comparison(explanation: "Explanation") -> Iterator[str]:

@@ -14,8 +14,8 @@ class Command:
     ----------
     words : str
         The command without ``lasthop``. ``FILE`` stands for the file, ``{rate}`` for nine tenths of
-        the line's rate towards the access point, ``{without}`` for settings that stop the traffic
-        of the slowest stations.
+        the line's rate towards the access point, ``{faster}`` for twice that rate, and
+        ``{without}`` for settings that stop the traffic of the slowest stations.
     answers : str
         The answer of the command in a few words.
     """
@@ -70,7 +70,7 @@ AIMS: Mapping[str, Aim] = {
             Command(
                 'what-if FILE --case "fair queue: wire.queue.fq_codel={}" '
                 '--case "short queue: wire.queue=100"',
-                "how much another queue at the line helps",
+                "how much a queue at the line helps, such as SQM or `lasthop queue`",
             ),
             Command("tune FILE --for calls", "the best access parameters for calls"),
         ),
@@ -79,7 +79,7 @@ AIMS: Mapping[str, Aim] = {
         "what one slow device costs the others",
         "a slow device at home",
         "How much does one slow device slow down the others, and which change helps?",
-        {"stations": "3 near, 1 at 8 dB", "traffic": "all x 1 down", "wire": "500/50 Mbps, 20 ms"},
+        {"stations": "3 near, 1 old far", "traffic": "all x 1 down", "wire": "500/50 Mbps, 20 ms"},
         (
             EXPLAIN,
             Command(
@@ -115,9 +115,9 @@ AIMS: Mapping[str, Aim] = {
         (
             EXPLAIN,
             Command(
-                'what-if FILE --case "faster line: wire.rate=10 Gbps" '
+                'what-if FILE --case "faster line: wire.rate={faster}" '
                 '--case "equal air time: cell.ap_queue.mac80211={}"',
-                "what a faster line or equal air time adds",
+                "what a line of twice the rate, or equal air time, adds",
             ),
         ),
     ),
@@ -132,11 +132,17 @@ AIMS: Mapping[str, Aim] = {
         },
         (
             Command(
-                'what-if FILE --case "short: cell.ap_queue=100" '
-                '--case "pie: cell.ap_queue.pie={}" --case "fq_codel: cell.ap_queue.fq_codel={}" '
-                '--case "mac80211: cell.ap_queue.mac80211={}" '
-                '--case "fq_codel at the line: wire.queue.fq_codel={}"',
-                "goodput, fairness and the call's delay with each queue",
+                "simulate FILE",
+                "below its tables, where packets wait: at the line (wire/down) or in the access "
+                "point (ap)",
+            ),
+            Command(
+                'what-if FILE --case "short AP queue: cell.ap_queue=100" '
+                '--case "AP fq_codel: cell.ap_queue.fq_codel={}" '
+                '--case "AP mac80211: cell.ap_queue.mac80211={}" '
+                '--case "router fq_codel: wire.queue.fq_codel={}"',
+                "goodput, fairness and the call with another queue in the access point, or in the "
+                "router at the line",
             ),
             EXPLAIN,
         ),

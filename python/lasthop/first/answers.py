@@ -10,6 +10,7 @@ __all__ = [
     "DISCIPLINES",
     "FAR_DB",
     "NEAR_DB",
+    "OLD_PHY",
     "Answers",
     "Group",
     "Traffic",
@@ -22,6 +23,9 @@ AGGREGATING = ("802.11n", "802.11ac", "802.11ax")
 
 NEAR_DB, FAR_DB = 40.0, 15.0
 """Signal-to-noise ratios in the room of the access point, and two walls away. [dB]"""
+
+OLD_PHY = "802.11n"
+"""Physical layer of an old station, which also has one spatial stream."""
 
 DISCIPLINES = ("codel", "fq_codel", "pie")
 """Queue disciplines, which can be given instead of a number of packets."""
@@ -45,11 +49,19 @@ class Group:
         Rate of each, None where frames have an MCS. [Mb/s]
     snr_db : float
         Signal-to-noise ratio, which chooses the MCS, None elsewhere. [dB]
+    is_old : bool
+        Whether they have the physical layer of old stations, and one spatial stream.
     """
 
     count: int
     rate_mbps: float | None = None
     snr_db: float | None = None
+    is_old: bool = False
+
+    @property
+    def speed(self) -> tuple[bool, float]:
+        """Sort key of groups of a cell, the slowest first: old stations, then weak signals."""
+        return not self.is_old, self.rate_mbps or self.snr_db or 0.0
 
 
 @dataclass(frozen=True)

@@ -12,6 +12,7 @@ from lasthop.first.answers import (
     AGGREGATING,
     FAR_DB,
     NEAR_DB,
+    OLD_PHY,
     Answers,
     Group,
     Traffic,
@@ -125,10 +126,10 @@ def _meant(word: str, names: Iterable[str]) -> str | None:
 
 
 def read_stations(text: str, known: Mapping[str, object]) -> list[Group]:
-    """Groups of stations: ``4``, or ``3 at 54, 1 at 6``, or ``3 near, 1 far``."""
+    """Groups of stations: ``4``, or ``3 at 54, 1 at 6``, or ``3 near, 1 far, 1 old far``."""
     hop = str(known["hop"])
-    read_group = _by_ratio if hop in AGGREGATING else _by_rate
-    groups = [read_group(part.strip(), hop) for part in text.split(",")]
+    parts = [part.strip() for part in text.split(",")]
+    groups = [_by_ratio(part) if hop in AGGREGATING else _by_rate(part, hop) for part in parts]
     if hop == "router" and len(groups) > 1:
         raise UserError(f'"{text}": expected one rate for all hosts of a router, such as 10 at 100')
     if sum(group.count for group in groups) > MOST_STATIONS:
@@ -153,21 +154,26 @@ def _by_rate(part: str, hop: str) -> Group:
     return Group(int(found[1]), rate)
 
 
-def _by_ratio(part: str, hop: str) -> Group:
-    """Stations with a signal-to-noise ratio, which chooses the MCS: ``3 near``, ``1 at 12 dB``."""
+def _by_ratio(part: str) -> Group:
+    """Stations with a signal-to-noise ratio, which chooses the MCS: ``3 near``, ``1 at 12 dB``,
+    ``1 old far``."""
     found = re.fullmatch(
-        rf"(\d{{1,4}})(?: (near|far)| (?:at|x|@) ({NUMBER}) ?dB)?", part, re.IGNORECASE
+        rf"(?P<count>\d{{1,4}})(?P<old> old| {re.escape(OLD_PHY)})?"
+        rf"(?: (?P<place>near|far)| (?:at|x|@) (?P<ratio>{NUMBER}) ?dB)?",
+        part,
+        re.IGNORECASE,
     )
-    if found is None or not 1 <= int(found[1]) <= MOST_STATIONS:
+    if found is None or not 1 <= int(found["count"]) <= MOST_STATIONS:
         raise UserError(
             f'"{part}": expected a number from 1 to {MOST_STATIONS}, such as 4, or several by '
-            "their distance, such as 3 near, 1 far, or 3 at 35 dB, 1 at 12 dB. The ratio of signal "
-            f"and noise chooses the MCS of {hop}"
+            "their distance, such as 3 near, 1 far, or 3 at 35 dB, 1 at 12 dB",
+            f"1 old far is a distant {OLD_PHY} device; dB is the ratio of signal to noise",
         )
-    ratio = FAR_DB if (found[2] or "").lower() == "far" else float(found[3] or NEAR_DB)
+    is_far = (found["place"] or "").lower() == "far"
+    ratio = FAR_DB if is_far else float(found["ratio"] or NEAR_DB)
     if not LEAST_DB <= ratio <= MOST_DB:
         raise UserError(f'"{part}": a ratio is from {LEAST_DB:g} to {MOST_DB:g} dB')
-    return Group(int(found[1]), None, ratio)
+    return Group(int(found["count"]), None, ratio, bool(found["old"]))
 
 
 def read_traffic(text: str, known: Mapping[str, object]) -> list[Traffic]:
@@ -314,7 +320,13 @@ USUAL_STATIONS = {
 """Usual stations of each sort of cell."""
 
 
-CHOICES = "".join(f"\n    {name:8}{aim.asked}" for name, aim in AIMS.items())
+MORE = "\n    "
+"""Text before each further line of a question."""
+
+KINDS_IN_WORDS = ", ".join(KINDS).replace("isp", "isp (a provider's router)")
+"""Kinds of access points, for the question of the queue."""
+
+CHOICES = "".join(f"{MORE}{name:8}{aim.asked}" for name, aim in AIMS.items())
 """Aims, one per line."""
 
 
@@ -323,8 +335,8 @@ QUESTIONS = (
     Question(
         "hop",
         lambda known: (
-            "What is the last hop: WiFi of today (802.11ax is Wi-Fi 6, 802.11ac 5, 802.11n 4), "
-            "of the papers (802.11g, 802.11b), or a wired router?"
+            f"What is the last hop?{MORE}WiFi of today: 802.11ax (Wi-Fi 6), 802.11ac (5), 802.11n "
+            f"(4){MORE}WiFi of the papers: 802.11g, 802.11b{MORE}router: a wired router"
             if aim_of(known) == COMPARE
             else "Which WiFi is it: 802.11ax (Wi-Fi 6), 802.11ac (5), 802.11n (4), 802.11g (3) or "
             "802.11b (1)?"
@@ -338,7 +350,8 @@ QUESTIONS = (
             "How many hosts send through it, and at which rate is each attached? [Mb/s]"
             if is_router(known)
             else (
-                "How many stations, and how near, or at which signal-to-noise ratio? [dB]"
+                f"How many devices are there, and how near: near, far, or a ratio of signal to "
+                f"noise?{MORE}1 old far is a distant {OLD_PHY} device; 1 at 12 dB gives the ratio"
                 if aggregates(known)
                 else "How many stations, and at which rates? [Mb/s]"
             )
@@ -380,10 +393,9 @@ QUESTIONS = (
     Question(
         "queue",
         lambda known: (
-            "How many packets does the router's queue hold, or how is it managed?"
-            if is_router(known)
-            else "How many packets does the access point's queue hold, or how is it managed"
-            + (f", or which kind is it: {', '.join(KINDS)}?" if aggregates(known) else "?")
+            f"How does the {'router' if is_router(known) else 'access point'} queue packets?"
+            f"{MORE}a number of packets, or {', '.join(disciplines(str(known['hop'])))}"
+            + (f"{MORE}or a kind of access point: {KINDS_IN_WORDS}" if aggregates(known) else "")
         ),
         lambda known: "1000" if aggregates(known) else "100",
         read_queue,

@@ -3,9 +3,10 @@
 import re
 from collections import Counter
 from collections.abc import Iterator
+from dataclasses import replace
 
 from lasthop.access_points import FACTS, KINDS
-from lasthop.first.answers import FAR_DB, NEAR_DB, Answers, Group, Traffic
+from lasthop.first.answers import FAR_DB, NEAR_DB, OLD_PHY, Answers, Group, Traffic
 
 __all__ = ["next_command", "scenario"]
 
@@ -82,10 +83,16 @@ def _written(words: str, answers: Answers, name: str) -> str:
     refused = [
         *([] if without else [r"\{without\}"]),
         *([] if answers.aggregates else ["mac80211="]),
+        *([] if answers.wire.rate_mbps else [r"wire\."]),
     ]
     for part in refused:
         words = re.sub(rf' --case "[^"]*{part}[^"]*"', "", words)
-    values = {"FILE": name, "{rate}": f"{BELOW * rate_mbps:.6g} Mbps", "{without}": without}
+    values = {
+        "FILE": name,
+        "{rate}": f"{BELOW * rate_mbps:.6g} Mbps",
+        "{faster}": f"{2 * rate_mbps:.6g} Mbps",
+        "{without}": without,
+    }
     for word, value in values.items():
         words = words.replace(word, value)
     return words
@@ -93,9 +100,7 @@ def _written(words: str, answers: Answers, name: str) -> str:
 
 def _without_slowest(answers: Answers) -> str:
     """Return the settings that stop the slowest stations; empty if they only have calls."""
-    name, _, own = min(
-        _tables(answers), key=lambda table: table[1].rate_mbps or table[1].snr_db or 0.0
-    )
+    name, _, own = min(_tables(answers), key=lambda table: table[1].speed)
     keys = {"upload": own.up, "download": own.down}
     return "; ".join(f"station.{name}.{key}=0" for key, number in keys.items() if number)
 
@@ -206,6 +211,10 @@ def _cell(answers: Answers) -> Iterator[str]:
         if group.snr_db is None:
             yield said(f'rate = "{group.rate_mbps:g} Mbps"', "of its frames, both ways")
         else:
+            if group.is_old and answers.hop != OLD_PHY:
+                yield said(f'phy = "{OLD_PHY}"', "an old device")
+            if group.is_old:
+                yield said("streams = 1", "spatial streams of an old device")
             yield said(f'snr = "{group.snr_db:g} dB"', _of_signal(answers))
         if traffic.up:
             yield said(f"upload = {traffic.up}", "connections from it")
@@ -226,22 +235,22 @@ def _of_signal(answers: Answers) -> str:
 
 def _tables(answers: Answers) -> Iterator[tuple[str, Group, Traffic]]:
     """Stations that are alike, with a name for each sort."""
-    alike = [
-        (group.rate_mbps, group.snr_db) for group in answers.stations for _ in range(group.count)
-    ]
+    alike = [replace(group, count=1) for group in answers.stations for _ in range(group.count)]
     sorts = Counter(zip(alike, answers.traffic, strict=True))
-    slowest = min(alike, key=lambda own: own[0] or own[1] or 0.0)
+    slowest = min(alike, key=lambda own: own.speed)
     greediest = max(answers.traffic, key=lambda own: own.up + own.down)
     used = Counter[str]()
     for (own, traffic), count in sorts.items():
         name = _called(traffic)
         if answers.aim == "guest" and traffic == greediest:
             name = "guest"
-        if len(set(alike)) > 1 and own == slowest:
+        if own.is_old:
+            name = f"old-{name}"
+        elif len(set(alike)) > 1 and own == slowest:
             name = f"{'far' if answers.aggregates else 'slow'}-{name}"
         used[name] += 1
         unique = name if used[name] == 1 else f"{name}-{used[name]}x"
-        yield unique, Group(count, *own), traffic
+        yield unique, replace(own, count=count), traffic
 
 
 def _called(traffic: Traffic) -> str:

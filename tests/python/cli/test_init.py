@@ -379,6 +379,22 @@ def test_the_settings_of_every_case_are_accepted(aim: str, hop: str, lasthop: La
         lh.Scenario("home.toml", settings)
 
 
+def test_an_old_device_has_one_stream_and_without_a_line_no_case_changes_it(
+    lasthop: Lasthop,
+) -> None:
+    options = ("--aim", "line", "--hop", "ac", "--stations", "2 near, 1 old far", "--wire", "none")
+    assert lasthop("init", "home.toml", "--yes", *options).returncode == 0
+    stations = lh.check("home.toml")["stations"]
+    assert [(each["name"], each["phy"], each["streams"]) for each in stations] == [
+        ("downloader-1", "802.11ac", 2),
+        ("downloader-2", "802.11ac", 2),
+        ("old-downloader", "802.11n", 1),
+    ]
+    text = Path("home.toml").read_text("utf-8")
+    assert "--case" in text
+    assert "wire.rate=" not in text
+
+
 def test_a_home_has_a_call_and_a_line_with_two_rates(lasthop: Lasthop) -> None:
     assert lasthop("init", "home.toml", "--yes").returncode == 0
     known = lh.check("home.toml")

@@ -1,0 +1,91 @@
+"""Whether the Wi-Fi fills the wired line: one line of text for each direction."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from lasthop.answer import Answer
+from lasthop.explanation.objectives import always_demands
+from lasthop.models.reading import CellScenario
+from lasthop.scenario import Scenario
+
+__all__ = ["line_use"]
+
+FULL = 0.9
+"""Utilisation above which a line is full, as in the limits of flows. [-]"""
+
+OF_SENDERS = {"rwnd": "receive windows", "cwnd": "congestion windows"}
+"""Limits of connections."""
+
+TRAFFIC = {"down": "downloads", "up": "uploads"}
+
+
+def line_use(scenario: Scenario, answer: Answer, facts: Mapping[str, Any]) -> Iterator[str]:
+    """Yield for each direction whether the wired line of a cell is full, and otherwise why not.
+
+    A direction is left out if no flow always demands more, or if the interval of the utilisation
+    includes the limit.
+
+    Parameters
+    ----------
+    scenario : Scenario
+        Scenario of the answer.
+    answer : Answer
+        Result of a simulation or an emulation.
+    facts : mapping
+        Facts of the result, see `lasthop.explanation.facts.facts`.
+    """
+    known = scenario.typed
+    links = {item["name"]: item for item in answer.summary.get("links", ())}
+    if not isinstance(known, CellScenario) or known.wire.rate_bps is None:
+        return
+    rates_bps = {"down": known.wire.rate_bps, "up": known.wire.back_rate_bps or known.wire.rate_bps}
+    for direction, rate_bps in rates_bps.items():
+        greedy = {
+            flow["name"]
+            for flow in scenario["flows"]
+            if flow["direction"] == direction and always_demands(flow)
+        }
+        used = links.get(f"wire/{direction}", {}).get("utilisation")
+        if not greedy or not used:
+            continue
+        half = used["ci95"] or 0.0
+        line = (
+            f"the line of {rate_bps / 1e6:g} Mb/s {direction} {carried(answer, direction)}"
+            f"({100 * used['mean']:.0f} % used)"
+        )
+        if used["mean"] - half > FULL:
+            yield f"{line}: it is full, the Wi-Fi does not hold it back"
+        elif used["mean"] + half <= FULL:
+            # A gateway's rate is not among the limits.
+            limit = {} if scenario.get("vsb") else limit_of(greedy, facts["limits"])
+            yield f"{line}: it is not full{reason(limit, direction)}"
+
+
+def carried(answer: Answer, direction: str) -> str:
+    """Return the goodput of all flows in a direction in words, if flows are reported."""
+    rates_bps = [
+        flow["goodput_bps"]["mean"]
+        for flow in answer.summary.get("flows", ())
+        if flow.get("direction") == direction and "goodput_bps" in flow
+    ]
+    return f"carries {sum(rates_bps) / 1e6:.3g} Mb/s of data " if rates_bps else "is busy "
+
+
+def limit_of(greedy: set[str], limits: Sequence[Mapping[str, Any]]) -> Mapping[str, Any]:
+    """Return the limit of most of these flows; empty if no limit is known."""
+    number, limit = max(
+        ((len(greedy.intersection(item["flows"])), item) for item in limits),
+        key=lambda each: each[0],
+        default=(0, {}),
+    )
+    return limit if number else {}
+
+
+def reason(limit: Mapping[str, Any], direction: str) -> str:
+    """Return in words why a line is not full, with the text before them."""
+    by = limit.get("by")
+    if by == "air":
+        return f", the Wi-Fi holds it back (the air is {100 * limit['fraction']:.0f} % busy)"
+    if by == "line":
+        return f" ({limit['where']} is {100 * limit['fraction']:.0f} % used)"
+    return f" ({OF_SENDERS[by]} limit the {TRAFFIC[direction]})" if by in OF_SENDERS else ""
