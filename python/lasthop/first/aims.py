@@ -15,7 +15,8 @@ class Command:
     words : str
         The command without ``lasthop``. ``FILE`` stands for the file, ``{rate}`` for nine tenths of
         the line's rate towards the access point, ``{faster}`` for twice that rate, and
-        ``{without}`` for settings that stop the traffic of the slowest stations.
+        ``{without}`` for settings that stop the traffic of the slowest stations, and ``{voice}`` for
+        settings that put calls into category voice.
     answers : str
         The answer of the command in a few words.
     """
@@ -84,7 +85,7 @@ AIMS: Mapping[str, Aim] = {
             EXPLAIN,
             Command(
                 'what-if FILE --case "without it: {without}" '
-                '--case "equal air time: cell.ap_queue.mac80211={}"',
+                '--case "equal air time: cell.ap_queue={ mac80211 = {} }"',
                 "what the slow device costs, and how much equal air time helps",
             ),
         ),
@@ -116,7 +117,7 @@ AIMS: Mapping[str, Aim] = {
             EXPLAIN,
             Command(
                 'what-if FILE --case "faster line: wire.rate={faster}" '
-                '--case "equal air time: cell.ap_queue.mac80211={}"',
+                '--case "equal air time: cell.ap_queue={ mac80211 = {} }"',
                 "what a line of twice the rate, or equal air time, adds",
             ),
         ),
@@ -137,9 +138,9 @@ AIMS: Mapping[str, Aim] = {
                 "point (ap)",
             ),
             Command(
-                'what-if FILE --case "short AP queue: cell.ap_queue=100" '
-                '--case "AP fq_codel: cell.ap_queue.fq_codel={}" '
-                '--case "AP mac80211: cell.ap_queue.mac80211={}" '
+                'what-if FILE --case "AP fq_codel: cell.ap_queue={ fq_codel = {} }" '
+                '--case "AP mac80211: cell.ap_queue={ mac80211 = {} }" '
+                '--case "AP mac80211 and voice: cell.ap_queue={ mac80211 = {} }; {voice}" '
                 '--case "router fq_codel: wire.queue.fq_codel={}"',
                 "goodput, fairness and the call with another queue in the access point, or in the "
                 "router at the line",

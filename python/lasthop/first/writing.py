@@ -79,9 +79,10 @@ def _answer(answers: Answers, name: str) -> Iterator[str]:
 def _written(words: str, answers: Answers, name: str) -> str:
     """Return the words of a command for this file, without cases that its cell refuses."""
     rate_mbps = answers.wire.rate_mbps or WITHOUT_LINE_MBPS
-    without = _without_slowest(answers)
+    without, voice = _without_slowest(answers), _in_voice(answers)
     refused = [
         *([] if without else [r"\{without\}"]),
+        *([] if voice else [r"\{voice\}"]),
         *([] if answers.aggregates else ["mac80211="]),
         *([] if answers.wire.rate_mbps else [r"wire\."]),
     ]
@@ -92,6 +93,7 @@ def _written(words: str, answers: Answers, name: str) -> str:
         "{rate}": f"{BELOW * rate_mbps:.6g} Mbps",
         "{faster}": f"{2 * rate_mbps:.6g} Mbps",
         "{without}": without,
+        "{voice}": voice,
     }
     for word, value in values.items():
         words = words.replace(word, value)
@@ -103,6 +105,12 @@ def _without_slowest(answers: Answers) -> str:
     name, _, own = min(_tables(answers), key=lambda table: table[1].speed)
     keys = {"upload": own.up, "download": own.down}
     return "; ".join(f"station.{name}.{key}=0" for key, number in keys.items() if number)
+
+
+def _in_voice(answers: Answers) -> str:
+    """Return the settings that put all calls into category voice; empty without calls."""
+    calls = (name for name, _, own in _tables(answers) if own.calls)
+    return "; ".join(f"station.{name}.call.category=voice" for name in calls)
 
 
 def _commands(answers: Answers, name: str) -> Iterator[str]:
