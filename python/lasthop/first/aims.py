@@ -14,7 +14,7 @@ class Command:
     ----------
     words : str
         The command without ``lasthop``. ``FILE`` stands for the file, ``{rate}`` for nine tenths of
-        the line's rate towards the access point, and ``{faster}`` for twice that rate. ``{without}``
+        the line's rate towards the access point, ``{faster}`` for twice that rate. ``{without}``
         stands for settings that stop the traffic of the slowest stations, ``{voice}`` for settings
         that put calls into category voice.
     answers : str

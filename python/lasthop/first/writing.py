@@ -83,7 +83,7 @@ def _written(words: str, answers: Answers, name: str) -> str:
     refused = [
         *([] if without else [r"\{without\}"]),
         *([] if voice else [r"\{voice\}"]),
-        *([] if answers.aggregates else ["mac80211="]),
+        *([] if answers.aggregates else ["mac80211"]),
         *([] if answers.wire.rate_mbps else [r"wire\."]),
     ]
     for part in refused:

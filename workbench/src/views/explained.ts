@@ -8,9 +8,9 @@ import { short } from "./digits";
 const MOST_CAUSES = 3;
 
 const LIMITS: Record<Explanation["limits"][number]["by"], string> = {
-  cwnd: "its congestion window",
-  rwnd: "its receive window",
-  application: "its application, which has nothing to send",
+  cwnd: "the congestion window",
+  rwnd: "the receive window",
+  application: "the application, which has nothing to send",
   air: "the air",
   line: "the line",
 };
@@ -28,10 +28,11 @@ export function sentencesOf({ calls, delays, limits, air, causes }: Explanation)
   if (air) {
     found.push(`Station ${air.station} uses ${percent(air.airtime_fraction)} of the air for ${percent(air.goodput_share)} of the goodput.`);
   }
-  for (const { flows, by, where, fraction } of limits) {
+  for (const { flows, all, by, where, fraction } of limits) {
     const [first] = flows;
     if (!first) continue;
-    const of = flows.length > 1 ? `${first} and ${flows.length - 1} more are each` : `${first} is`;
+    const more = all ? "All TCP flows" : `${first} and ${flows.length - 1} more`;
+    const of = flows.length > 1 ? `${more} are` : `${first} is`;
     const time = fraction === undefined ? "" : `${percent(fraction)} of the time`;
     const isShared = by === "air" || by === "line";
     const how = time && (isShared ? `, which is busy ${time}` : ` for ${time}`);
