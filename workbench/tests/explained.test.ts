@@ -15,15 +15,18 @@ test("calls that are not good come first, then limits and a few causes", () => {
       { ...call, direction: "down", verdict: "good" },
     ],
     delays: [],
-    limits: [{ flows: ["laptop/up/1", "laptop/up/2"], by: "line", where: "wire/up", fraction: 0.934 }, { flows: ["a"], by: "cwnd", fraction: 0.5 }],
+    limits: [
+      { flows: ["laptop/up/1", "laptop/up/2"], all: false, by: "line", where: "wire/up", fraction: 0.934 },
+      { flows: ["a", "b"], all: true, by: "cwnd", fraction: 0.5 },
+    ],
     air: { station: "old", airtime_fraction: 0.7, goodput_share: 0.1 },
     causes: ["1", "2", "3", "4"].map(cause),
   });
   assert.deepEqual(sentences, [
     "The call of phone, up, is bad: 99 % of packets arrive within 326 ± 65 ms, 0.2 % are lost. They wait longest in wire/up, 93 % of their waiting time.",
     "Station old uses 70 % of the air for 10 % of the goodput.",
-    "laptop/up/1 and 1 more are each limited by the line wire/up, which is busy 93 % of the time.",
-    "a is limited by its congestion window for 50 % of the time.",
+    "laptop/up/1 and 1 more are limited by the line wire/up, which is busy 93 % of the time.",
+    "All TCP flows are limited by the congestion window for 50 % of the time.",
     "Cause 1.", "Cause 2.", "Cause 3.",
   ]);
 });
