@@ -133,6 +133,8 @@ class Explanation:
                 "title": candidate.title,
                 "subject": candidate.subject,
                 "sentence": candidate.sentence,
+                "place": candidate.place,
+                "is_setting": candidate.is_setting,
                 "edits": [list(each) for each in candidate.settings],
                 "before": difference.base,
                 "after": difference.case,
