@@ -19,8 +19,8 @@ WINDOW = {"flows": ["a/down/1"], "by": "rwnd", "where": "", "fraction": 0.9}
 @pytest.mark.parametrize(
     ("used", "limit", "end"),
     [
-        ((0.97, 0.02), AIR, "(97 % used): it is full, the Wi-Fi does not hold it back"),
-        ((0.60, 0.02), AIR, "not full, the Wi-Fi holds it back (the air is 98 % busy)"),
+        ((0.97, 0.02), AIR, "(97 % used): it is full; the Wi-Fi does not limit it"),
+        ((0.60, 0.02), AIR, "not full; the Wi-Fi limits it (the air is 98 % busy)"),
         ((0.60, 0.02), WINDOW, "not full (receive windows limit the downloads)"),
         ((0.88, 0.05), AIR, ""),
     ],

@@ -129,8 +129,8 @@ BAD = {
     ": wire.queue=3": "the name is empty",
     "fq": "the name is missing",
     "fq:": "no settings",
-    "fq: wire.queue": '"wire.queue" is no setting',
-    "fq: wire.queue=": '"wire.queue=" is no setting',
+    "fq: wire.queue": '"wire.queue" is not a setting',
+    "fq: wire.queue=": '"wire.queue=" is not a setting',
     "fq: wire.queue={": "a brace or bracket is not closed",
     "fq: wire.queue=3; wire.queue=4": "wire.queue is given twice",
     f"{'x' * 61}: wire.queue=3": "a name of 61 characters: expected at most 60",
@@ -149,11 +149,11 @@ def test_bad_cases_are_refused_with_their_name(text: str) -> None:
 BAD_FILES = {
     "": "no case: expected [case.fq] with lines such as",
     "[case.fq": "not TOML: ",
-    "duration = 3": ":1: duration is no case",
-    "[[case]]\nname = 'fq'": ":1: case is no case",
-    "case.fq = 3": ":1: case.fq is no case",
+    "duration = 3": ":1: duration is not a case",
+    "[[case]]\nname = 'fq'": ":1: case is not a case",
+    "case.fq = 3": ":1: case.fq is not a case",
     "[case.fq]": 'case "fq": no settings',
-    "[case.fq]\nname = 2020-01-01": ":2: 2020-01-01 is no value of a setting",
+    "[case.fq]\nname = 2020-01-01": ":2: 2020-01-01 is not the value of a setting",
 }
 
 
@@ -193,7 +193,7 @@ def test_the_command_prints_a_conclusion_and_reuses_finished_runs(
     done = lasthop(*args)
     assert done.returncode == 0, done.stderr
     lines = done.stdout.splitlines()
-    assert lines[0] == "a call: 1 case against as it is"
+    assert lines[0] == "a call: 1 case compared with the scenario as it is"
     assert lines[1].startswith("10 x 3 s per case, first 1 s cut, seed 1;")
     assert lines[2] == "Best for the calls: fq (all good)."
     rows = [line.split() for line in lines if line.startswith(("as it is ", "fq "))]
@@ -233,16 +233,18 @@ def test_a_longer_delay_that_is_good_is_better_than_a_short_one_with_losses() ->
     found = lh.WhatIf(lh.check(CALL), OF_CALL, runs)
     assert list(conclusion(found)) == [
         "Best for the calls: fq, mac (all good). Most goodput of all downloads: mac.",
-        "Worse than as it is: goodput of all downloads with fq.",
-        "mac is in all of these, and nothing gets worse beyond the noise; the delay of phone's "
-        "call is longer, but good.",
+        "Worse than the scenario as it is: goodput of all downloads with fq.",
+        "mac has all of these advantages, and nothing gets worse beyond the noise; the delay of "
+        "phone's call is longer, but good.",
     ]
     assert [row[1] for row in value_rows(found)] == ["bad: loss"] * 2 + ["good"] * 2
     assert [change.case for change in found.changes if change.is_best] == ["fq", "mac", "mac"]
     words = [row[2] for row in difference_rows(found)]
     assert words[:4] == ["better, but not good", "worse", "worse", "longer, but good"]
     bad = lh.WhatIf(lh.check(CALL), OF_CALL, runs[:2])
-    assert list(conclusion(bad)) == ["No case is better than as it is beyond the noise."]
+    assert list(conclusion(bad)) == [
+        "No case is better than the scenario as it is beyond the noise."
+    ]
 
 
 def test_calls_that_are_good_as_they_are_need_no_case() -> None:

@@ -74,8 +74,11 @@ class Command(WithoutAdapters, TyperCommand):
 
 
 def without_types(text: str) -> str:
-    """Remove Python's types (``FILE <str>``) and the braces around required arguments."""
-    return re.sub(r" <\S+>|[{}]", "", text)
+    """Remove Python's types (``FILE <str>``) and the braces around required arguments.
+
+    An empty table ``{}`` in an example remains.
+    """
+    return re.sub(r" <\S+>|\{(?!\})|(?<!\{)\}", "", text)
 
 
 def function_of(command: str) -> Callable[..., object]:

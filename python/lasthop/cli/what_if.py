@@ -167,7 +167,8 @@ def asked_cases(texts: list[str], file: Path | None) -> list[Case]:
 
 def print_what_if(found: WhatIf) -> None:
     """Print the conclusion, the means of each case, the differences, and notes."""
-    typer.echo(f"{found.scenario.typed.name}: {counted(len(found.cases), 'case')} against as it is")
+    cases = counted(len(found.cases), "case")
+    typer.echo(f"{found.scenario.typed.name}: {cases} compared with the scenario as it is")
     typer.echo(about(found))
     for line in conclusion(found):
         echo_wrapped(line)

@@ -210,7 +210,7 @@ def difference(change: "Change") -> str:
 
 
 def conclusion(what_if: "WhatIf") -> Iterator[str]:
-    """Yield the answer in one to three lines, which is decided by the intervals only."""
+    """Yield the conclusion in one to three lines, which only the intervals decide."""
     base, *others = what_if.runs
     found = what_if.advice
     parts = [purpose(what_if, advice) for advice in found[:MOST_COLUMNS]]
@@ -224,31 +224,29 @@ def conclusion(what_if: "WhatIf") -> Iterator[str]:
     if parts:
         yield ". ".join(parts) + "."
     if not any(change.difference.is_beyond for change in what_if.changes):
-        yield f"No case differs from {base.case.name} beyond the noise."
+        yield "No case differs from the scenario as it is beyond the noise."
     elif not found:
-        yield f"No case is better than {base.case.name} beyond the noise."
+        yield "No case is better than the scenario as it is beyond the noise."
     names = [run.case.name for run in others if any(run.case.name in a.cases for a in found)]
     lost = what_if.costs(names)
     if lost:
-        told = [f"{phrase(measure)} with {listed(cases)}" for measure, cases in lost.items()]
-        yield f"Worse than {base.case.name}: {'; '.join(told[:MOST_COLUMNS])}."
+        phrases = [f"{phrase(measure)} with {listed(cases)}" for measure, cases in lost.items()]
+        yield f"Worse than the scenario as it is: {'; '.join(phrases[:MOST_COLUMNS])}."
     if len(found) > 1:
-        whole = [
-            name
-            for name in names
-            if all(name in a.cases for a in found) and not any(name in c for c in lost.values())
-        ]
-        yield from (f"{name} is in all of these{freedom(what_if, name)}." for name in whole)
+        for name in names:
+            is_always_named = all(name in advice.cases for advice in found)
+            if is_always_named and not any(name in cases for cases in lost.values()):
+                yield f"{name} has all of these advantages{without_cost(what_if, name)}."
 
 
-def freedom(what_if: "WhatIf", name: str) -> str:
-    """Return in words that nothing gets worse in a case, with what is longer but good."""
+def without_cost(what_if: "WhatIf", name: str) -> str:
+    """Return in words that nothing gets worse in a case, with delays that are longer but good."""
     longer = [c for c in what_if.changes if c.case == name and c.difference.verdict == "worse"]
-    told = [f"; {bare(c.measure)} is {in_words(what_if, c)}" for c in longer]
-    return ", and nothing gets worse beyond the noise" + "".join(told)
+    phrases = [f"; {quantity_of(c.measure)} is {in_words(what_if, c)}" for c in longer]
+    return ", and nothing gets worse beyond the noise" + "".join(phrases)
 
 
-def bare(measure: "Measure") -> str:
+def quantity_of(measure: "Measure") -> str:
     """Return the quantity and the name of a column, such as ``the delay of phone's call``."""
     quantity = OF_PERCENTILES.get(measure.quantity) or shown(measure).title
     return f"the {quantity} of {measure.name}"
@@ -288,7 +286,7 @@ def notes(what_if: "WhatIf") -> Iterator[str]:
             yield f"{case.name}: same within the noise in all columns"
     yield from what_if.notes
     open_questions = [
-        f"{'the calls' if measure is None else phrase(measure)} with {name}"
+        f"{'the calls' if measure is None else phrase(measure)} {in_case(what_if, name)}"
         for name, measure in what_if.undecided
     ]
     if open_questions:
@@ -297,6 +295,11 @@ def notes(what_if: "WhatIf") -> Iterator[str]:
             f"hint: undecided: {listed(open_questions, 2)}; "
             f"--replications {more} narrows the intervals"
         )
+
+
+def in_case(what_if: "WhatIf", name: str) -> str:
+    """Return the name of a case as the end of a phrase, such as ``with fq`` or ``as it is``."""
+    return name if name == what_if.runs[0].case.name else f"with {name}"
 
 
 def what_if_text(what_if: "WhatIf") -> str:
@@ -308,8 +311,8 @@ def what_if_text(what_if: "WhatIf") -> str:
             each.difference.verdict for each in what_if.changes if each.case == case.name
         ]
         counts = {verdict: found.count(verdict) for verdict in WORDS}
-        told = ", ".join(f"{count} {verdict}" for verdict, count in counts.items() if count)
-        lines.append(f"{case.name}: {told}")
+        summary = ", ".join(f"{count} {verdict}" for verdict, count in counts.items() if count)
+        lines.append(f"{case.name}: {summary}")
     return cut(lines)
 
 

@@ -54,7 +54,7 @@ def line_use(scenario: Scenario, answer: Answer, facts: Mapping[str, Any]) -> It
             f"({100 * used['mean']:.0f} % used)"
         )
         if used["mean"] - half > FULL:
-            yield f"{line}: it is full, the Wi-Fi does not hold it back"
+            yield f"{line}: it is full; the Wi-Fi does not limit it"
         elif used["mean"] + half <= FULL:
             # A gateway's rate is not among the limits.
             limit = {} if scenario.get("vsb") else limit_of(greedy, facts["limits"])
@@ -85,7 +85,7 @@ def reason(limit: Mapping[str, Any], direction: str) -> str:
     """Return in words why a line is not full, with the text before them."""
     by = limit.get("by")
     if by == "air":
-        return f", the Wi-Fi holds it back (the air is {100 * limit['fraction']:.0f} % busy)"
+        return f"; the Wi-Fi limits it (the air is {100 * limit['fraction']:.0f} % busy)"
     if by == "line":
         return f" ({limit['where']} is {100 * limit['fraction']:.0f} % used)"
     return f" ({OF_SENDERS[by]} limit the {TRAFFIC[direction]})" if by in OF_SENDERS else ""

@@ -47,7 +47,7 @@ def fact_lines(facts: Mapping[str, Any], *, most_delays: int = MOST_DELAYS) -> I
     air = facts["air"]
     if air:
         yield (
-            f"{air['station']} costs most air: {100 * air['airtime_fraction']:.0f} % of the time "
+            f"{air['station']} costs most air time: it uses {100 * air['airtime_fraction']:.0f} % "
             f"for {100 * air['goodput_share']:.0f} % of the goodput"
         )
 

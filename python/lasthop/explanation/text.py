@@ -135,7 +135,7 @@ def suggestion_lines(explanation: "Explanation") -> Iterator[str]:
     for number, gain in enumerate(settings, 1):
         yield from suggestion(explanation, gain, f"{number}.")
     if others:
-        yield "Helps too, but is no setting:"
+        yield "Also helps, but is not a setting:"
     for gain in others:
         yield from suggestion(explanation, gain, "-")
 

@@ -51,7 +51,9 @@ class Aim:
     commands: tuple[Command, ...] = ()
 
 
-EXPLAIN = Command("explain FILE", "where packets wait, what limits whom, and what helps")
+EXPLAIN = Command(
+    "explain FILE", "where packets wait, what limits each flow, and which changes help"
+)
 
 COMPARE = "models"
 """The aim of research, for which any last hop may be chosen."""

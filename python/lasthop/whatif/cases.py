@@ -79,7 +79,7 @@ def case_of_text(text: str) -> Case:
     for part in filter(None, parts(rest, where, EXAMPLE, separator=";")):
         path, equals, value = part.partition("=")
         if not equals or not path.strip() or not value.strip():
-            raise UserError(f'{where}: "{part}" is no setting: expected PATH=VALUE', EXAMPLE)
+            raise UserError(f'{where}: "{part}" is not a setting: expected PATH=VALUE', EXAMPLE)
         settings.append((path.strip(), value.strip()))
     return checked(Case(name.strip(), tuple(settings), where))
 
@@ -134,13 +134,13 @@ def cases_of_file(path: Path) -> list[Case]:
     except OSError as error:
         raise UserError(f"{where}: cannot be read: {error.strerror}") from None
     except UnicodeDecodeError:
-        raise UserError(f"{where}: not TOML: it is no text in UTF-8") from None
+        raise UserError(f"{where}: not TOML: it is not text in UTF-8") from None
     except tomllib.TOMLDecodeError as error:
         raise UserError(f"{where}: not TOML: {error}", f"expected {IN_FILE}") from None
     found: dict[str, list[tuple[str, str]]] = {}
     for number, keys, value in statements(text):
         if keys[0] != "case" or len(keys) < 2 or (len(keys) == 2 and value is not None):
-            raise UserError(f"{where}:{number}: {'.'.join(keys)} is no case: expected {IN_FILE}")
+            raise UserError(f"{where}:{number}: {'.'.join(keys)} is not a case: expected {IN_FILE}")
         settings = found.setdefault(keys[1], [])
         if value is not None:
             settings.append((".".join(keys[2:]), setting_of(value, f"{where}:{number}")))
@@ -159,7 +159,7 @@ def setting_of(value: Any, where: str) -> str:
     try:
         return as_setting(value)
     except TypeError:  # JSON has no dates.
-        raise UserError(f"{where}: {value} is no value of a setting") from None
+        raise UserError(f"{where}: {value} is not the value of a setting") from None
 
 
 def statements(text: str) -> Iterator[tuple[int, list[str], Any]]:

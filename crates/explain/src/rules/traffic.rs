@@ -62,7 +62,7 @@ fn not_prioritised(facts: &Facts<'_>) -> Vec<Cause> {
     }
     let subject = groups.join(", ");
     vec![Cause {
-        sentence: format!("In the Wi-Fi, packets of {subject} wait like all others."),
+        sentence: format!("Packets of {subject} have no priority in the Wi-Fi."),
         weight: if facts.air_is_full() { 0.7 } else { 0.1 },
         remedies: vec![
             Remedy::new("category voice", edits.clone()),
