@@ -147,7 +147,7 @@ def explain_scenario(
     from lasthop.cli.boundary import simulating
     from lasthop.cli.progress import share_bar
     from lasthop.explanation.run import examine
-    from lasthop.explanation.text import candidate_lines, comparison, opening
+    from lasthop.explanation.text import candidate_lines, comparison_lines, run_lines
     from lasthop.extras import need
 
     need("lasthop explain FILE", "scipy")
@@ -161,7 +161,7 @@ def explain_scenario(
             max_time_s=max_time,
         )
     if not as_json:
-        print_lines(opening(found))
+        print_lines(run_lines(found))
     if not list_only:
         with share_bar("comparing changes") as share:
             try:
@@ -173,7 +173,7 @@ def explain_scenario(
     if as_json:
         typer.echo(found.to_json(), nl=False)
         return
-    print_lines(candidate_lines(found) if list_only else comparison(found))
+    print_lines(candidate_lines(found) if list_only else comparison_lines(found))
 
 
 def print_lines(lines: Iterable[str]) -> None:

@@ -40,7 +40,10 @@ class Candidate:
 
 
 def edited(base: Scenario, settings: Settings) -> tuple[Settings, Scenario] | None:
-    """Return an edit that the scenario accepts, and the edited scenario; None without effect."""
+    """Return an edit that the scenario accepts, and the edited scenario.
+
+    The value is None if the scenario refuses the edit, or if the edit changes nothing.
+    """
     for old, new in (("", ""), *ALTERNATIVES):
         named = tuple((new if key == old else key, value) for key, value in settings)
         try:
@@ -53,9 +56,9 @@ def edited(base: Scenario, settings: Settings) -> tuple[Settings, Scenario] | No
 
 
 def causes_of(base: Scenario, causes: Iterable[Mapping[str, Any]]) -> list[Candidate]:
-    """Return the causes whose edit the scenario accepts, and which changes it.
+    """Return the causes with an edit that the scenario accepts and that changes it.
 
-    Two causes with the same edited scenario are one: the first.
+    If two causes have the same edited scenario, only the first is returned.
     """
     return checked(base, ((cause, cause["title"], cause["edits"]) for cause in causes))
 

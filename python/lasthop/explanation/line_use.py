@@ -1,4 +1,4 @@
-"""Whether the Wi-Fi fills the wired line: one line of text for each direction."""
+"""Text on whether the Wi-Fi fills the wired line, one sentence per direction."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
@@ -11,10 +11,10 @@ from lasthop.scenario import Scenario
 __all__ = ["line_use"]
 
 FULL = 0.9
-"""Utilisation above which a line is full, as in the limits of flows. [-]"""
+"""Utilisation above which a line is full, the same as for the limits of flows. [-]"""
 
-OF_SENDERS = {"rwnd": "receive windows", "cwnd": "congestion windows"}
-"""Limits of connections."""
+WINDOWS = {"rwnd": "receive windows", "cwnd": "congestion windows"}
+"""Windows that limit flows, by their names in the facts."""
 
 TRAFFIC = {"down": "downloads", "up": "uploads"}
 
@@ -34,11 +34,11 @@ def line_use(scenario: Scenario, answer: Answer, facts: Mapping[str, Any]) -> It
     facts : mapping
         Facts of the result, see `lasthop.explanation.facts.facts`.
     """
-    known = scenario.typed
+    typed = scenario.typed
     links = {item["name"]: item for item in answer.summary.get("links", ())}
-    if not isinstance(known, CellScenario) or known.wire.rate_bps is None:
+    if not isinstance(typed, CellScenario) or typed.wire.rate_bps is None:
         return
-    rates_bps = {"down": known.wire.rate_bps, "up": known.wire.back_rate_bps or known.wire.rate_bps}
+    rates_bps = {"down": typed.wire.rate_bps, "up": typed.wire.back_rate_bps or typed.wire.rate_bps}
     for direction, rate_bps in rates_bps.items():
         greedy = {
             flow["name"]
@@ -48,21 +48,21 @@ def line_use(scenario: Scenario, answer: Answer, facts: Mapping[str, Any]) -> It
         used = links.get(f"wire/{direction}", {}).get("utilisation")
         if not greedy or not used:
             continue
-        half = used["ci95"] or 0.0
+        ci95 = used["ci95"] or 0.0
         line = (
-            f"the line of {rate_bps / 1e6:g} Mb/s {direction} {carried(answer, direction)}"
+            f"the line of {rate_bps / 1e6:g} Mb/s {direction} {traffic_of(answer, direction)}"
             f"({100 * used['mean']:.0f} % used)"
         )
-        if used["mean"] - half > FULL:
+        if used["mean"] - ci95 > FULL:
             yield f"{line}: it is full; the Wi-Fi does not limit it"
-        elif used["mean"] + half <= FULL:
-            # A gateway's rate is not among the limits.
+        elif used["mean"] + ci95 <= FULL:
+            # The limits do not include the rate of a gateway.
             limit = {} if scenario.get("vsb") else limit_of(greedy, facts["limits"])
             yield f"{line}: it is not full{reason(limit, direction)}"
 
 
-def carried(answer: Answer, direction: str) -> str:
-    """Return the goodput of all flows in a direction in words, if flows are reported."""
+def traffic_of(answer: Answer, direction: str) -> str:
+    """Return the verb of a sentence on a line: with the goodput of a direction if it is known."""
     rates_bps = [
         flow["goodput_bps"]["mean"]
         for flow in answer.summary.get("flows", ())
@@ -82,10 +82,10 @@ def limit_of(greedy: set[str], limits: Sequence[Mapping[str, Any]]) -> Mapping[s
 
 
 def reason(limit: Mapping[str, Any], direction: str) -> str:
-    """Return in words why a line is not full, with the text before them."""
+    """Return why a line is not full, as the end of a sentence; empty if it is not known."""
     by = limit.get("by")
     if by == "air":
         return f"; the Wi-Fi limits it (the air is {100 * limit['fraction']:.0f} % busy)"
     if by == "line":
         return f" ({limit['where']} is {100 * limit['fraction']:.0f} % used)"
-    return f" ({OF_SENDERS[by]} limit the {TRAFFIC[direction]})" if by in OF_SENDERS else ""
+    return f" ({WINDOWS[by]} limit the {TRAFFIC[direction]})" if by in WINDOWS else ""

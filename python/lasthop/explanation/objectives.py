@@ -1,6 +1,6 @@
-"""Objectives: one number per replication, and the condition under which nothing is to improve.
+"""Objectives: one number per replication, and the condition under which no change is compared.
 
-Each objective is a number of which more or less is better:
+Each objective has a number that is better if it is larger, or if it is smaller:
 
 =============  ======================================================================  ======
 objective      number per replication                                                  better
@@ -14,14 +14,14 @@ objective      number per replication                                           
                web pages and flows with an end; without these the 99th percentile of
                the round-trip time
 ``throughput`` goodput of all flows, in bit/s                                          more
-``fairness``   Jain's index of the goodputs of those who always demand more: stations  more
-               of a cell (each direction, if one has both), else flows; also of
-               datagrams at 500 kb/s or more that lose more than 1 %, or get more than
-               the mean of the others
+``fairness``   Jain's index of the goodputs of stations of a cell that always demand   more
+               more (each direction, if a station has both), else of such flows; also
+               of datagrams at 500 kb/s or more that lose more than 1 %, or get more
+               than the mean of the others
 =============  ======================================================================  ======
 
 With a target, calls, delay and throughput are those of the target's flows. Fairness is then the
-target's goodput divided by the mean goodput of all who always demand more.
+target's goodput divided by the mean goodput of all stations or flows that always demand more.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -35,24 +35,24 @@ from lasthop.errors import UserError, nearest
 from lasthop.result import Result
 from lasthop.scenario import Scenario
 
-__all__ = ["OBJECTIVES", "Objective", "Shown", "default_objective", "objective_for"]
+__all__ = ["OBJECTIVES", "Objective", "PrintedQuantity", "default_objective", "objective_for"]
 
 SHORT_DELAY_S = 0.05
-"""99th percentile of the one-way delay below which datagrams are satisfied. [s]"""
+"""99th percentile of the one-way delay up to which datagrams have a short delay. [s]"""
 
 SHORT_COMPLETION_S = 0.5
-"""95th percentile of the completion time below which pages and short flows are satisfied. [s]"""
+"""95th percentile of the completion time up to which pages and short flows are fast. [s]"""
 
 SHORT_RTT_S = 0.05
-"""99th percentile of the round-trip time below which bulk flows are satisfied. [s]"""
+"""99th percentile of the round-trip time up to which bulk flows have a short delay. [s]"""
 
-EVEN = 0.97
-"""Jain's index from which a distribution is even. [-]"""
+EQUAL_SHARES = 0.97
+"""Jain's index from which shares count as equal. [-]"""
 
-LARGE_BPS = 500_000
-"""Rate from which datagrams share with those who always demand more. [bit/s]"""
+MIN_SHARING_BPS = 500_000
+"""Rate from which datagrams may count in the objective ``fairness``. [bit/s]"""
 
-LOST_S = 1.0
+LOSS_PENALTY_S = 1.0
 """Delay that counts for a lost datagram in the objective ``delay``. [s]"""
 
 Row: TypeAlias = Mapping[str, Any]
@@ -60,7 +60,7 @@ Column: TypeAlias = list[float]
 
 
 @dataclass(frozen=True)
-class Shown:
+class PrintedQuantity:
     """A quantity that is printed for an objective."""
 
     title: str
@@ -80,18 +80,18 @@ class Objective:
     name: str
     target: str | None
     direction: int
-    """-1 if less is better, 1 if more is. [-]"""
+    """-1 if less is better, 1 if more is better. [-]"""
     values: Callable[[Result], Column]
     """Returns the number of each replication."""
-    shown: tuple[Shown, ...]
-    """Quantities that are printed; the first stands for the objective."""
+    quantities: tuple[PrintedQuantity, ...]
+    """Quantities that are printed; the first is the quantity of the objective."""
     is_met: Callable[[Result], bool]
-    """Returns whether nothing is to improve."""
+    """Returns whether the objective is met, so that no change is compared."""
     met: str
     """Condition of `is_met`, in words."""
     harms: Callable[[Result, Result], bool] = lambda base, case: False
-    """Returns whether a change is no remedy although the number improves: it takes more than half
-    of the goodput from a flow (``throughput``), or from all flows (``fairness``)."""
+    """Returns whether a change is refused as a remedy although the number improves: it takes more
+    than half of the goodput from a flow (``throughput``), or from all flows (``fairness``)."""
 
 
 def flows_of(scenario: Scenario, target: str | None) -> list[Row]:
@@ -119,7 +119,7 @@ def flows_of(scenario: Scenario, target: str | None) -> list[Row]:
 
 
 def default_objective(scenario: Scenario, target: str | None = None) -> str:
-    """Return the objective of a scenario that states none.
+    """Return the objective of a scenario for which the user does not choose an objective.
 
     It is ``calls`` with calls, ``delay`` with datagrams at a rate, sensors, web pages or flows with
     an end, and ``throughput`` otherwise.
@@ -127,11 +127,11 @@ def default_objective(scenario: Scenario, target: str | None = None) -> str:
     flows = flows_of(scenario, target)
     if call_directions(flows):
         return "calls"
-    return "delay" if any(map(is_short, flows)) else "throughput"
+    return "delay" if any(map(is_delay_sensitive, flows)) else "throughput"
 
 
-def is_short(flow: Row) -> bool:
-    """Return whether a flow neither has an end far away nor keeps a queue full."""
+def is_delay_sensitive(flow: Row) -> bool:
+    """Return whether a flow has datagrams at a rate, sensor reports, web pages, or an end."""
     return is_paced(flow) or bool(flow.get("web")) or bool((flow.get("tcp") or {}).get("segments"))
 
 
@@ -144,7 +144,7 @@ def is_paced(flow: Row) -> bool:
 
 def always_demands(flow: Row) -> bool:
     """Return whether a flow always demands more: bulk TCP, or a greedy source."""
-    return not is_short(flow)
+    return not is_delay_sensitive(flow)
 
 
 def call_directions(flows: Sequence[Row]) -> dict[tuple[str, str], list[str]]:
@@ -225,16 +225,16 @@ def calls(scenario: Scenario, target: str | None) -> Objective:
         -1,
         values,
         (
-            Shown(
+            PrintedQuantity(
                 "99 % of packets within",
                 "ms",
                 1e3,
                 lambda result: worst([delay for delay, _ in directions(result)], 0),
             ),
-            Shown(
+            PrintedQuantity(
                 "", "% lost", 1e2, lambda result: worst([loss for _, loss in directions(result)], 0)
             ),
-            Shown("", f"of {count} directions bad", 1.0, bad),
+            PrintedQuantity("", f"of {count} directions bad", 1.0, bad),
         ),
         is_met,
         "in every run, 99 % of the packets of each call arrive within 150 ms, and at most 1 % are "
@@ -249,7 +249,7 @@ def delay(scenario: Scenario, target: str | None) -> Objective:
     if paced:
         what = "95 % of reports" if all(map(is_over_tcp, paced)) else "99 % of packets"
         title, bound, values = f"{what} within", SHORT_DELAY_S, datagram_delay
-    elif any(map(is_short, flows)):
+    elif any(map(is_delay_sensitive, flows)):
         title, bound, values = "95 % of transfers within", SHORT_COMPLETION_S, completion
     else:
         title, bound, values = "99 % of round trips within", SHORT_RTT_S, round_trip
@@ -262,7 +262,7 @@ def delay(scenario: Scenario, target: str | None) -> Objective:
         target,
         -1,
         measured,
-        (Shown(title, "ms", 1e3, measured),),
+        (PrintedQuantity(title, "ms", 1e3, measured),),
         lambda result: max(measured(result)) <= bound,
         f"in every run, the worst flow has at most {1e3 * bound:g} ms ({title})",
     )
@@ -288,7 +288,7 @@ def datagram_delay(result: Result, flows: Sequence[Row]) -> Column:
     delivered = columns(result, reports, "report_delivery", 0.0)
     losses += [[1.0 - value for value in column] for column in delivered]
     each = [
-        [d + LOST_S * p for d, p in zip(delay, loss, strict=True)]
+        [d + LOSS_PENALTY_S * p for d, p in zip(delay, loss, strict=True)]
         for delay, loss in zip(delays, losses, strict=True)
     ]
     return worst(each, result.replications)
@@ -297,7 +297,7 @@ def datagram_delay(result: Result, flows: Sequence[Row]) -> Column:
 def completion(result: Result, flows: Sequence[Row]) -> Column:
     """Return the worst completion time of web pages and flows with an end. [s]"""
     most = result.scenario.typed.duration_s
-    short = [flow for flow in flows if is_short(flow)]
+    short = [flow for flow in flows if is_delay_sensitive(flow)]
     classes = result.sample_tree.get("classes", {})
     found = []
     for name in dict.fromkeys(flow["class"] for flow in short):
@@ -346,7 +346,7 @@ def throughput(scenario: Scenario, target: str | None) -> Objective:
         target,
         1,
         values,
-        (Shown("goodput", "Mb/s", 1e-6, values),),
+        (PrintedQuantity("goodput", "Mb/s", 1e-6, values),),
         is_met,
         "each flow is limited by its application, and loses at most 1 %",
         harms=(lambda base, case: False) if target else starves_a_flow,
@@ -381,11 +381,11 @@ def is_satisfied(result: Result, flow: Row) -> bool:
 
 
 def shares(result: Result) -> list[list[float]]:
-    """Return the goodputs of those who share, in each replication. [bit/s]
+    """Return the goodputs that the objective ``fairness`` compares, in each replication. [bit/s]
 
-    They are stations of a cell, each direction for itself if a station has both; else flows. A
-    station or flow shares if it always demands more. Datagrams at `LARGE_BPS` or more share too,
-    unless they are satisfied with less than the mean of the others.
+    They belong to the stations of a cell that always demand more, or to such flows without a cell.
+    If a station has both directions, each direction counts separately. Datagrams at
+    `MIN_SHARING_BPS` or more count if they lose more than 1 %, or get more than the mean.
     """
     flows: list[Row] = result.scenario.to_dict()["flows"]
     demanding = [flow for flow in flows if always_demands(flow)]
@@ -420,7 +420,7 @@ def shares(result: Result) -> list[list[float]]:
 
 def is_large(flow: Row) -> bool:
     """Return whether a flow is datagrams at a large rate."""
-    return bool(flow.get("udp")) and flow["udp"]["rate_bps"] >= LARGE_BPS
+    return bool(flow.get("udp")) and flow["udp"]["rate_bps"] >= MIN_SHARING_BPS
 
 
 def fairness(scenario: Scenario, target: str | None) -> Objective:
@@ -452,24 +452,24 @@ def fairness(scenario: Scenario, target: str | None) -> Objective:
         ]
 
     if target is None:
-        shown = Shown("Jain's index", "", 1.0, jain)
+        printed = PrintedQuantity("Jain's index", "", 1.0, jain)
         return Objective(
             "fairness",
             None,
             1,
             jain,
-            (shown,),
-            lambda result: min(jain(result)) >= EVEN,
-            f"in every run, Jain's index is at least {EVEN:g}",
+            (printed,),
+            lambda result: min(jain(result)) >= EQUAL_SHARES,
+            f"in every run, Jain's index is at least {EQUAL_SHARES:g}",
             harms=starves_all,
         )
-    shown = Shown("part of an equal share", "%", 1e2, relative)
+    printed = PrintedQuantity("part of an equal share", "%", 1e2, relative)
     return Objective(
         "fairness",
         target,
         1,
         relative,
-        (shown,),
+        (printed,),
         lambda result: min(relative(result)) >= 0.9,
         "in every run, the target gets at least 90 % of an equal share",
         harms=starves_all,

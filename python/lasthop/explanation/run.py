@@ -17,11 +17,11 @@ from lasthop.tuning.runs import fresh_seed
 
 __all__ = ["Explanation", "examine", "explain"]
 
-FEWEST = 3
-"""Least replications of the run that is explained: fewer have no intervals."""
+MIN_REPLICATIONS = 3
+"""Least replications of the run that is explained, so that it has useful intervals."""
 
-SATISFIED = 8
-"""Replications with another seed that must meet the objective too, before nothing is compared."""
+CONFIRMING_REPLICATIONS = 8
+"""Replications with another seed. If they also meet the objective, no change is compared."""
 
 
 class Explanation:
@@ -50,13 +50,13 @@ class Explanation:
         self,
         result: Result,
         objective: Objective,
-        found: Mapping[str, Any],
+        run_facts: Mapping[str, Any],
         candidates: Sequence[Candidate],
     ) -> None:
         self.scenario = result.scenario
         self.objective = objective
         self.result = result
-        self.facts = dict(found)
+        self.facts = dict(run_facts)
         self.candidates = list(candidates)
         self.causes: list[Gain] = []
         self.suggestions: list[Gain] = []
@@ -71,7 +71,7 @@ class Explanation:
 
     @property
     def is_met(self) -> bool:
-        """Whether the objective is met in every run, so that there is nothing to improve."""
+        """Whether the objective is met in every run."""
         return all(map(self.objective.is_met, (self.result, *self._more)))
 
     @property
@@ -95,7 +95,9 @@ class Explanation:
         """
         if self.is_met:
             seed = fresh_seed(self.scenario.typed.seed)
-            again = Scenario(self.scenario, [("replications", SATISFIED), ("seed", seed)])
+            again = Scenario(
+                self.scenario, [("replications", CONFIRMING_REPLICATIONS), ("seed", seed)]
+            )
             self._more = [simulate(again, tails=True, jobs=jobs, max_time_s=max_time_s)]
         if self.is_met:
             return
@@ -278,9 +280,9 @@ def examine(
     progress: ProgressCallback | None = None,
     max_time_s: float | None = None,
 ) -> Explanation:
-    """Simulate a scenario as it is; return its explanation without compared causes."""
-    wanted = objective_for(scenario, objective, target)
-    count = max(scenario.typed.replications, FEWEST)
+    """Simulate a scenario as it is; return its explanation without a comparison of changes."""
+    improved = objective_for(scenario, objective, target)
+    count = max(scenario.typed.replications, MIN_REPLICATIONS)
     base = (
         scenario
         if count == scenario.typed.replications
@@ -289,5 +291,5 @@ def examine(
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", RuntimeWarning)
         result = simulate(base, tails=True, jobs=jobs, progress=progress, max_time_s=max_time_s)
-    found = facts(base, result)
-    return Explanation(result, wanted, found, causes_of(base, found["causes"]))
+    run_facts = facts(base, result)
+    return Explanation(result, improved, run_facts, causes_of(base, run_facts["causes"]))

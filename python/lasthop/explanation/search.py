@@ -32,19 +32,19 @@ __all__ = ["Gain", "Search"]
 
 
 @dataclass(frozen=True)
-class Effort:
-    """Numbers of runs of a search."""
+class SearchSize:
+    """Numbers of changes and runs in the stages of a search."""
 
     screening: int = 3
     """Replications of each change in the screening."""
-    selected: int = 6
-    """Causes, and remedies, that pass the screening."""
-    finalists: int = 3
+    changes_selected: int = 6
+    """Causes that pass the screening, and settings that pass it."""
+    causes_confirmed: int = 3
     """Causes that are confirmed."""
-    suggested: int = 4
-    """Settings that are confirmed, of the remedies."""
-    beyond: int = 2
-    """Remedies that are no setting, and that pass the screening and the selection."""
+    settings_confirmed: int = 4
+    """Remedies that are confirmed and are settings."""
+    other_remedies: int = 2
+    """Remedies that are not settings, and that pass the screening and the selection."""
     replications: int = 12
     """Replications of the confirmation."""
     rounds: int = 2
@@ -53,20 +53,28 @@ class Effort:
     """Whether all stages have shortened runs."""
 
     @property
-    def selecting(self) -> int:
+    def selection_replications(self) -> int:
         """Replications of the selection."""
         return max(self.replications // 2, 3)
 
 
-SMALLER = Effort(2, selected=4, finalists=2, suggested=3, beyond=1, replications=8, rounds=1)
-"""Effort of a search in a scenario with long runs."""
-
-EFFORTS = (
-    (4e5, Effort()),
-    (1.5e6, SMALLER),
-    (inf, replace(SMALLER, replications=6, is_short=True)),
+SMALL_SEARCH = SearchSize(
+    2,
+    changes_selected=4,
+    causes_confirmed=2,
+    settings_confirmed=3,
+    other_remedies=1,
+    replications=8,
+    rounds=1,
 )
-"""Largest number of events of a replication, and the effort of a search up to it."""
+"""Size of a search in a scenario with long runs."""
+
+SEARCH_SIZES = (
+    (4e5, SearchSize()),
+    (1.5e6, SMALL_SEARCH),
+    (inf, replace(SMALL_SEARCH, replications=6, is_short=True)),
+)
+"""Largest number of events of a replication, and the size of a search up to this number."""
 
 CONFIDENCE = 0.99
 """Probability with which the intervals of all remedies' gains hold at the same time. [-]"""
@@ -74,23 +82,23 @@ CONFIDENCE = 0.99
 CAUSE_CONFIDENCE = 0.95
 """Probability with which the intervals of all causes' gains hold at the same time. [-]"""
 
-SURE = 1.2
+MIN_GAIN_RATIO = 1.2
 """Least ratio of a remedy's mean gain to the standard deviation of its gain over replications, in
 the confirmation. A smaller gain may vanish with 20 other seeds. [-]"""
 
-SURE_IN_ALL = 1.0
+MIN_GAIN_RATIO_ALL_SEEDS = 1.0
 """Least ratio of a remedy's mean gain to the standard deviation of its gain, over all seeds of
 selection and confirmation. [-]"""
 
-OFTEN = 0.8
-"""Least part of the replications in which a remedy helps: a mean may be that of a few runs. [-]"""
+MIN_HELPFUL_PART = 0.8
+"""Least part of the replications in which a remedy must help, so that no few runs decide. [-]"""
 
-WORTH = 0.01
-"""Least gain of a remedy, as part of the present value. [-]"""
+MIN_RELATIVE_GAIN = 0.01
+"""Least gain of a remedy, as part of the value of the scenario as it is. [-]"""
 
 Progress: TypeAlias = Callable[[float, float], bool | None]
-"""Function that is called with the simulated time so far and that of the whole search, at most
-[s]; the search stops if it returns False."""
+"""Function that is called with the simulated time so far, and with the largest simulated time of
+the whole search [s]; the search stops if it returns False."""
 
 
 @dataclass(frozen=True)
@@ -99,7 +107,7 @@ class Gain:
 
     candidate: Candidate
     difference: Difference
-    """Changed less present value of the objective."""
+    """Difference of the objective: with the change, less without it."""
     base: Result
     result: Result
 
@@ -127,7 +135,7 @@ class Search:
     objective : Objective
         Number to improve.
     events : float
-        Events of a replication, which choose one of `EFFORTS`.
+        Events of a replication, which choose one of `SEARCH_SIZES`.
     replications : int, optional
         Replications of the confirmation.
     jobs : int, optional
@@ -152,10 +160,10 @@ class Search:
         self.progress = progress
         self.runs = 0
         """Number of simulated replications."""
-        effort = next(effort for most, effort in EFFORTS if events <= most)
+        size = next(size for most, size in SEARCH_SIZES if events <= most)
         if replications is not None:
-            effort = replace(effort, replications=replications)
-        self.effort = effort
+            size = replace(size, replications=replications)
+        self.size = size
         self._stages = 0
         self._done_s = self._total_s = 0.0
         self._samples: dict[str, Samples] = {}
@@ -165,7 +173,7 @@ class Search:
     ) -> tuple[list[Gain], list[Gain]]:
         """Return the gains of the best causes and of the best remedies, the best first.
 
-        Remedies that are no setting follow the settings.
+        Remedies that are settings come first.
 
         Raises
         ------
@@ -176,23 +184,27 @@ class Search:
         """
         if not causes and not remedies:
             return [], []
-        effort = self.effort
-        shorter = [each for each in shortened(self.base) if each[0] in ("warmup", "duration")]
-        usual = shorter if effort.is_short else []
-        self._plan(len(causes), len(remedies), shorter, usual)
+        size = self.size
+        short_settings = [
+            each for each in shortened(self.base) if each[0] in ("warmup", "duration")
+        ]
+        run_settings = short_settings if size.is_short else []
+        self._plan(len(causes), len(remedies), short_settings, run_settings)
         every = [*causes, *remedies]
-        screened = self._stage("screening", every, effort.screening, shorter, kept=False)
-        best = self._best(causes, screened, effort.selected)
-        good = self._helpful(remedies, screened, effort.selected)
-        selected = self._stage("selecting", [*best, *good], effort.selecting, usual)
-        best = self._best(best, selected, effort.finalists)
-        good = self._helpful(good, selected, effort.suggested)
-        confirmed = self._stage("confirming", [*best, *good], effort.replications, usual)
-        for _ in range(effort.rounds):
+        screened = self._stage("screening", every, size.screening, short_settings, kept=False)
+        best = self._best(causes, screened, size.changes_selected)
+        good = self._helpful(remedies, screened, size.changes_selected)
+        selected = self._stage(
+            "selecting", [*best, *good], size.selection_replications, run_settings
+        )
+        best = self._best(best, selected, size.causes_confirmed)
+        good = self._helpful(good, selected, size.settings_confirmed)
+        confirmed = self._stage("confirming", [*best, *good], size.replications, run_settings)
+        for _ in range(size.rounds):
             close = self._too_close(best)
             if not close:
                 break
-            self._stage("comparing", close, 2 * effort.replications, usual)
+            self._stage("comparing", close, 2 * size.replications, run_settings)
         best = sorted(best, key=self._mean_gain, reverse=True)
         first = [self._judged(each, confirmed, CAUSE_CONFIDENCE) for each in best]
         helping = [self._judged(each, confirmed, CONFIDENCE) for each in good]
@@ -247,19 +259,27 @@ class Search:
         self,
         causes: int,
         remedies: int,
-        shorter: Sequence[tuple[str, object]],
-        usual: Sequence[tuple[str, object]],
+        short_settings: Sequence[tuple[str, object]],
+        run_settings: Sequence[tuple[str, object]],
     ) -> None:
         """Set the simulated time of the first three stages."""
-        effort = self.effort
-        short_s, usual_s = (Scenario(self.base, each).typed.duration_s for each in (shorter, usual))
-        selected = 1 + min(causes, effort.selected) + min(remedies, effort.selected + effort.beyond)
-        finalists = (
-            1 + min(causes, effort.finalists) + min(remedies, effort.suggested + effort.beyond)
+        size = self.size
+        short_s, run_s = (
+            Scenario(self.base, each).typed.duration_s for each in (short_settings, run_settings)
         )
-        screening = effort.screening * (1 + causes + remedies)
-        confirmation = effort.selecting * selected + effort.replications * finalists
-        self._total_s = short_s * screening + usual_s * confirmation
+        selected = (
+            1
+            + min(causes, size.changes_selected)
+            + min(remedies, size.changes_selected + size.other_remedies)
+        )
+        confirmed = (
+            1
+            + min(causes, size.causes_confirmed)
+            + min(remedies, size.settings_confirmed + size.other_remedies)
+        )
+        screening = size.screening * (1 + causes + remedies)
+        later_stages = size.selection_replications * selected + size.replications * confirmed
+        self._total_s = short_s * screening + run_s * later_stages
 
     def _judged(
         self, candidate: Candidate, confirmed: Mapping[str, Gain], confidence: float
@@ -298,7 +318,7 @@ class Search:
         }
         return [
             *self._best(by_kind[True], gains, settings),
-            *self._best(by_kind[False], gains, self.effort.beyond),
+            *self._best(by_kind[False], gains, self.size.other_remedies),
         ]
 
     def _mean_gain(self, candidate: Candidate) -> float:
@@ -326,16 +346,22 @@ class Search:
         every = self._gains(samples.base, samples.case)
         ours = self.objective.values(gain.base)
         changes = self._gains(ours, self.objective.values(gain.result))
-        is_steady = steadiness(changes) >= SURE and steadiness(every) >= SURE_IN_ALL
-        is_frequent = sum(change > 0.0 for change in changes) >= OFTEN * len(changes)
-        return is_steady and is_frequent and fmean(changes) >= WORTH * abs(fmean(ours))
+        is_significant = (
+            gain_ratio(changes) >= MIN_GAIN_RATIO and gain_ratio(every) >= MIN_GAIN_RATIO_ALL_SEEDS
+        )
+        is_frequent = sum(change > 0.0 for change in changes) >= MIN_HELPFUL_PART * len(changes)
+        return (
+            is_significant
+            and is_frequent
+            and fmean(changes) >= MIN_RELATIVE_GAIN * abs(fmean(ours))
+        )
 
     def _gains(self, ours: Sequence[float], theirs: Sequence[float]) -> list[float]:
         """Return the gain of each replication."""
         return [self.objective.direction * (b - a) for a, b in zip(ours, theirs, strict=True)]
 
 
-def steadiness(gains: Sequence[float]) -> float:
+def gain_ratio(gains: Sequence[float]) -> float:
     """Return the ratio of the mean gain to the standard deviation of the gains. [-]"""
     spread = stdev(gains) if len(gains) > 1 else inf
     return fmean(gains) / spread if spread > 0.0 else inf

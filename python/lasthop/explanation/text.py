@@ -10,7 +10,7 @@ from lasthop.digits import decimals, estimate, signed
 from lasthop.display.delays import headlines
 from lasthop.explanation.line_use import line_use
 from lasthop.explanation.lines import fact_lines
-from lasthop.explanation.objectives import Objective, Shown, flows_of
+from lasthop.explanation.objectives import Objective, PrintedQuantity, flows_of
 from lasthop.paired import judge
 from lasthop.result import Result
 from lasthop.scenario import Scenario
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from lasthop.explanation.run import Explanation
     from lasthop.explanation.search import Gain
 
-__all__ = ["candidate_lines", "command", "comparison", "opening", "text"]
+__all__ = ["candidate_lines", "command", "comparison_lines", "run_lines", "text"]
 
 PURPOSES = {
     "calls": "good calls",
@@ -44,11 +44,11 @@ def command(
 
 def text(explanation: "Explanation") -> Iterator[str]:
     """Yield the lines of an explanation."""
-    yield from opening(explanation)
-    yield from comparison(explanation)
+    yield from run_lines(explanation)
+    yield from comparison_lines(explanation)
 
 
-def opening(explanation: "Explanation") -> Iterator[str]:
+def run_lines(explanation: "Explanation") -> Iterator[str]:
     """Yield the lines that need only the run as it is."""
     objective, result = explanation.objective, explanation.result
     target = f" for {objective.target}" if objective.target else ""
@@ -60,42 +60,45 @@ def opening(explanation: "Explanation") -> Iterator[str]:
         yield aim
         yield from headlines([call for call in calls if names & set(call.flows)])
     else:
-        yield f"{aim}; now {', '.join(measured(shown, result) for shown in objective.shown)}"
+        values = [mean_with_interval(quantity, result) for quantity in objective.quantities]
+        yield f"{aim}; now {', '.join(values)}"
     yield ""
     yield from fact_lines(explanation.facts)
     yield from line_use(explanation.scenario, result, explanation.facts)
 
 
-def comparison(explanation: "Explanation") -> Iterator[str]:
+def comparison_lines(explanation: "Explanation") -> Iterator[str]:
     """Yield the lines on causes and remedies, none before they were compared."""
     if explanation.is_met:
         yield f"Nothing to improve: {explanation.objective.met}."
     if not explanation.replications:
         return
     yield ""
-    yield from present_lines(explanation)
+    yield from baseline_lines(explanation)
     yield from cause_lines(explanation)
     yield ""
     yield from suggestion_lines(explanation)
 
 
-def present_lines(explanation: "Explanation") -> Iterator[str]:
-    """Yield the values of the scenario as it is, in the runs of the comparison."""
+def baseline_lines(explanation: "Explanation") -> Iterator[str]:
+    """Yield a line with the values of the scenario as it is, in the runs of the comparison."""
     gains = [*explanation.causes, *explanation.suggestions]
     if gains:
         base, pairs = gains[0].base, gains[0].difference.pairs
-        values = ", ".join(present(shown, base) for shown in explanation.objective.shown)
+        values = ", ".join(
+            mean_text(quantity, base) for quantity in explanation.objective.quantities
+        )
         yield f"Now, in {pairs} runs with other seeds: {values}"
 
 
-def measured(shown: Shown, result: Result) -> str:
+def mean_with_interval(quantity: PrintedQuantity, result: Result) -> str:
     """Return the mean of a quantity over all replications, with its interval."""
-    values = shown.values(result)
+    values = quantity.values(result)
     difference = judge([0.0] * len(values), values, 0)
     half = difference.ci95 or 0.0
-    mean = shown.scale * fmean(values)
-    number = estimate(mean, shown.scale * half) if half else f"{mean:.3g}"
-    return f"{shown.title} {number} {shown.unit}".strip()
+    mean = quantity.scale * fmean(values)
+    number = estimate(mean, quantity.scale * half) if half else f"{mean:.3g}"
+    return f"{quantity.title} {number} {quantity.unit}".strip()
 
 
 def candidate_lines(explanation: "Explanation") -> Iterator[str]:
@@ -107,7 +110,7 @@ def candidate_lines(explanation: "Explanation") -> Iterator[str]:
 
 
 def cause_lines(explanation: "Explanation") -> Iterator[str]:
-    """Yield the first cause, and those that follow."""
+    """Yield the first cause, and the causes that follow."""
     if not explanation.causes:
         yield (
             f"No cause found: none of {len(explanation.candidates)} edits improves the objective "
@@ -117,10 +120,10 @@ def cause_lines(explanation: "Explanation") -> Iterator[str]:
     first, *others = explanation.causes
     yield f"Cause: {first.candidate.title} ({first.candidate.subject})"
     yield f"  {first.candidate.sentence}"
-    yield f"  Without it: {change(explanation.objective, first)}"
+    yield f"  Without it: {change_text(explanation.objective, first)}"
     for gain in others:
         name = f"{gain.candidate.title} ({gain.candidate.subject})"
-        yield f"Also: {name}: {change(explanation.objective, gain)}"
+        yield f"Also: {name}: {change_text(explanation.objective, gain)}"
 
 
 def suggestion_lines(explanation: "Explanation") -> Iterator[str]:
@@ -133,42 +136,42 @@ def suggestion_lines(explanation: "Explanation") -> Iterator[str]:
     else:
         yield "Settings that help:"
     for number, gain in enumerate(settings, 1):
-        yield from suggestion(explanation, gain, f"{number}.")
+        yield from remedy_lines(explanation, gain, f"{number}.")
     if others:
         yield "Also helps, but is not a setting:"
     for gain in others:
-        yield from suggestion(explanation, gain, "-")
+        yield from remedy_lines(explanation, gain, "-")
 
 
-def suggestion(explanation: "Explanation", gain: "Gain", mark: str) -> Iterator[str]:
+def remedy_lines(explanation: "Explanation", gain: "Gain", mark: str) -> Iterator[str]:
     """Yield a remedy with its gain, and its command."""
     candidate = gain.candidate
     name = f"{candidate.title} {candidate.place}".rstrip()
     yield f"{mark} {name}"
-    yield f"   {change(explanation.objective, gain)}"
+    yield f"   {change_text(explanation.objective, gain)}"
     yield f"   {command(explanation.scenario, candidate.settings)}"
 
 
-def change(objective: Objective, gain: "Gain") -> str:
-    """Return what a change leads to: the first quantity with its difference, and the others."""
-    first, *others = objective.shown
+def change_text(objective: Objective, gain: "Gain") -> str:
+    """Return the quantities after a change; the first has its difference from the base."""
+    first, *others = objective.quantities
     difference = judge(first.values(gain.base), first.values(gain.result), 0)
     mean = first.scale * (difference.mean or 0.0)
     half = first.scale * (difference.ci95 or 0.0)
-    words = present(first, gain.result)
+    words = mean_text(first, gain.result)
     if half:
         words += f" ({signed(mean, half)} ± {half:.{decimals(mean, half)}f})"
-    return ", ".join([words, *(present(shown, gain.result) for shown in others)])
+    return ", ".join([words, *(mean_text(quantity, gain.result) for quantity in others)])
 
 
-def present(shown: Shown, result: Result) -> str:
+def mean_text(quantity: PrintedQuantity, result: Result) -> str:
     """Return the mean of a quantity over all replications."""
-    mean = shown.scale * fmean(shown.values(result))
-    return f"{shown.title} {short(mean)} {shown.unit}".strip()
+    mean = quantity.scale * fmean(quantity.values(result))
+    return f"{quantity.title} {rounded(mean)} {quantity.unit}".strip()
 
 
-def short(value: float) -> str:
-    """Return a number with two or three digits, and whole from 100."""
+def rounded(value: float) -> str:
+    """Return a number with two or three digits, and as an integer from 100."""
     if abs(value) >= 100.0:
         return f"{value:.0f}"
     return f"{value:.3g}" if abs(value) >= 1.0 else f"{value:.2g}"
