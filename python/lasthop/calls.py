@@ -1,5 +1,4 @@
-"""Calls of an answer: how late and how lossy each direction is, and whether this is good enough.
-
+"""Calls of an answer: delay, loss and verdict of each direction.
 A call is a station or wired host with paced datagrams in both directions. ``lasthop tune --for
 calls`` uses the same limits.
 """
@@ -17,7 +16,16 @@ from lasthop.models.reading import UdpFlow
 if TYPE_CHECKING:
     from lasthop.scenario import Scenario
 
-__all__ = ["DELAY_P99_S", "LOSS", "OF_CALL", "Call", "Facts", "call_of", "facts_of", "is_paced"]
+__all__ = [
+    "DELAY_P99_S",
+    "FLOW_NAME",
+    "LOSS",
+    "Call",
+    "CallFacts",
+    "call_facts",
+    "call_of",
+    "is_paced",
+]
 
 DELAY_P99_S = _core.CALL_DELAY_P99_S
 """Largest 99th percentile of a good call's one-way delay. ITU-T G.114 recommends at most this delay
@@ -27,14 +35,14 @@ LOSS = _core.CALL_LOSS
 """Largest fraction of lost datagrams of a good call. [-]"""
 
 MOST_CALLS = 2
-"""Most calls that are shown one by one; of more calls the worst is shown."""
+"""Most calls that are shown separately; of more calls only the worst is shown."""
 
 GOOD, UNCERTAIN, BAD = "good", "uncertain", "bad"
 """Verdicts, the best first."""
 
 RANKS = {GOOD: 0, UNCERTAIN: 1, BAD: 2}
 
-OF_CALL = re.compile(r"(?P<who>.+)/(?:\w+-)?(?P<direction>up|down)/(?P<number>\d+)")
+FLOW_NAME = re.compile(r"(?P<owner>.+)/(?:\w+-)?(?P<direction>up|down)/(?P<number>\d+)")
 """Name of a flow of a station or host with its direction, such as ``phone/udp-up/1``."""
 
 
@@ -102,12 +110,12 @@ class Call:
 
     def to_dict(self) -> dict[str, Any]:
         """Return the direction as facts contain it; `call_of` reads it again."""
-        late = self.delay_p99_s
+        delay_p99 = self.delay_p99_s
         return {
             "name": self.name,
             "direction": self.direction,
             "flows": list(self.flows),
-            "delay_p99_s": None if late is None else late.to_dict(),
+            "delay_p99_s": None if delay_p99 is None else delay_p99.to_dict(),
             "loss": self.loss.to_dict(),
             "verdict": self.verdict,
             "waits_at": self.waits_at,
@@ -115,7 +123,7 @@ class Call:
 
 
 @dataclass(frozen=True)
-class Facts:
+class CallFacts:
     """Calls of an answer, and the queues in which datagrams wait.
 
     Attributes
@@ -130,7 +138,7 @@ class Facts:
     waits: Mapping[str, tuple[str, float]] = field(default_factory=dict)
 
 
-def facts_of(summary: Mapping[str, Any], scenario: "Scenario | None") -> Facts:
+def call_facts(summary: Mapping[str, Any], scenario: "Scenario | None") -> CallFacts:
     """Return the calls of an answer, and the queues in which datagrams wait.
 
     Parameters
@@ -142,9 +150,9 @@ def facts_of(summary: Mapping[str, Any], scenario: "Scenario | None") -> Facts:
         which flows are paced.
     """
     if scenario is None:
-        return Facts()
+        return CallFacts()
     if not any(is_paced(flow) for flow in scenario.typed.flows):
-        return Facts()
+        return CallFacts()
     return _read(json.loads(_core.explain(scenario.to_json(), json.dumps(summary))))
 
 
@@ -172,14 +180,14 @@ def call_of(item: Mapping[str, Any]) -> Call:
     )
 
 
-def _read(explained: Mapping[str, Any]) -> Facts:
+def _read(explained: Mapping[str, Any]) -> CallFacts:
     calls = [call_of(item) for item in explained.get("calls", ())]
     waits = {}
     for item in explained.get("delays", ()):
         if parts := item.get("parts", ()):
             longest = max(parts, key=lambda part: float(part["wait_s"]))
             waits[str(item["flow"])] = str(longest["queue"]), float(longest["share"])
-    return Facts(calls, waits)
+    return CallFacts(calls, waits)
 
 
 def _estimate(found: Mapping[str, Any] | None) -> Estimate | None:

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 import lasthop as lh
-from lasthop.calls import DELAY_P99_S, LOSS, Facts, facts_of
+from lasthop.calls import DELAY_P99_S, LOSS, CallFacts, call_facts
 from lasthop.cli.sweep import print_sweep
 from lasthop.display.columns import DELAY_P99
 from lasthop.display.delays import Delays
@@ -63,7 +63,7 @@ def test_a_verdict_is_uncertain_if_an_interval_includes_a_limit(
 ) -> None:
     values = [{"mean": mean, "ci95": ci95} for mean, ci95 in (delay, lost)]
     summary = with_values(home, *values)
-    up, down = facts_of(summary, home.scenario).calls
+    up, down = call_facts(summary, home.scenario).calls
     assert (up.name, up.direction, up.verdict) == ("phone", "up", verdict)
     assert (down.direction, down.verdict) == ("down", "good")
 
@@ -74,14 +74,14 @@ def test_datagrams_in_one_direction_or_of_a_greedy_source_are_no_call() -> None:
         found = lh.simulate({**HOME, "station": stations}, replications=1)
         assert not Delays.of(found).calls
         assert bool(Delays.of(found)) is ("udp_down" not in phone)
-    assert facts_of(found.summary, None) == Facts()
+    assert call_facts(found.summary, None) == CallFacts()
 
 
 def test_the_first_lines_are_the_answer_about_the_call(lasthop: Lasthop) -> None:
     lines = lasthop("simulate", EXAMPLES / "home-call.toml").stdout.splitlines()[:12]
     assert lines[0] == "a call in a household"
     assert lines[1].startswith("phone's call up: bad: 99 % of packets within 326 ± 6")
-    assert "ms (150 wanted), 0.2 ± 0.6 % lost" in lines[1]
+    assert "ms (limit 150), 0.2 ± 0.6 % lost" in lines[1]
     assert lines[2].startswith("phone's call down: good: 99 % of packets within 122 ± 6 ms, 0 %")
     rows = [line.split() for line in lines if line.startswith("phone ")]
     assert [row[1:3] for row in rows] == [["up", "bad"], ["down", "good"]]

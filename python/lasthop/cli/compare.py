@@ -172,9 +172,9 @@ def print_comparison(comparison: Comparison, options: Mapping[str, object]) -> N
     """Print every quantity: predicted, simulated with interval, difference."""
     delays = Delays.of(comparison.simulation)
     print_runs(comparison.simulation, delays)
-    for part in delays.parts():
-        typer.echo(f"simulated {part.title}:")
-        print_table(part.heads, part.rows, part.names, MOST_ROWS)
+    for table in delays.tables():
+        typer.echo(f"simulated {table.title}:")
+        print_table(table.heads, table.rows, table.names, MOST_ROWS)
     if options and comparison.prediction is not None:
         given = ", ".join(f"{name} {value}" for name, value in options.items())
         model = comparison.prediction.summary["model"]

@@ -15,7 +15,7 @@ import typer
 from lasthop.cli.screen import screen_width
 from lasthop.display.columns import COLUMNS, TITLES, called, of_shares, printed, shown_columns
 from lasthop.display.delays import MOST_ROWS as FEW_ROWS
-from lasthop.display.delays import Delays, remaining
+from lasthop.display.delays import Delays, unshown_columns
 
 if TYPE_CHECKING:
     from lasthop.answer import Answer
@@ -45,12 +45,12 @@ def print_answer(answer: "Answer", delays: Delays | None = None) -> None:
         Its delays, if they are known already.
     """
     summary = answer.summary
-    parts = list((Delays.of(answer) if delays is None else delays).parts())
-    for part in parts:
-        print_table(part.heads, part.rows, part.names, FEW_ROWS)
+    tables = list((Delays.of(answer) if delays is None else delays).tables())
+    for table in tables:
+        print_table(table.heads, table.rows, table.names, FEW_ROWS)
     for list_name in COLUMNS:
         items = printed(summary, list_name)
-        shown = remaining(parts, list_name, items, shown_columns(items, list_name))
+        shown = unshown_columns(tables, list_name, items, shown_columns(items, list_name))
         if list_name == "classes":
             shown = [of_shares(column, answer.scenario.typed) for column in shown]
         if shown:

@@ -14,7 +14,7 @@ from lasthop.display.columns import (
     printed,
     shown_columns,
 )
-from lasthop.display.delays import Delays, remaining
+from lasthop.display.delays import Delays, unshown_columns
 from lasthop.display.page import MOST_ROWS, Page, Table
 from lasthop.display.swept import delay_table
 from lasthop.display.text import counted
@@ -90,13 +90,13 @@ def about(summary: Mapping[str, Any]) -> str:
 
 def tables(summary: Mapping[str, Any], known: Typed | None, delays: Delays) -> list[Table]:
     """Return the tables of delays, and a table for each list that has something to show."""
-    parts = list(delays.parts())
-    found = [Table(part.title, part.heads, part.rows, part.names) for part in parts]
+    tables = list(delays.tables())
+    found = [Table(table.title, table.heads, table.rows, table.names) for table in tables]
     first = "flows" if isinstance(known, CsmaScenario) else None
     order = sorted(LISTS, key=lambda name: name != first)
     for name in order:
         items = printed(summary, name)
-        columns = remaining(parts, name, items, shown_columns(items, name))
+        columns = unshown_columns(tables, name, items, shown_columns(items, name))
         if not columns:
             continue
         if name == "classes" and known is not None:

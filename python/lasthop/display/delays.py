@@ -7,7 +7,16 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
-from lasthop.calls import DELAY_P99_S, LOSS, MOST_CALLS, RANKS, Call, Facts, facts_of, is_paced
+from lasthop.calls import (
+    DELAY_P99_S,
+    LOSS,
+    MOST_CALLS,
+    RANKS,
+    Call,
+    CallFacts,
+    call_facts,
+    is_paced,
+)
 from lasthop.digits import estimate
 from lasthop.display.columns import (
     COLUMNS,
@@ -29,11 +38,11 @@ __all__ = [
     "MOST_ROWS",
     "OF_DATAGRAMS",
     "OF_REPORTS",
+    "DelayTable",
     "Delays",
-    "Part",
+    "completion_columns",
     "headlines",
-    "quantities_of",
-    "remaining",
+    "unshown_columns",
 ]
 
 Item = Mapping[str, Any]
@@ -65,32 +74,32 @@ OF_TRANSFERS = tuple(
 """Quantities of web connections and of finite flows."""
 
 LATEST = ("one_way_delay_p99_s", "report_delay_p95_s", "completion_p95_s", "completion_s")
-"""Delays by which items are sorted."""
+"""Quantities by which items are sorted."""
 
 WAITS = "waits in\n(share of delay)"
-"""Head of the column of queues."""
+"""Header of the column of queues."""
 
 
 @dataclass(frozen=True)
-class Part:
+class DelayTable:
     """A table of delays.
 
     Attributes
     ----------
     title : str
-        Words above it.
+        Title above the table.
     heads : sequence of str
-        Heads of its columns, with line breaks.
+        Headers of the columns, with line breaks.
     rows : sequence of sequences of str
-        Its cells.
+        Cells of the table.
     names : int
-        Number of its columns of words, which come first.
+        Number of columns with text, which come first.
     list_name : str
-        List of the answer that has its items.
+        List of the answer that has the items.
     items : sequence of mappings
-        The items.
+        Items of the rows.
     columns : sequence of Column
-        Their quantities that need not be shown again.
+        Quantities of the items that other tables need not show again.
     """
 
     title: str
@@ -113,24 +122,24 @@ class Delays:
     flows : mapping
         All flows of the answer, by name.
     datagrams : sequence of mappings
-        Flows, or classes of flows, of paced datagrams that are no calls.
-    of_datagrams : str
-        Their list.
+        Flows, or classes of flows, of paced datagrams that are not part of a call.
+    datagram_list : str
+        List of the answer that has the datagrams.
     reports : sequence of mappings
         Flows of sensors.
     transfers : sequence of mappings
         Classes of web connections or of finite flows; the flows if there are no classes.
-    of_transfers : str
-        Their list.
+    transfer_list : str
+        List of the answer that has the transfers.
     """
 
-    facts: Facts
+    facts: CallFacts
     flows: Mapping[str, Item]
     datagrams: Sequence[Item] = ()
-    of_datagrams: str = "flows"
+    datagram_list: str = "flows"
     reports: Sequence[Item] = ()
     transfers: Sequence[Item] = ()
-    of_transfers: str = "classes"
+    transfer_list: str = "classes"
 
     @classmethod
     def of(cls, answer: "Answer") -> "Delays":
@@ -140,7 +149,7 @@ class Delays:
     @classmethod
     def of_summary(cls, summary: Mapping[str, Any], scenario: "Scenario | None") -> "Delays":
         """Return the delays of an answer's summary."""
-        facts = facts_of(summary, scenario)
+        facts = call_facts(summary, scenario)
         flows = {str(item["name"]): item for item in summary.get("flows", ())}
         in_calls = {name for call in facts.calls for name in call.flows}
         greedy = set()
@@ -161,7 +170,7 @@ class Delays:
         if list_name == "classes" and in_calls:
             of_calls = {flows[name].get("class") for name in in_calls if name in flows}
             datagrams = [item for item in datagrams if item["name"] not in of_calls]
-        ending = [list(_ending(summary.get(name, ()))) for name in ("classes", "flows")]
+        ending = [list(_finite(summary.get(name, ()))) for name in ("classes", "flows")]
         return cls(
             facts,
             flows,
@@ -181,38 +190,38 @@ class Delays:
         """Whether there is something whose delay matters."""
         return bool(self.calls or self.datagrams or self.reports or self.transfers)
 
-    def parts(self) -> Iterator[Part]:
+    def tables(self) -> Iterator[DelayTable]:
         """Yield a table for each kind."""
         if self.calls:
-            yield self._of_calls()
+            yield self._call_table()
         for title, list_name, items, columns in (
-            ("delay and loss of datagrams", self.of_datagrams, self.datagrams, OF_DATAGRAMS),
+            ("delay and loss of datagrams", self.datagram_list, self.datagrams, OF_DATAGRAMS),
             ("sensors", "flows", self.reports, OF_REPORTS),
-            ("pages and transfers", self.of_transfers, self.transfers, OF_TRANSFERS),
+            ("pages and transfers", self.transfer_list, self.transfers, OF_TRANSFERS),
         ):
             shown = [c for c in columns if any(c.says_something(item) for item in items)]
             if shown:
-                yield self._of_items(title, list_name, items, shown)
+                yield self._item_table(title, list_name, items, shown)
 
-    def of_call(self, call: Call) -> Item:
-        """Return the quantities of a direction of a call, with the mean delay of its latest
+    def call_item(self, call: Call) -> Item:
+        """Return the quantities of a direction of a call, with the mean delay of its slowest
         flow.
         """
-        latest = self.flows.get(self.latest(call), {})
-        late = call.delay_p99_s
+        slowest = self.flows.get(self.slowest(call), {})
+        delay_p99 = call.delay_p99_s
         return {
             "name": call.label,
-            DELAY_P99.quantity: None if late is None else late.to_dict(),
-            DELAY.quantity: latest.get(DELAY.quantity),
+            DELAY_P99.quantity: None if delay_p99 is None else delay_p99.to_dict(),
+            DELAY.quantity: slowest.get(DELAY.quantity),
             LOST.quantity: call.loss.to_dict(),
         }
 
-    def latest(self, call: Call) -> str:
-        """Return the name of the flow of a direction of a call that is latest."""
-        return max(call.flows, key=lambda name: _lateness(self.flows.get(name, {})))
+    def slowest(self, call: Call) -> str:
+        """Return the name of the flow of a call's direction that has the longest delay."""
+        return max(call.flows, key=lambda name: _delay_s(self.flows.get(name, {})))
 
     def lossiest(self, call: Call) -> str:
-        """Return the name of the flow of a direction of a call that loses most."""
+        """Return the name of the flow of a call's direction that loses most."""
 
         def loss(name: str) -> float:
             found = self.flows.get(name, {}).get(LOST.quantity) or {}
@@ -229,10 +238,10 @@ class Delays:
         return verdicts(self.calls)
 
     def headlines(self) -> Iterator[str]:
-        """Yield the answer in words, see `headlines`."""
+        """Yield the verdicts on calls in words, see `headlines`."""
         return headlines(self.calls)
 
-    def _of_calls(self) -> Part:
+    def _call_table(self) -> DelayTable:
         calls: Sequence[Call] = self.calls
         if len(calls) > MOST_ROWS:
             calls = sorted(calls, key=lambda call: call.badness, reverse=True)
@@ -243,20 +252,22 @@ class Delays:
             [
                 call.label,
                 call.verdict,
-                *([self._wait(call.waits_at, self.latest(call))] if waits else []),
-                *(column.cell(self.of_call(call)) for column in OF_DATAGRAMS),
+                *([self._wait(call.waits_at, self.slowest(call))] if waits else []),
+                *(column.cell(self.call_item(call)) for column in OF_DATAGRAMS),
             ]
             for call in calls
         ]
         items = [self.flows[n] for call in calls for n in call.flows if n in self.flows]
-        return Part("delay and loss of calls", heads, rows, 2 + waits, "flows", items, OF_DATAGRAMS)
+        return DelayTable(
+            "delay and loss of calls", heads, rows, 2 + waits, "flows", items, OF_DATAGRAMS
+        )
 
-    def _of_items(
+    def _item_table(
         self, title: str, list_name: str, items: Sequence[Item], columns: Sequence[Column]
-    ) -> Part:
+    ) -> DelayTable:
         of_reports = any(column in OF_REPORTS for column in columns)
         if len(items) > MOST_ROWS:
-            items = sorted(items, key=_lateness, reverse=True)
+            items = sorted(items, key=_delay_s, reverse=True)
         waits = any(item["name"] in self.facts.waits for item in items)
         rows = []
         for item in items:
@@ -266,17 +277,17 @@ class Delays:
         head = TITLES["reports" if of_reports else list_name]
         heads = [head, *([WAITS] if waits else []), *(column.header for column in columns)]
         again = (*columns, DELAY, DELAY_P99) if of_reports else columns
-        return Part(title, heads, rows, 1 + waits, list_name, items, again)
+        return DelayTable(title, heads, rows, 1 + waits, list_name, items, again)
 
     def _wait(self, queue: str, flow: str) -> str:
-        """A queue, with its share of the mean delay of a flow if this is known."""
+        """Name of a queue, with its share of the mean delay of a flow if this is known."""
         known, share = self.facts.waits.get(flow, ("", 0.0))
         return f"{queue} ({100 * share:.0f} %)" if queue and known == queue else queue
 
 
-def quantities_of(transfers: Iterable[Item]) -> tuple[Column, ...]:
-    """Return the completion time by which transfers are compared: the 95th percentile if it is
-    known.
+def completion_columns(transfers: Iterable[Item]) -> tuple[Column, ...]:
+    """Return the column of the completion time: its 95th percentile if this is known, else its
+    mean.
     """
     known = list(transfers)
     columns = {column.quantity: column for column in OF_TRANSFERS}
@@ -286,16 +297,16 @@ def quantities_of(transfers: Iterable[Item]) -> tuple[Column, ...]:
     return ()
 
 
-def remaining(
-    parts: Iterable[Part], list_name: str, items: Iterable[Item], columns: Iterable[Column]
+def unshown_columns(
+    tables: Iterable[DelayTable], list_name: str, items: Iterable[Item], columns: Iterable[Column]
 ) -> list[Column]:
-    """Return the columns of a list of which the tables of delays do not show every value."""
+    """Return the columns of a list with values that the tables of delays do not show."""
     shown = {
         (str(item["name"]), column.quantity)
-        for part in parts
-        if part.list_name == list_name
-        for item in part.items
-        for column in part.columns
+        for table in tables
+        if table.list_name == list_name
+        for item in table.items
+        for column in table.columns
     }
     known = list(items)
     return [
@@ -332,7 +343,7 @@ def verdicts(calls: Sequence[Call]) -> str:
 
 
 def headlines(calls: Sequence[Call]) -> Iterator[str]:
-    """Yield calls in words: a line for each direction, or for all calls if there are many."""
+    """Yield verdicts on calls: one line per direction, or for all calls if there are many."""
     if len({call.name for call in calls}) <= MOST_CALLS:
         yield from map(sentence, calls)
         return
@@ -343,33 +354,33 @@ def headlines(calls: Sequence[Call]) -> Iterator[str]:
 def sentence(call: Call) -> str:
     """Return a direction of a call in words: verdict, delay, loss, and where its packets wait."""
     parts = []
-    if (late := call.delay_p99_s) is not None:
-        within = f"99 % of packets within {_told(late, 1e3)} ms"
-        parts.append(within + _wanted(late, DELAY_P99_S, 1e3))
-    parts.append(f"{_told(call.loss, 100)} % lost{_wanted(call.loss, LOSS, 100)}")
+    if (delay_p99 := call.delay_p99_s) is not None:
+        within = f"99 % of packets within {_with_interval(delay_p99, 1e3)} ms"
+        parts.append(within + _limit(delay_p99, DELAY_P99_S, 1e3))
+    parts.append(f"{_with_interval(call.loss, 100)} % lost{_limit(call.loss, LOSS, 100)}")
     if call.waits_at:
         parts.append(f"waits in {call.waits_at}")
     return f"{call.name}'s call {call.direction}: {call.verdict}: {', '.join(parts)}"
 
 
-def _told(found: Estimate, scale: float) -> str:
+def _with_interval(found: Estimate, scale: float) -> str:
     half = found.ci95
     return estimate(found.mean * scale, None if half is None else half * scale)
 
 
-def _wanted(found: Estimate, limit: float, scale: float) -> str:
-    """The limit, if an estimate may be above it."""
-    return f" ({limit * scale:g} wanted)" if found.mean + (found.ci95 or 0.0) > limit else ""
+def _limit(found: Estimate, limit: float, scale: float) -> str:
+    """The limit of an estimate in parentheses; empty if the whole interval is below it."""
+    return f" (limit {limit * scale:g})" if found.mean + (found.ci95 or 0.0) > limit else ""
 
 
-def _ending(items: Iterable[Item]) -> Iterator[Item]:
-    """Items that end: web connections, and finite flows of which some have finished or have not."""
+def _finite(items: Iterable[Item]) -> Iterator[Item]:
+    """Items with an end: web connections and finite flows."""
     for item in items:
         if any(column.says_something(item) for column in OF_TRANSFERS):
             yield item
 
 
-def _lateness(item: Item) -> float:
-    """The delay of an item, of which it has one kind; 0 if it is not known. [s]"""
+def _delay_s(item: Item) -> float:
+    """Delay of an item, which has one of the quantities of delay; 0 if it is not known. [s]"""
     known = (item.get(quantity) for quantity in LATEST)
     return max((each["mean"] or 0.0 for each in known if each), default=0.0)

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any
 
 from lasthop.calls import GOOD
 from lasthop.display.columns import Column
-from lasthop.display.delays import LOST, OF_DATAGRAMS, OF_REPORTS, Delays, quantities_of
+from lasthop.display.delays import LOST, OF_DATAGRAMS, OF_REPORTS, Delays, completion_columns
 
 if TYPE_CHECKING:
     from lasthop.sweep import Point
@@ -47,18 +47,18 @@ def _cells(delays: Delays, *, is_folded: bool) -> Iterator[tuple[str, str]]:
         yield "good\ncalls\n[-]", f"{verdicts.count(GOOD)} of {len(verdicts)}"
         worst = max(calls, key=lambda call: call.badness)
         for column in (LATE, LOST):
-            yield f"worst\ncall\n{column.header}", column.cell(delays.of_call(worst))
+            yield f"worst\ncall\n{column.header}", column.cell(delays.call_item(worst))
     else:
         for call in calls:
             for column in (LATE, LOST):
                 head = f"{call.name}\ncall {call.direction}\n{column.header}"
-                yield head, column.cell(delays.of_call(call))
+                yield head, column.cell(delays.call_item(call))
         for name, verdict in delays.verdict_by_name().items():
             yield f"{name}\ncall\nverdict", verdict
     for items, columns in (
         (delays.datagrams, (LATE, LOST)),
         (delays.reports, (OF_REPORTS[0], OF_REPORTS[2])),
-        (delays.transfers, quantities_of(delays.transfers)),
+        (delays.transfers, completion_columns(delays.transfers)),
     ):
         for item in items[:MOST_ITEMS]:
             yield from _of_item(item, columns)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 from matplotlib.axes import Axes
 
 from lasthop.calls import DELAY_P99_S, LOSS, Call
-from lasthop.display.delays import Delays, quantities_of
+from lasthop.display.delays import Delays, completion_columns
 from lasthop.plot.beside import CALL_LIMIT, Beside, Row, says_something
 from lasthop.plot.figure import title
 from lasthop.plot.rows import NumberColumns, estimates
@@ -95,31 +95,31 @@ def rows_of(beside: Beside, list_name: str, members: Sequence[Members]) -> list[
 
 def _panels(beside: Beside, delays: Delays) -> Iterator[DelayPanel]:
     answer = beside.first
-    datagrams = _places(delays.datagrams, delays.of_datagrams)
+    datagrams = _places(delays.datagrams, delays.datagram_list)
 
     def rows(flow_of: Callable[[Call], str]) -> list[Row]:
         calls = [
             (call.name, f"call {ARROWS[call.direction]}", flow_of(call)) for call in delays.calls
         ]
-        if delays.of_datagrams == "flows":
+        if delays.datagram_list == "flows":
             return rows_of(beside, "flows", _in_rows(answer, [*calls, *datagrams]))
-        of_classes = rows_of(beside, delays.of_datagrams, _in_rows(answer, datagrams))
+        of_classes = rows_of(beside, delays.datagram_list, _in_rows(answer, datagrams))
         return [*rows_of(beside, "flows", _in_rows(answer, calls)), *of_classes]
 
     wanted = (1e3 * DELAY_P99_S, 100 * LOSS) if delays.calls else (None, None)
     within = "99 % of packets arrive within [ms]"
     verdicts = delays.verdicts().replace("; ", "\n")
     label = f"{within}\n{verdicts}" if verdicts else within
-    yield DelayPanel("Delay", rows(delays.latest), DELAY, 1e3, label, wanted[0])
+    yield DelayPanel("Delay", rows(delays.slowest), DELAY, 1e3, label, wanted[0])
     yield DelayPanel("Loss", rows(delays.lossiest), LOST, 100, "lost packets [%]", wanted[1])
     sensors = rows_of(beside, "flows", _in_rows(answer, _places(delays.reports, "flows")))
     label = "95 % of the reports arrive within [ms]"
     yield DelayPanel("Delay of reports", sensors, "report_delay_p95_s", 1e3, label)
     label = "reports that arrive in time [%]"
     yield DelayPanel("Delivery of reports", sensors, "report_delivery", 100, label)
-    ending = _in_rows(answer, _places(delays.transfers, delays.of_transfers))
-    for column in quantities_of(delays.transfers):
-        transfers = rows_of(beside, delays.of_transfers, ending)
+    ending = _in_rows(answer, _places(delays.transfers, delays.transfer_list))
+    for column in completion_columns(delays.transfers):
+        transfers = rows_of(beside, delays.transfer_list, ending)
         label = COMPLETION[column.quantity]
         yield DelayPanel("Completion", transfers, column.quantity, 1, label)
 

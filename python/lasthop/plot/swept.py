@@ -8,10 +8,9 @@ from math import isnan, log, nan
 from statistics import fmean, pstdev
 from typing import TYPE_CHECKING, Any, cast
 
-from lasthop.calls import DELAY_P99_S, LOSS, OF_CALL
+from lasthop.calls import DELAY_P99_S, FLOW_NAME, LOSS
 from lasthop.display.columns import COLUMNS
-from lasthop.display.delays import Delays
-from lasthop.display.delays import quantities_of as quantities_of_transfers
+from lasthop.display.delays import Delays, completion_columns
 from lasthop.errors import UserError, nearest
 from lasthop.plot.rows import Spread, spread
 from lasthop.plot.sharers import ARROWS, OF_WAYS, item_of, sharers, together
@@ -231,7 +230,7 @@ def late(sweep: "Sweep") -> list[Quantity]:
     point = sweep.points[0]
     delays = Delays.of_summary(point.summary, point.scenario)
     if delays.calls or delays.datagrams:
-        name = "flows" if delays.calls else delays.of_datagrams
+        name = "flows" if delays.calls else delays.datagram_list
         limits = (1e3 * DELAY_P99_S, 100 * LOSS) if delays.calls else (None, None)
         found = [
             Quantity(name, DELAY, "99 % of packets\nwithin [ms]", 1e3, DELAY, limits[0]),
@@ -249,8 +248,8 @@ def late(sweep: "Sweep") -> list[Quantity]:
             "completion_s": "mean completion [s]",
         }
         found = [
-            Quantity(delays.of_transfers, name, labels[name], 1.0, name)
-            for name in (column.quantity for column in quantities_of_transfers(delays.transfers))
+            Quantity(delays.transfer_list, name, labels[name], 1.0, name)
+            for name in (column.quantity for column in completion_columns(delays.transfers))
         ]
     return found
 
@@ -314,8 +313,8 @@ def worst_of_hosts(items: Sequence[Mapping[str, Any]], quantity: str) -> list[Ma
     """The item of each host with the largest value, such as the latest flow of its calls."""
     found: dict[str, tuple[float, Mapping[str, Any]]] = {}
     for item in items:
-        parts = OF_CALL.fullmatch(str(item["name"]))
-        host = str(item.get("station") or (parts["who"] if parts else item["name"]))
+        parts = FLOW_NAME.fullmatch(str(item["name"]))
+        host = str(item.get("station") or (parts["owner"] if parts else item["name"]))
         value = float((item.get(quantity) or {}).get("mean") or 0.0)
         if host not in found or value > found[host][0]:
             found[host] = value, item
@@ -339,8 +338,8 @@ def alike(
             is_of_way = by_way and item.get("direction") in ARROWS
             rest = f" {ARROWS[item['direction']]}" if is_of_way else name[len(station) :]
             name = table_of(station, tables) + rest
-        elif by_way and (parts := OF_CALL.fullmatch(name)) is not None:
-            name = f"{parts['who']} {ARROWS[parts['direction']]}"
+        elif by_way and (parts := FLOW_NAME.fullmatch(name)) is not None:
+            name = f"{parts['owner']} {ARROWS[parts['direction']]}"
         found.setdefault(name, []).append(item)
     return found
 

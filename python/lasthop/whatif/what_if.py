@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from lasthop import _core
 from lasthop.batch import ProgressCallback
-from lasthop.calls import Call, call_of, facts_of
+from lasthop.calls import Call, call_facts, call_of
 from lasthop.errors import UserError, listed
 from lasthop.estimates import Estimate
 from lasthop.origin import origin_of
@@ -549,7 +549,7 @@ def found(base: Scenario, cases: Sequence[Case], runs: Paired, show: Sequence[st
     """
     results = {AS_IT_IS: runs.base, **runs.cases}
     calls = {
-        name: tuple(facts_of(result.summary, result.scenario).calls)
+        name: tuple(call_facts(result.summary, result.scenario).calls)
         for name, result in results.items()
     }
     by_case = [
