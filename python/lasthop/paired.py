@@ -220,7 +220,7 @@ def judge(
 
 
 def _difference(base: float, case: float) -> float:
-    """Return case less base; 0 if it is only rounding."""
+    """Return the case's value less the base's value; 0 if the difference is only rounding."""
     change = case - base
     return 0.0 if abs(change) <= ROUNDING * max(abs(base), abs(case)) else change
 

@@ -46,7 +46,7 @@ def test_verdicts_of_each_case(asked: lh.WhatIf) -> None:
     assert [run.is_unchanged for run in asked.runs] == [False, False, False, False, True, False]
     assert asked.notes == [
         "AP: identical in every replication: this setting never acted in these runs",
-        "no change: no change: its settings make the scenario as it is",
+        "no change: no change: its settings are those of the scenario as it is",
         "two: only this case has laptop/up/2: columns of single items leave them out",
         "wire.queue sets the queue at both ends of the line: fq, CoDel",
     ]

@@ -31,7 +31,7 @@ NETWORKS = {
     "parking_lot": "with [parking_lot]",
     "csma": "with [csma]",
 }
-"""Kinds of network whose defaults of TCP are not those of a physical layer."""
+"""Phrases for networks whose defaults of TCP do not depend on a physical layer."""
 
 MOST_NAMES = 12
 """Most neighbours that are named."""
@@ -73,19 +73,19 @@ def check(file: File, settings: Settings = None, as_json: Json = False) -> None:
 
 
 def tcp_defaults(network: str, values: Sequence[tuple[str, str]]) -> Iterator[str]:
-    """Yield a line with the defaults of TCP that flows have and that depend on the network."""
-    words = {
+    """Yield a line with the defaults of TCP that depend on the network, if flows have any."""
+    formats = {
         "congestion": "{}",
         "sack": "SACK {}",
         "initial_window": "initial window {}",
         "window": "window {} packets",
     }
-    spoken = {"true": "on", "false": "off"}
+    switches = {"true": "on", "false": "off"}
     if values:
-        filled_in = ", ".join(
-            words[key].format(spoken.get(value, value.strip('"'))) for key, value in values
+        defaults = ", ".join(
+            formats[key].format(switches.get(value, value.strip('"'))) for key, value in values
         )
-        yield f"  tcp: {filled_in} (defaults {NETWORKS.get(network, f'of {network}')})"
+        yield f"  tcp: {defaults} (defaults {NETWORKS.get(network, f'of {network}')})"
 
 
 def written(scenario: Scenario) -> Iterator[str]:

@@ -9,7 +9,7 @@ _given: list[str] = []
 
 
 def remember(args: Sequence[str]) -> None:
-    """Note the arguments of the command that runs now."""
+    """Store the arguments of the command that runs now."""
     _given[:] = args
 
 

@@ -72,7 +72,7 @@ SHOWN = {
 
 
 OF_DELAYS = ("one_way_delay_s", "loss_probability")
-"""Quantities that come first if delays come first."""
+"""Quantities that are printed first if the answer has delays that matter."""
 
 LAST = ("stations", "flows")
 """Lists whose rows come after those of other lists."""

@@ -13,14 +13,14 @@ from lasthop.scenario import Scenario
 __all__ = ["print_footer", "print_notes"]
 
 MOST_FACTS = 3
-"""Most facts, in addition to the use of the line."""
+"""Most facts, in addition to the sentences on the use of the line."""
 
 WIDEST = 80
-"""Width at which a fact is wrapped, unless the screen is narrower. [characters]"""
+"""Largest width at which facts are wrapped. [characters]"""
 
 
 def print_footer(scenario: Scenario, answer: Answer) -> None:
-    """Print what a finished run explains, and the command that explains more.
+    """Print facts of a finished run, and the command that finds changes that help.
 
     Nothing is simulated.
     """
@@ -52,7 +52,7 @@ def footer(scenario: Scenario, answer: Answer) -> Iterator[str]:
 
 
 def wrapped(line: str, indent: str) -> list[str]:
-    """Return a line in pieces that fit the screen, the later pieces with two more spaces."""
+    """Return a line as lines that fit the screen; all but the first are indented further."""
     return wrap(
         line,
         min(WIDEST, screen_width()),

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from lasthop.plot.figure import Figure
 
 COMMANDS = {"simulation": "simulate", "prediction": "predict", "emulation": "emulate"}
-"""Commands that print an answer, by its ``kind``: pictures are named after them."""
+"""Commands by the ``kind`` of the answer that they print. Pictures are named after them."""
 
 
 def plot(

@@ -238,7 +238,7 @@ def stage_bar() -> "AbstractContextManager[StageCallback | None]":
 
 
 def share_bar(label: str) -> AbstractContextManager[Callable[[float, float], None] | None]:
-    """Draw the simulated time, and its largest total, with the remaining time."""
+    """Draw the part of the simulated time that is done, with the remaining time."""
     return drawn(label, show_part, part=lambda done, total: (done, total))
 
 

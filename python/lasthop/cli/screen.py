@@ -7,11 +7,13 @@ import sys
 __all__ = ["screen_width"]
 
 PIPE_WIDTH = 100
-"""Width in a file or a pipe, which is that of a line of this project. [columns]"""
+"""Width in a file or a pipe. [columns]"""
 
 
 def screen_width() -> int:
-    """Return the columns of standard output's terminal, or of COLUMNS; 100 without a terminal."""
+    """Return the columns of the terminal of standard output. Without a terminal, return the number
+    in COLUMNS, or 100.
+    """
     if sys.stdout.isatty():
         return shutil.get_terminal_size().columns
     given = os.environ.get("COLUMNS", "")

@@ -55,7 +55,7 @@ from lasthop.whatif.what_if import FILES, REPLICATIONS, WhatIf, base_of
 from lasthop.whatif.what_if import what_if as ask
 
 WIDEST = 100
-"""Width at which sentences are wrapped. [characters]"""
+"""Largest width at which sentences are wrapped. [characters]"""
 
 
 def what_if(
@@ -126,8 +126,8 @@ def what_if(
         writable(out)
         refuse_foreign(out, FILES)
     reported = report_path(report, anonymise, file)
-    told = [("case", each.name) for each in asked]
-    picture = picture_path(plot, scenario, "what-if", changed(given, *told), out)
+    case_names = [("case", each.name) for each in asked]
+    picture = picture_path(plot, scenario, "what-if", changed(given, *case_names), out)
     if picture is not None:
         need("a picture", "matplotlib")
     with batch_bar(f"comparing {counted(len(asked), 'case')}") as progress:

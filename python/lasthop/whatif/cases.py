@@ -37,7 +37,7 @@ MOST_BYTES = 1 << 20
 EXAMPLE = '--case "fq: wire.queue.fq_codel={}; tcp.congestion=cubic"'
 
 IN_FILE = "[case.fq] with lines such as wire.queue.fq_codel = {}"
-"""Form of a file with cases."""
+"""Format of a file with cases, for messages."""
 
 SHARED = ("replications",)
 """Settings that the scenario and all its cases must share."""
@@ -120,7 +120,7 @@ def cases_of_file(path: Path) -> list[Case]:
     Raises
     ------
     UserError
-        If the file cannot be read, is not TOML, or has something else than cases.
+        If the file cannot be read, is not TOML, or has other contents than cases.
     """
     where = f"--cases {path}"
     try:
@@ -200,7 +200,7 @@ def keys_of(statement: str) -> list[str]:
 
 
 def chain(tree: Any) -> list[str]:
-    """Return the keys of tables in each other that have one key each."""
+    """Return the keys of nested tables that have one key each."""
     keys = []
     while isinstance(tree, (dict, list)) and tree:
         if isinstance(tree, list):
@@ -236,7 +236,7 @@ def checked(case: Case) -> Case:
 
 
 def all_cases(cases: Sequence[Case]) -> list[Case]:
-    """Return the cases, of which there must be some and each name once."""
+    """Return the cases after checks: at least one case, and each name once."""
     if not cases:
         raise UserError("no case to compare: expected --case or --cases", EXAMPLE)
     if len(cases) > MOST_CASES:

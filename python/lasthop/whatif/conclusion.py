@@ -1,4 +1,4 @@
-"""Conclusions of a what-if question: which case is best for what, by its paired intervals.
+"""Conclusions of a what-if question: the best cases for each purpose, by paired intervals.
 
 A case is advised if it is better than the scenario as it is beyond the interval. It is the best if
 it is also better than every other case that is not advised for the same purpose.
@@ -35,7 +35,7 @@ class Advice:
 def advised(what_if: "WhatIf") -> Iterator[Advice]:
     """Yield the cases to choose for the calls, then for each column that some case improves.
 
-    The columns of calls that are good as they are count as other columns.
+    If the calls are good in the scenario as it is, their columns are treated like other columns.
     """
     base = what_if.runs[0]
     of_calls = what_if.call_measures
@@ -99,10 +99,10 @@ def _for_calls(what_if: "WhatIf") -> Iterator[Advice]:
 
 
 def _improves_calls(what_if: "WhatIf", base: "Run", run: "Run") -> bool:
-    """Whether a case makes calls better that are not good as it is.
+    """Whether a case improves calls that are not good in the scenario as it is.
 
-    A quantity that prevents good calls gets better. Nothing that prevents them in the case gets
-    worse, so a longer delay does not matter while it is good.
+    A quantity that prevents good calls gets better. No quantity that prevents good calls in the
+    case gets worse. Therefore a longer delay does not matter as long as it is good.
     """
     if len(run.calls) != len(base.calls) or _badness(run) > _badness(base):
         return False
@@ -119,11 +119,11 @@ def _badness(run: "Run") -> tuple[int, int]:
 
 
 def _at_fault(what_if: "WhatIf", run: "Run") -> "list[Measure]":
-    """Columns of calls whose quantity prevents that some direction is good."""
+    """Columns of calls with a quantity that prevents a good verdict in some direction."""
     faults = {fault for call in run.calls for fault in call.faults if not call.is_good}
     return [each for each in what_if.call_measures if FAULTS[each.quantity] in faults]
 
 
 def _is_better(what_if: "WhatIf", other: "Run", run: "Run", measures: "Sequence[Measure]") -> bool:
-    """Whether a run is better than another one in some of these columns."""
+    """Whether a run is better than another run in some of these columns."""
     return any(what_if.between(other, run, each).verdict == "better" for each in measures)

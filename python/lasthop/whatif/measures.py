@@ -1,6 +1,6 @@
-"""Columns of a what-if question: the default quantities of a scenario, or those that are asked for.
+"""Columns of a what-if question: the default quantities of a scenario, or the requested quantities.
 
-Delay and loss come first where the scenario has calls, sensors, web pages or finite flows.
+Delay and loss come first if the scenario has calls, sensors, web pages or finite flows.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -12,23 +12,23 @@ from lasthop.paired import Measure
 from lasthop.quantities import registry
 from lasthop.result import Result
 
-__all__ = ["asked_measures", "default_measures"]
+__all__ = ["default_measures", "requested_measures"]
 
 MOST_ITEMS = 4
-"""Most items with a column each; of more, one column has the worst."""
+"""Most items with a column each. If there are more, one column has the worst item."""
 
-WAYS = {"up": "all uploads", "down": "all downloads", "": "all flows"}
+DIRECTION_LABELS = {"up": "all uploads", "down": "all downloads", "": "all flows"}
 """Names of sums of goodput by direction; flows between wired nodes have none."""
 
-OF_CALLS = ("one_way_delay_p99_s", "loss_probability")
-"""Quantities of calls: of a call, its worst flow in both directions."""
+CALL_QUANTITIES = ("one_way_delay_p99_s", "loss_probability")
+"""Quantities of calls. The value of a call is that of its worst flow in both directions."""
 
 Items = Mapping[str, Mapping[str, Sequence[float | None]]]
 """Values per replication by name of the item and quantity."""
 
 
 def default_measures(result: Result, calls: Sequence[Call]) -> list[Measure]:
-    """Return the columns of a scenario if none are asked for.
+    """Return the columns of a scenario if the user requests none.
 
     Delay columns are the delay and the loss of each call and of other paced datagrams, the delivery
     of reports, and the completion of transfers. Then come the goodput of all other flows in each
@@ -48,7 +48,7 @@ def default_measures(result: Result, calls: Sequence[Call]) -> list[Measure]:
     rest = [name for name in flows if name not in {*paced, *in_calls, *sensors, *finite}]
     found = [
         *measures_of_calls(calls),
-        *(m for name in OF_CALLS for m in each_or_worst("flows", name, others, "max")),
+        *(m for name in CALL_QUANTITIES for m in each_or_worst("flows", name, others, "max")),
         *each_or_worst("flows", "report_delivery", sensors, "min"),
         *each_or_worst("classes", "completion_p95_s", having(classes, "completion_p95_s"), "max"),
     ]
@@ -57,8 +57,8 @@ def default_measures(result: Result, calls: Sequence[Call]) -> list[Measure]:
     if (tcp := having(flows, "rtt_s", rest)) and not paced and not sensors:
         found.append(Measure("flows", "rtt_s", tuple(tcp), "mean", "TCP flows"))
     directions = {flow.name: flow.direction for flow in typed}
-    for way, label in WAYS.items():
-        items = [name for name in rest if directions.get(name, "") == way]
+    for direction, label in DIRECTION_LABELS.items():
+        items = [name for name in rest if directions.get(name, "") == direction]
         if items:
             found.append(Measure("flows", "goodput_bps", tuple(items), "sum", label))
     if calls and not are_alike([flow for flow in typed if flow.name in set(rest)]):
@@ -72,8 +72,8 @@ def default_measures(result: Result, calls: Sequence[Call]) -> list[Measure]:
 
 def are_alike(flows: Sequence[Flow]) -> bool:
     """Return whether flows of several stations have one direction."""
-    ways, stations = {flow.direction for flow in flows}, {flow.station for flow in flows}
-    return len(ways) == 1 and len(stations) > 1
+    directions, stations = {flow.direction for flow in flows}, {flow.station for flow in flows}
+    return len(directions) == 1 and len(stations) > 1
 
 
 def measures_of_calls(calls: Sequence[Call]) -> Iterator[Measure]:
@@ -84,16 +84,16 @@ def measures_of_calls(calls: Sequence[Call]) -> Iterator[Measure]:
     if len(flows) > MOST_CALLS:
         flows = {"worst call": [name for names in flows.values() for name in names]}
     for label, names in flows.items():
-        for quantity in OF_CALLS:
+        for quantity in CALL_QUANTITIES:
             yield Measure("flows", quantity, tuple(names), "max", label)
 
 
-def asked_measures(asked: str, result: Result) -> list[Measure]:
+def requested_measures(requested: str, result: Result) -> list[Measure]:
     """Return a column for each item that has a quantity, such as ``queues.sojourn_s``.
 
     The quantity without a list is that of the first list that has it.
     """
-    list_name, _, quantity = asked.rpartition(".")
+    list_name, _, quantity = requested.rpartition(".")
     lists = [list_name] if list_name else registry()[quantity]["lists"]
     for each in lists:
         items = having(result.sample_tree.get(each, {}), quantity)
@@ -114,8 +114,8 @@ def having(items: Items, quantity: str, names: Sequence[str] | None = None) -> l
 def always_having(items: Items, quantity: str) -> list[str]:
     """Return the names of items that have a value of a quantity in every replication.
 
-    Jain's index has none if the demand of all stations but one is met. A comparison of only the
-    other replications would be biased.
+    Jain's index has no value if the demand of all stations but one is met. A comparison of only
+    the other replications would be biased.
     """
     return [
         name
@@ -133,12 +133,12 @@ def each_or_worst(list_name: str, quantity: str, names: Sequence[str], worst: st
 
 
 def measures_of(
-    result: Result, asked: Sequence[str], calls: Sequence[Call] = ()
+    result: Result, requested: Sequence[str], calls: Sequence[Call] = ()
 ) -> Iterator[Measure]:
     """Yield the columns of a result with these calls, each key once."""
     found = (
-        [each for name in asked for each in asked_measures(name, result)]
-        if asked
+        [each for name in requested for each in requested_measures(name, result)]
+        if requested
         else default_measures(result, calls)
     )
     yield from {measure.key: measure for measure in found}.values()
@@ -161,7 +161,7 @@ def of_dict(tree: Mapping[str, Any]) -> Measure:
     Raises
     ------
     KeyError, TypeError
-        If it is none.
+        If the tree is not a column.
     """
     return Measure(
         str(tree["list"]),

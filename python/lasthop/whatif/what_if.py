@@ -1,4 +1,4 @@
-"""What-if questions: cases of a scenario against the scenario as it is, with honest verdicts."""
+"""What-if questions: cases of a scenario, compared with the scenario as it is."""
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
@@ -32,7 +32,7 @@ from lasthop.saving import save_table, text_writer, write_atomically
 from lasthop.scenario import Scenario, ScenarioLike
 from lasthop.whatif.cases import AS_IT_IS, Case, Cases, cases_of, scenarios_of
 from lasthop.whatif.conclusion import Advice, advised, costs, undecided
-from lasthop.whatif.measures import OF_CALLS, measures_of, of_dict, to_dict
+from lasthop.whatif.measures import CALL_QUANTITIES, measures_of, of_dict, to_dict
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -43,7 +43,7 @@ if TYPE_CHECKING:
 __all__ = ["FILES", "LEAST_REPLICATIONS", "REPLICATIONS", "Change", "Run", "WhatIf", "what_if"]
 
 REPLICATIONS = 10
-"""Replications of a question unless they are given, or the scenario has more."""
+"""Default number of replications of each case, unless the scenario has more."""
 
 LEAST_REPLICATIONS = 2
 """Least replications: with one there is no interval."""
@@ -55,7 +55,7 @@ FILES = (FILE, f"{TABLE}.parquet", f"{TABLE}.csv")
 KIND = "what-if"
 
 WIRE_QUEUE = "wire.queue"
-"""Key of a queue for both directions; a wire has no other key for one direction."""
+"""Key of the queues for both directions of a wire, which has no key for one direction."""
 
 
 @dataclass(frozen=True)
@@ -66,15 +66,15 @@ class Run:
     values: Mapping[str, Sequence[float | None]]
     """Values per replication by `Measure.key`."""
     is_random: bool
-    """Whether its replications differ in any value."""
+    """Whether the replications of the case differ in any value."""
     only_as_it_is: tuple[str, ...] = ()
     """Stations and flows that this case lacks."""
     only_here: tuple[str, ...] = ()
     """Stations and flows that only this case has."""
     is_unchanged: bool = False
-    """Whether the settings make the scenario as it is."""
+    """Whether the settings do not change the scenario."""
     never_acts: bool = False
-    """Whether other settings change no quantity of the result in any replication."""
+    """Whether the settings change the scenario, but no quantity in any replication."""
     calls: tuple[Call, ...] = ()
     """Directions of the calls, with their verdicts."""
 
@@ -94,7 +94,7 @@ class Change:
     is_best: bool
     """Whether the case is the best of the column, or the same as the best within the noise.
 
-    In a column of calls, only cases with good calls are compared.
+    In a column of calls, only cases with good calls can be the best.
     """
 
 
@@ -170,7 +170,7 @@ class WhatIf:
             measure
             for measure in self.measures
             if measure.list_name == "flows"
-            and measure.quantity in OF_CALLS
+            and measure.quantity in CALL_QUANTITIES
             and flows.issuperset(measure.items)
         )
 
@@ -226,7 +226,9 @@ class WhatIf:
         )
 
     def _best(self, measure: Measure, found: Mapping[tuple[str, str], Difference]) -> set[str]:
-        """Names of the best cases of a column: better than as it is, and than all others."""
+        """Names of the best cases of a column: better than the scenario as it is, and than all
+        other cases.
+        """
         better = {
             each.case.name: each
             for each in self.runs[1:]
@@ -277,18 +279,20 @@ class WhatIf:
         for each in self.runs[1:]:
             name = each.case.name
             if each.is_unchanged:
-                yield f"{name}: no change: its settings make the scenario as it is"
+                yield f"{name}: no change: its settings are those of the scenario as it is"
             elif each.never_acts:
-                several = len(each.case.settings) > 1
-                what = "these settings" if several else "this setting"
-                yield f"{name}: identical in every replication: {what} never acted in these runs"
+                has_several = len(each.case.settings) > 1
+                settings = "these settings" if has_several else "this setting"
+                yield (
+                    f"{name}: identical in every replication: {settings} never acted in these runs"
+                )
             if each.only_as_it_is or each.only_here:
                 parts = (
-                    (each.only_as_it_is, "only as it is has"),
+                    (each.only_as_it_is, "only the scenario as it is has"),
                     (each.only_here, "only this case has"),
                 )
-                told = "; ".join(f"{what} {listed(names)}" for names, what in parts if names)
-                yield f"{name}: {told}: columns of single items leave them out"
+                missing = "; ".join(f"{owner} {listed(names)}" for names, owner in parts if names)
+                yield f"{name}: {missing}: columns of single items leave them out"
         if both := [each.name for each in self.cases if each.has_setting(WIRE_QUEUE)]:
             yield f"{WIRE_QUEUE} sets the queue at both ends of the line: {listed(both)}"
 
@@ -517,7 +521,7 @@ def what_if(
     scenarios = scenarios_of(base, known)
     into = None if directory is None else Path(directory)
     runs = run(base, scenarios, jobs=jobs, directory=into, progress=progress, max_time_s=max_time_s)
-    return found(base, known, runs, show)
+    return comparison_of(base, known, runs, show)
 
 
 def base_of(scenario: Scenario, replications: int | str | None) -> Scenario:
@@ -539,7 +543,9 @@ def base_of(scenario: Scenario, replications: int | str | None) -> Scenario:
     return scenario
 
 
-def found(base: Scenario, cases: Sequence[Case], runs: Paired, show: Sequence[str]) -> WhatIf:
+def comparison_of(
+    base: Scenario, cases: Sequence[Case], runs: Paired, show: Sequence[str]
+) -> WhatIf:
     """Return the comparison of finished runs.
 
     Raises
