@@ -4,12 +4,12 @@ from collections.abc import Callable
 from functools import partial
 
 from lasthop.access_points import table
-from lasthop.first import COMPARE, KINDS, QUESTIONS, scenario, settled
+from lasthop.first import KINDS, MODELS, QUESTIONS, scenario, settled
 
 
 def example(kind: str) -> str:
-    """The usual answers for 802.11ax, with this kind of access point."""
-    given = {"aim": COMPARE, "hop": "802.11ax", "queue": kind}
+    """The default answers for 802.11ax, with this kind of access point."""
+    given = {"aim": MODELS, "hop": "802.11ax", "queue": kind}
     known: dict[str, object] = {}
     for question in QUESTIONS:
         text = given.get(question.key) or question.default(known)

@@ -10,7 +10,7 @@ from lasthop.cli.boundary import Interrupted, note, print_error
 from lasthop.cli.importing import new_file, put
 from lasthop.cli.options import Json, file_name, unset
 from lasthop.errors import UserError
-from lasthop.first import AIMS, COMPARE, QUESTIONS, Question, next_command, scenario, settled
+from lasthop.first import AIMS, MODELS, QUESTIONS, Question, next_command, scenario, settled
 from lasthop.scenario import Scenario
 
 FILE = "scenario.toml"
@@ -30,7 +30,7 @@ def init(
         unset(
             "NAME",
             f"Set what you want to know: {', '.join(AIMS)}. It sets the defaults of the other "
-            f"answers. Default: call; {COMPARE} if another answer is given as an option.",
+            f"answers. Default: call; {MODELS} if another answer is given as an option.",
         ),
     ] = None,
     hop: Annotated[
@@ -38,7 +38,7 @@ def init(
         unset(
             "NAME",
             "Set the last hop: 802.11ax, 802.11ac, 802.11n, 802.11g, 802.11b or router. The name "
-            f"wifi means 802.11ax. Default: 802.11ax; 802.11g with --aim {COMPARE}.",
+            f"wifi means 802.11ax. Default: 802.11ax; 802.11g with --aim {MODELS}.",
         ),
     ] = None,
     stations: Annotated[
@@ -95,7 +95,7 @@ def init(
     }
     known: dict[str, object] = {}
     if aim is None and any(given.values()):
-        given["aim"] = COMPARE
+        given["aim"] = MODELS
     asked = [question for question in QUESTIONS if given["aim"] is None or question.key != "aim"]
     try:
         for question in QUESTIONS:
@@ -129,12 +129,12 @@ def by_option(question: Question, text: str, known: dict[str, object]) -> object
 
 
 def ask(place: str, question: Question, known: dict[str, object]) -> object:
-    """Ask until an answer is accepted; an empty line is the usual answer."""
-    usual = question.default(known)
+    """Ask until an answer is accepted; an empty line is the default answer."""
+    default = question.default(known)
     wrong = ""
     while True:
         print(f"{place} {question.asked(known)}", file=sys.stderr)
-        print(f"    [{usual}] ", end="", file=sys.stderr, flush=True)
+        print(f"    [{default}] ", end="", file=sys.stderr, flush=True)
         line = sys.stdin.readline()
         if not line:
             print(file=sys.stderr)
@@ -147,7 +147,7 @@ def ask(place: str, question: Question, known: dict[str, object]) -> object:
         if not sys.stdin.isatty():
             print(line.strip(), file=sys.stderr)
         try:
-            return question.read(line.strip() or usual, known)
+            return question.read(line.strip() or default, known)
         except UserError as error:
             wrong = str(error)
             print_error(wrong, error.hint)

@@ -1,9 +1,9 @@
-"""Aims of a person: the usual answers of the other questions, and commands that answer."""
+"""Aims of a user: default answers to the other questions, and commands that answer."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-__all__ = ["AIMS", "COMPARE", "USUAL", "Aim", "Command"]
+__all__ = ["AIMS", "DEFAULT_AIM", "MODELS", "Aim", "Command"]
 
 
 @dataclass(frozen=True)
@@ -12,17 +12,17 @@ class Command:
 
     Attributes
     ----------
-    words : str
+    arguments : str
         The command without ``lasthop``. ``FILE`` stands for the file, ``{rate}`` for nine tenths of
-        the line's rate towards the access point, ``{faster}`` for twice that rate. ``{without}``
-        stands for settings that stop the traffic of the slowest stations, ``{voice}`` for settings
-        that put calls into category voice.
-    answers : str
-        The answer of the command in a few words.
+        the line's rate towards the access point, ``{faster}`` for twice the line's rate.
+        ``{without}`` stands for settings that stop the traffic of the slowest stations,
+        ``{voice}`` for settings that put calls into category voice.
+    purpose : str
+        The question that the command answers, as a noun phrase.
     """
 
-    words: str
-    answers: str
+    arguments: str
+    purpose: str
 
 
 @dataclass(frozen=True)
@@ -31,23 +31,23 @@ class Aim:
 
     Attributes
     ----------
-    asked : str
-        The question in a few words, for the list of choices.
+    choice : str
+        The question as a noun phrase, for the list of choices.
     title : str
-        The scenario in a few words.
+        Beginning of the name of the scenario.
     question : str
-        The question as a sentence of the person.
-    usual : mapping of str to str
-        Usual answers of other questions, by key; for the key ``stations`` those of cells whose
-        frames have an MCS.
+        The question as a sentence.
+    defaults : mapping of str to str
+        Default answers to other questions, by key. The key ``stations`` is for cells whose frames
+        have an MCS.
     commands : tuple of Command
-        Commands that answer; the first answers best.
+        Commands that answer the question, with the best first.
     """
 
-    asked: str
+    choice: str
     title: str = ""
     question: str = ""
-    usual: Mapping[str, str] = field(default_factory=dict)
+    defaults: Mapping[str, str] = field(default_factory=dict)
     commands: tuple[Command, ...] = ()
 
 
@@ -55,8 +55,8 @@ EXPLAIN = Command(
     "explain FILE", "where packets wait, what limits each flow, and which changes help"
 )
 
-COMPARE = "models"
-"""The aim of research, for which any last hop may be chosen."""
+MODELS = "models"
+"""The aim that compares models with simulations, and accepts any last hop."""
 
 AIMS: Mapping[str, Aim] = {
     "call": Aim(
@@ -102,7 +102,7 @@ AIMS: Mapping[str, Aim] = {
             "wire": "100/20 Mbps, 20 ms",
         },
         (
-            Command("explain FILE --for fairness", EXPLAIN.answers),
+            Command("explain FILE --for fairness", EXPLAIN.purpose),
             Command(
                 'what-if FILE --case "gateway: vsb.rate={rate}" '
                 '--case "fair queue: wire.queue.fq_codel={}"',
@@ -111,9 +111,9 @@ AIMS: Mapping[str, Aim] = {
         ),
     ),
     "line": Aim(
-        "whether the WiFi wastes the Internet line",
+        "whether the Wi-Fi wastes the Internet line",
         "a fast line at home",
-        "Does my WiFi waste my Internet line?",
+        "Does my Wi-Fi waste my Internet line?",
         {"stations": "2 near, 1 far", "traffic": "all x 2 down", "wire": "300/50 Mbps, 20 ms"},
         (
             EXPLAIN,
@@ -136,8 +136,8 @@ AIMS: Mapping[str, Aim] = {
         (
             Command(
                 "simulate FILE",
-                "below its tables, where packets wait: at the line (wire/down) or in the access "
-                "point (ap)",
+                "in the lines below the tables, where packets wait: wire/down is the queue of the "
+                "line, and ap that of the access point",
             ),
             Command(
                 'what-if FILE --case "AP fq_codel: cell.ap_queue={ fq_codel = {} }" '
@@ -150,9 +150,9 @@ AIMS: Mapping[str, Aim] = {
             EXPLAIN,
         ),
     ),
-    COMPARE: Aim("how a published model compares with the simulation"),
+    MODELS: Aim("how a published model compares with the simulation"),
 }
-"""Aims by name; the first is usual."""
+"""Aims by name; the first is the default."""
 
-USUAL = next(iter(AIMS))
-"""The aim of a person who does not choose."""
+DEFAULT_AIM = next(iter(AIMS))
+"""The default aim."""

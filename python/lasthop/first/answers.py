@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from lasthop.first.aims import AIMS, COMPARE, Aim
+from lasthop.first.aims import AIMS, MODELS, Aim
 
 __all__ = [
     "AGGREGATING",
@@ -83,7 +83,7 @@ class Wire:
     back_mbps: float | None = None
 
     @property
-    def nothing(self) -> bool:
+    def is_empty(self) -> bool:
         """Whether it is an ideal wire."""
         return self.rate_mbps is None and not self.rtt_ms
 
@@ -97,7 +97,7 @@ class Traffic:
     calls: int = 0
 
     @property
-    def nothing(self) -> bool:
+    def is_empty(self) -> bool:
         """Whether the station neither sends nor receives."""
         return not (self.up or self.down or self.calls)
 
@@ -109,7 +109,7 @@ class Answers:
     Attributes
     ----------
     aim : str
-        Question of the person, a key of `lasthop.first.aims.AIMS`.
+        Aim of the user, a key of `lasthop.first.aims.AIMS`.
     hop : str
         ``"802.11b"``, ``"802.11g"``, ``"802.11n"``, ``"802.11ac"``, ``"802.11ax"`` or ``"router"``.
     stations : sequence of Group
@@ -140,11 +140,11 @@ class Answers:
         return self.hop in AGGREGATING
 
     @property
-    def question(self) -> Aim:
-        """The question of the person, with the commands that answer it."""
+    def chosen_aim(self) -> Aim:
+        """The aim of the user, with the commands that answer its question."""
         return AIMS[self.aim]
 
     @property
-    def compares(self) -> bool:
-        """Whether the person compares models with simulations."""
-        return self.aim == COMPARE
+    def compares_models(self) -> bool:
+        """Whether the aim is to compare models with simulations."""
+        return self.aim == MODELS

@@ -1,4 +1,4 @@
-"""The questions of `lasthop init`: the text and usual answer of each, and how an answer is read."""
+"""The questions of `lasthop init`: the text and default answer of each, and how to read answers."""
 
 import re
 from collections.abc import Callable, Iterable, Mapping
@@ -7,7 +7,7 @@ from difflib import get_close_matches
 
 from lasthop.access_points import KINDS
 from lasthop.errors import UserError
-from lasthop.first.aims import AIMS, COMPARE, USUAL
+from lasthop.first.aims import AIMS, DEFAULT_AIM, MODELS
 from lasthop.first.answers import (
     AGGREGATING,
     FAR_DB,
@@ -24,16 +24,16 @@ __all__ = ["HOPS", "QUESTIONS", "Question", "settled"]
 
 HOPS = (*reversed(AGGREGATING), "802.11g", "802.11b", "router")
 """Kinds of last hops, those of today first."""
-SHORT = {
+HOP_ALIASES = {
     **{"b": "802.11b", "g": "802.11g", "n": "802.11n", "ac": "802.11ac", "ax": "802.11ax"},
     **{"wifi4": "802.11n", "wifi5": "802.11ac", "wifi6": "802.11ax", "wifi6e": "802.11ax"},
     "wifi": "802.11ax",
     "wired": "router",
 }
-"""Other names of hops, without blanks and hyphens; plain WiFi means present access points."""
+"""Other names of hops, without blanks and hyphens. The name wifi means 802.11ax."""
 LATER = ("7", "8", "be", "bn")
 """Standards after the last that is modelled, without ``802.11`` and ``wifi``."""
-USUAL_HOP = "802.11g"
+DEFAULT_HOP = "802.11g"
 RATES_MBPS = {
     "802.11b": (1.0, 2.0, 5.5, 11.0),
     "802.11g": (6.0, 9.0, 12.0, 18.0, 24.0, 36.0, 48.0, 54.0),
@@ -74,7 +74,7 @@ class Question:
     key : str
         Name of its option and of the answer.
     asked, default : callable
-        Question and usual answer, which depend on the answers before.
+        Question and default answer, which depend on the earlier answers.
     read : callable
         Makes a value of the text, or raises `UserError` with what is allowed.
     """
@@ -86,7 +86,7 @@ class Question:
 
 
 def read_aim(text: str, _: Mapping[str, object]) -> str:
-    """Read what the person wants to know, by its name or by its number in the list."""
+    """Read the aim, by its name or by its number in the list."""
     word = text.strip().lower()
     if word.isdecimal() and 1 <= int(word) <= len(AIMS):
         return list(AIMS)[int(word) - 1]
@@ -97,15 +97,15 @@ def read_aim(text: str, _: Mapping[str, object]) -> str:
 
 def read_hop(text: str, known: Mapping[str, object]) -> str:
     """Read the kind of the last hop."""
-    word = SHORT.get(re.sub("[ -]", "", text.lower()), text.lower())
-    if word == "router" and aim_of(known) != COMPARE:
+    word = HOP_ALIASES.get(re.sub("[ -]", "", text.lower()), text.lower())
+    if word == "router" and aim_of(known) != MODELS:
         raise UserError(
-            f'"{text}": must be WiFi to answer this question ({aim_of(known)})',
-            f"--aim {COMPARE} accepts a wired router",
+            f'"{text}": must be Wi-Fi to answer this question ({aim_of(known)})',
+            f"--aim {MODELS} accepts a wired router",
         )
     if word not in HOPS:
         raise UserError(
-            f'"{text}": expected one of {", ".join(HOPS)}, and wifi for {SHORT["wifi"]}',
+            f'"{text}": expected one of {", ".join(HOPS)}, and wifi for {HOP_ALIASES["wifi"]}',
             _hop_meant(word),
         )
     return word
@@ -115,8 +115,8 @@ def _hop_meant(word: str) -> str | None:
     """Return the hint for a word that is no hop; no standard is suggested for another one."""
     version = re.sub(r"^(ieee)?802\.?11|^wi-?fi|[ _-]", "", word)
     if version in LATER:
-        return f"{SHORT['wifi']} is the latest here; {word} is not modelled"
-    return None if word.startswith("802") else _meant(word, [*HOPS, *SHORT])
+        return f"{HOP_ALIASES['wifi']} is the latest here; {word} is not modelled"
+    return None if word.startswith("802") else _meant(word, [*HOPS, *HOP_ALIASES])
 
 
 def _meant(word: str, names: Iterable[str]) -> str | None:
@@ -219,7 +219,7 @@ def read_traffic(text: str, known: Mapping[str, object]) -> list[Traffic]:
             f'"{text}": at a router all connections have the same direction; expected all x 2 down'
         )
     made = [Traffic(*own) for own in zip(*kinds.values(), strict=True)]
-    if all(each.nothing for each in made):
+    if all(each.is_empty for each in made):
         raise UserError(f'"{text}": no station sends anything')
     return made
 
@@ -268,10 +268,10 @@ def read_queue(text: str, known: Mapping[str, object]) -> str:
         re.fullmatch(r"\d{1,7}", word) and 1 <= int(word) <= MOST_QUEUE
     ):
         return word
-    if word in (*KINDS, *disciplines(SHORT["wifi"])):
+    if word in (*KINDS, *disciplines(HOP_ALIASES["wifi"])):
         raise UserError(
             f'"{text}": is of {", ".join(AGGREGATING)}, and the hop is {known["hop"]}',
-            f"--hop wifi is {SHORT['wifi']}; without --hop it is {USUAL_HOP}",
+            f"--hop wifi is {HOP_ALIASES['wifi']}; without --hop it is {DEFAULT_HOP}",
         )
     of_kinds = f", or a kind of access point: {', '.join(kinds)}" if kinds else ""
     raise UserError(
@@ -281,23 +281,23 @@ def read_queue(text: str, known: Mapping[str, object]) -> str:
 
 
 def aim_of(known: Mapping[str, object]) -> str:
-    """Return what the person wants to know."""
-    return str(known.get("aim", COMPARE))
+    """Return the name of the aim."""
+    return str(known.get("aim", MODELS))
 
 
-def usual(key: str, known: Mapping[str, object]) -> str | None:
-    """Return the usual answer of a question for what the person wants to know; None without one."""
+def default_answer(key: str, known: Mapping[str, object]) -> str | None:
+    """Return the default answer that the aim sets for a question; None if it sets none."""
     if key == "stations" and not aggregates(known):
         return None
-    return AIMS[aim_of(known)].usual.get(key)
+    return AIMS[aim_of(known)].defaults.get(key)
 
 
-def usual_traffic(known: Mapping[str, object]) -> str:
-    """Return the usual answer to the question of connections and calls in a cell."""
-    text = usual("traffic", known) or "1 x 1 up, rest x 1 down"
+def default_traffic(known: Mapping[str, object]) -> str:
+    """Return the default answer to the question of connections and calls in a cell."""
+    text = default_answer("traffic", known) or "1 x 1 up, rest x 1 down"
     groups = known["stations"]
     assert isinstance(groups, list), "stations are read before"
-    if sum(group.count for group in groups) > 1 or aim_of(known) == COMPARE:
+    if sum(group.count for group in groups) > 1 or aim_of(known) == MODELS:
         return text
     return "1 call, 1 up" if "call" in text else "1 down"
 
@@ -312,7 +312,7 @@ def aggregates(known: Mapping[str, object]) -> bool:
     return known.get("hop") in AGGREGATING
 
 
-USUAL_STATIONS = {
+DEFAULT_STATIONS = {
     "802.11b": "4 at 11, 1 at 2",
     "802.11g": "4 at 54, 1 at 6",
     **dict.fromkeys(AGGREGATING, "4 near, 1 far"),
@@ -320,28 +320,30 @@ USUAL_STATIONS = {
 """Usual stations of each sort of cell."""
 
 
-MORE = "\n    "
-"""Text before each further line of a question."""
+NEW_LINE = "\n    "
+"""Text between the lines of a question."""
 
 KINDS_IN_WORDS = ", ".join(KINDS).replace("isp", "isp (a provider's router)")
 """Kinds of access points, for the question of the queue."""
 
-CHOICES = "".join(f"{MORE}{name:8}{aim.asked}" for name, aim in AIMS.items())
+CHOICES = "".join(f"{NEW_LINE}{name:8}{aim.choice}" for name, aim in AIMS.items())
 """Aims, one per line."""
 
 
 QUESTIONS = (
-    Question("aim", lambda _: f"What do you want to know?{CHOICES}", lambda _: USUAL, read_aim),
+    Question(
+        "aim", lambda _: f"What do you want to know?{CHOICES}", lambda _: DEFAULT_AIM, read_aim
+    ),
     Question(
         "hop",
         lambda known: (
-            f"What is the last hop?{MORE}WiFi of today: 802.11ax (Wi-Fi 6), 802.11ac (5), 802.11n "
-            f"(4){MORE}WiFi of the papers: 802.11g, 802.11b{MORE}router: a wired router"
-            if aim_of(known) == COMPARE
-            else "Which WiFi is it: 802.11ax (Wi-Fi 6), 802.11ac (5), 802.11n (4), 802.11g (3) or "
+            f"What is the last hop?{NEW_LINE}Wi-Fi of today: 802.11ax (Wi-Fi 6), 802.11ac (5), "
+            f"802.11n (4){NEW_LINE}Wi-Fi of the papers: 802.11g, 802.11b{NEW_LINE}router: a wired router"
+            if aim_of(known) == MODELS
+            else "Which Wi-Fi is it: 802.11ax (Wi-Fi 6), 802.11ac (5), 802.11n (4), 802.11g (3) or "
             "802.11b (1)?"
         ),
-        lambda known: USUAL_HOP if aim_of(known) == COMPARE else SHORT["wifi"],
+        lambda known: DEFAULT_HOP if aim_of(known) == MODELS else HOP_ALIASES["wifi"],
         read_hop,
     ),
     Question(
@@ -350,8 +352,9 @@ QUESTIONS = (
             "How many hosts send through it, and at which rate is each attached? [Mb/s]"
             if is_router(known)
             else (
-                f"How many devices are there, and how near: near, far, or a ratio of signal to "
-                f"noise?{MORE}1 old far is a distant {OLD_PHY} device; 1 at 12 dB gives the ratio"
+                f"How many devices are there, and how distant: near, far, or a ratio of signal to "
+                f"noise?{NEW_LINE}1 old far is a distant {OLD_PHY} device; "
+                "1 at 12 dB gives the ratio"
                 if aggregates(known)
                 else "How many stations, and at which rates? [Mb/s]"
             )
@@ -359,7 +362,7 @@ QUESTIONS = (
         lambda known: (
             "10 at 100"
             if is_router(known)
-            else usual("stations", known) or USUAL_STATIONS[str(known["hop"])]
+            else default_answer("stations", known) or DEFAULT_STATIONS[str(known["hop"])]
         ),
         read_stations,
     ),
@@ -370,7 +373,7 @@ QUESTIONS = (
             if is_router(known)
             else "Who uploads and downloads, over how many connections, and who has a call?"
         ),
-        lambda known: "all x 2 down" if is_router(known) else usual_traffic(known),
+        lambda known: "all x 2 down" if is_router(known) else default_traffic(known),
         read_traffic,
     ),
     Question(
@@ -379,13 +382,13 @@ QUESTIONS = (
             "What are the rate and round-trip time of its link?"
             if is_router(known)
             else "What are the rate and round-trip time from the access point to the servers?"
-            if aim_of(known) == COMPARE
+            if aim_of(known) == MODELS
             else "What are the rates of the Internet line, down/up, and the round-trip time?"
         ),
         lambda known: (
             "50 Mbps, 40 ms"
             if is_router(known)
-            else usual("wire", known)
+            else default_answer("wire", known)
             or ("1000 Mbps, 20 ms" if aggregates(known) else "100 Mbps, 20 ms")
         ),
         read_wire,
@@ -394,8 +397,12 @@ QUESTIONS = (
         "queue",
         lambda known: (
             f"How does the {'router' if is_router(known) else 'access point'} queue packets?"
-            f"{MORE}a number of packets, or {', '.join(disciplines(str(known['hop'])))}"
-            + (f"{MORE}or a kind of access point: {KINDS_IN_WORDS}" if aggregates(known) else "")
+            f"{NEW_LINE}a number of packets, or {', '.join(disciplines(str(known['hop'])))}"
+            + (
+                f"{NEW_LINE}or a kind of access point: {KINDS_IN_WORDS}"
+                if aggregates(known)
+                else ""
+            )
         ),
         lambda known: "1000" if aggregates(known) else "100",
         read_queue,

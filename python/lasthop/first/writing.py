@@ -1,4 +1,4 @@
-"""Answers as a scenario, with what each line means."""
+"""Scenarios from answers, with the meaning of each line as a comment."""
 
 import re
 from collections import Counter
@@ -11,10 +11,10 @@ from lasthop.first.answers import FAR_DB, NEAR_DB, OLD_PHY, Answers, Group, Traf
 __all__ = ["next_command", "scenario"]
 
 
-BELOW = 0.9
-"""Rate of a shaper over the rate of its line, so that packets wait in the shaper. [-]"""
+SHAPER_PART = 0.9
+"""Rate of a shaper divided by the rate of its line, so that packets wait in the shaper. [-]"""
 
-WITHOUT_LINE_MBPS = 100.0
+DEFAULT_SHAPER_MBPS = 100.0
 """Rate of a shaper if there is no line. [Mb/s]"""
 
 WIDTH_MHZ = {"802.11n": 20, "802.11ac": 80, "802.11ax": 80}
@@ -27,58 +27,59 @@ def scenario(answers: Answers, name: str) -> str:
         f"# {name}: made by lasthop init. Every line may be changed.",
         "# `lasthop schema` lists all keys.",
         "#",
-        *_commands(answers, name),
-        *(_what_if(answers, name) if answers.compares else _asked(answers)),
+        *_general_commands(answers, name),
+        *(_what_if(answers, name) if answers.compares_models else _question_lines(answers)),
         "",
-        said(f'name = "{_title(answers)}"', "the title of tables and pictures"),
+        with_comment(f'name = "{_title(answers)}"', "the title of tables and pictures"),
         *_run(answers),
         "",
     ]
     lines += _router(answers) if answers.hop == "router" else _cell(answers)
-    lines += _answer(answers, name)
+    lines += _answer_lines(answers, name)
     return "\n".join(lines) + "\n"
 
 
 def next_command(answers: Answers, name: str) -> str:
-    """Return the command that answers the person's question."""
-    commands = answers.question.commands
-    return f"lasthop {_written(commands[0].words if commands else 'simulate FILE', answers, name)}"
+    """Return the command that answers the user's question best."""
+    commands = answers.chosen_aim.commands
+    arguments = commands[0].arguments if commands else "simulate FILE"
+    return f"lasthop {_filled_in(arguments, answers, name)}"
 
 
 def _run(answers: Answers) -> Iterator[str]:
-    duration, warmup = ("60 s", "20 s") if answers.compares else ("20 s", "5 s")
-    yield said(f'duration = "{duration}"', "simulated time of a run")
-    yield said(f'warmup = "{warmup}"', "cut from its start, while windows grow")
-    yield said("replications = 5", "runs; intervals are taken over them")
+    duration, warmup = ("60 s", "20 s") if answers.compares_models else ("20 s", "5 s")
+    yield with_comment(f'duration = "{duration}"', "simulated time of a run")
+    yield with_comment(f'warmup = "{warmup}"', "cut from its start, while windows grow")
+    yield with_comment("replications = 5", "runs; intervals are taken over them")
 
 
-def _asked(answers: Answers) -> Iterator[str]:
-    """The question that the file answers; the commands are at its end."""
+def _question_lines(answers: Answers) -> Iterator[str]:
+    """Yield the question of the user."""
     yield "#"
-    yield f"# {answers.question.question}"
+    yield f"# {answers.chosen_aim.question}"
     yield "# The commands that answer this question are at the end of this file."
 
 
-def _answer(answers: Answers, name: str) -> Iterator[str]:
-    """The commands that answer the person's question, each with its answer."""
-    if answers.compares:
+def _answer_lines(answers: Answers, name: str) -> Iterator[str]:
+    """Yield the commands that answer the user's question, each with its purpose."""
+    if answers.compares_models:
         return
     yield ""
-    yield f"# {answers.question.question}"
-    for command in answers.question.commands:
-        words = _written(command.words, answers, name)
+    yield "# Commands that answer the question above:"
+    for command in answers.chosen_aim.commands:
+        words = _filled_in(command.arguments, answers, name)
         if words.startswith("what-if") and "--case" not in words:
             continue
         yield "#"
-        yield f"# {command.answers[0].upper()}{command.answers[1:]}:"
+        yield f"# {command.purpose[0].upper()}{command.purpose[1:]}:"
         yield f"#   lasthop {words}"
     yield "#"
     yield "# `lasthop explain TERM` explains a word, such as `lasthop explain bufferbloat`."
 
 
-def _written(words: str, answers: Answers, name: str) -> str:
-    """Return the words of a command for this file, without cases that its cell refuses."""
-    rate_mbps = answers.wire.rate_mbps or WITHOUT_LINE_MBPS
+def _filled_in(words: str, answers: Answers, name: str) -> str:
+    """Return the arguments of a command for this file, without cases that its cell refuses."""
+    rate_mbps = answers.wire.rate_mbps or DEFAULT_SHAPER_MBPS
     without, voice = _without_slowest(answers), _in_voice(answers)
     refused = [
         *([] if without else [r"\{without\}"]),
@@ -90,7 +91,7 @@ def _written(words: str, answers: Answers, name: str) -> str:
         words = re.sub(rf' --case "[^"]*{part}[^"]*"', "", words)
     values = {
         "FILE": name,
-        "{rate}": f"{BELOW * rate_mbps:.6g} Mbps",
+        "{rate}": f"{SHAPER_PART * rate_mbps:.6g} Mbps",
         "{faster}": f"{2 * rate_mbps:.6g} Mbps",
         "{without}": without,
         "{voice}": voice,
@@ -113,11 +114,13 @@ def _in_voice(answers: Answers) -> str:
     return "; ".join(f"station.{name}.call.category=voice" for name in calls)
 
 
-def _commands(answers: Answers, name: str) -> Iterator[str]:
-    """What can be done with the file, a line each."""
+def _general_commands(answers: Answers, name: str) -> Iterator[str]:
+    """Yield a line for each command that every file supports."""
     yield f"#   lasthop check {name}       a summary of it"
     calls = any(traffic.calls for traffic in answers.traffic)
-    if answers.aggregates or calls or not answers.compares:  # no model predicts these with TCP
+    if (
+        answers.aggregates or calls or not answers.compares_models
+    ):  # no model predicts these with TCP
         yield f"#   lasthop simulate {name}    share of each station, packet by packet"
         yield f"#   lasthop simulate {name} --plot    with a picture"
         return
@@ -126,13 +129,13 @@ def _commands(answers: Answers, name: str) -> Iterator[str]:
     yield f"#   lasthop compare {name}     both side by side, with a picture"
 
 
-def said(line: str, comment: str) -> str:
+def with_comment(line: str, comment: str) -> str:
     """Return a line with its comment."""
     return f"{line}{' ' * max(34 - len(line), 2)}# {comment}"
 
 
 def _what_if(answers: Answers, name: str) -> Iterator[str]:
-    """Other queues; a bare number would leave a discipline as it is."""
+    """Yield commands with other queues. A bare number would not replace a discipline."""
     key = "queue" if answers.hop == "router" else "cell.ap_queue"
     limit = 100 if answers.aggregates else 20
     kind = KINDS.get(answers.queue)
@@ -153,61 +156,73 @@ def _title(answers: Answers) -> str:
     if answers.hop == "router":
         return f"{answers.count} hosts through a router"
     kind = KINDS.get(answers.queue)
-    before = f"{answers.question.title}: " if answers.question.title else ""
+    before = f"{answers.chosen_aim.title}: " if answers.chosen_aim.title else ""
     stations = f"{answers.count} station{'s' if answers.count > 1 else ''} of {answers.hop}"
     return f"{before}{stations}" + (f", {kind.what}" if kind else "")
 
 
 def _queue(answers: Answers, key: str) -> str:
     if answers.queue.isdigit():
-        return said(f"{key} = {answers.queue}", "packets: one more is lost")
-    return said(f"{key} = {{ {answers.queue} = {{}} }}", f"managed by {answers.queue}")
+        return with_comment(f"{key} = {answers.queue}", "packets: one more is lost")
+    return with_comment(f"{key} = {{ {answers.queue} = {{}} }}", f"managed by {answers.queue}")
 
 
 def _tcp(answers: Answers) -> Iterator[str]:
     yield "[tcp]"
     if answers.aggregates:
-        yield said('congestion = "cubic"', "or reno, newreno, ...; lasthop check prints the others")
+        yield with_comment(
+            'congestion = "cubic"', "or reno, newreno, ...; lasthop check prints the others"
+        )
         return
-    if not answers.compares:
-        yield said('congestion = "cubic"', "or reno, newreno, compound, ...")
-        yield said("window = 2000", "segments that a receiver takes at most: 3 MB")
+    if not answers.compares_models:
+        yield with_comment('congestion = "cubic"', "or reno, newreno, compound, ...")
+        yield with_comment("window = 2000", "segments that a receiver takes at most: 3 MB")
         return
-    yield said('congestion = "reno"', "or newreno, cubic, compound, ...")
-    yield said("window = 42", "segments that a receiver takes at most")
+    yield with_comment('congestion = "reno"', "or newreno, cubic, compound, ...")
+    yield with_comment("window = 42", "segments that a receiver takes at most")
 
 
 def _cell(answers: Answers) -> Iterator[str]:
     yield "[cell]"
-    yield said(f'phy = "{answers.hop}"', "timing, rates and contention windows")
+    yield with_comment(f'phy = "{answers.hop}"', "timing, rates and contention windows")
     kind = KINDS.get(answers.queue)
     if answers.aggregates:
         width_mhz = {**WIDTH_MHZ, **(kind.width_mhz if kind else {})}[answers.hop]
         source = f": {kind.width_source}" if kind else ""
-        yield said(f'width = "{width_mhz} MHz"', f"of the channel{source}")
-        yield said("streams = 2", "spatial streams of each station, as phones and laptops have")
+        yield with_comment(f'width = "{width_mhz} MHz"', f"of the channel{source}")
+        yield with_comment(
+            "streams = 2", "spatial streams of each station, as phones and laptops have"
+        )
     if kind:
         yield from kind.lines(answers.hop)
     else:
         if answers.aggregates:
             fact = FACTS["any-edca"]
-            yield said(fact.line, f"access parameters: {fact.short}, as access points have")
+            yield with_comment(fact.line, f"access parameters: {fact.short}, as access points have")
         yield _queue(answers, "ap_queue").replace("packets:", "packets at the access point:")
     yield ""
-    if not answers.wire.nothing:
+    if not answers.wire.is_empty:
         yield "[wire]"
         if answers.wire.rate_mbps is not None:
             both = "; back_rate to them" if answers.wire.back_mbps is None else ""
-            yield said(f'rate = "{answers.wire.rate_mbps:.12g} Mbps"', f"from the servers{both}")
+            yield with_comment(
+                f'rate = "{answers.wire.rate_mbps:.12g} Mbps"', f"from the servers{both}"
+            )
         if answers.wire.back_mbps is not None:
-            yield said(f'back_rate = "{answers.wire.back_mbps:.12g} Mbps"', "to the servers")
-        yield said(f'delay = "{answers.wire.rtt_ms / 2:g} ms"', "one way: half the round trip")
-        if not answers.compares and answers.wire.rate_mbps is not None:
-            yield said(
+            yield with_comment(
+                f'back_rate = "{answers.wire.back_mbps:.12g} Mbps"', "to the servers"
+            )
+        yield with_comment(
+            f'delay = "{answers.wire.rtt_ms / 2:g} ms"', "one way: half the round trip"
+        )
+        if not answers.compares_models and answers.wire.rate_mbps is not None:
+            yield with_comment(
                 "queue = 1000", "packets that wait at each end of the line; one more is lost"
             )
         yield ""
-    if answers.compares or not answers.aggregates:  # others have the TCP of today without a table
+    if (
+        answers.compares_models or not answers.aggregates
+    ):  # others have the TCP of today without a table
         yield from _tcp(answers)
         yield ""
     for number, (name, group, traffic) in enumerate(_tables(answers)):
@@ -215,41 +230,43 @@ def _cell(answers: Answers) -> Iterator[str]:
             yield ""
         yield f"[station.{name}]"
         if group.count > 1:
-            yield said(f"count = {group.count}", f"{name}-1 to {name}-{group.count}, all alike")
+            yield with_comment(
+                f"count = {group.count}", f"{name}-1 to {name}-{group.count}, all alike"
+            )
         if group.snr_db is None:
-            yield said(f'rate = "{group.rate_mbps:g} Mbps"', "of its frames, both ways")
+            yield with_comment(f'rate = "{group.rate_mbps:g} Mbps"', "of its frames, both ways")
         else:
             if group.is_old and answers.hop != OLD_PHY:
-                yield said(f'phy = "{OLD_PHY}"', "an old device")
+                yield with_comment(f'phy = "{OLD_PHY}"', "an old device")
             if group.is_old:
-                yield said("streams = 1", "spatial streams of an old device")
-            yield said(f'snr = "{group.snr_db:g} dB"', _of_signal(answers))
+                yield with_comment("streams = 1", "spatial streams of an old device")
+            yield with_comment(f'snr = "{group.snr_db:g} dB"', _snr_comment(answers))
         if traffic.up:
-            yield said(f"upload = {traffic.up}", "connections from it")
+            yield with_comment(f"upload = {traffic.up}", "connections from it")
         if traffic.down:
-            yield said(f"download = {traffic.down}", "connections to it")
+            yield with_comment(f"download = {traffic.down}", "connections to it")
         if traffic.calls:
-            yield said(f"call = {traffic.calls}", "calls with audio and video, both ways")
-        if traffic.nothing:
+            yield with_comment(f"call = {traffic.calls}", "calls with audio and video, both ways")
+        if traffic.is_empty:
             yield "# it sends and receives nothing: upload = 1 or download = 1 changes that"
 
 
-def _of_signal(answers: Answers) -> str:
+def _snr_comment(answers: Answers) -> str:
     """Return the meaning of the signal-to-noise ratio."""
-    if answers.compares:
+    if answers.compares_models:
         return "of its frames, both ways: chooses the MCS"
     return f"strength of its signal: {NEAR_DB:g} in the same room, {FAR_DB:g} two walls away"
 
 
 def _tables(answers: Answers) -> Iterator[tuple[str, Group, Traffic]]:
-    """Stations that are alike, with a name for each sort."""
+    """Yield the groups of equal stations, each with a unique name and its traffic."""
     alike = [replace(group, count=1) for group in answers.stations for _ in range(group.count)]
     sorts = Counter(zip(alike, answers.traffic, strict=True))
     slowest = min(alike, key=lambda own: own.speed)
     greediest = max(answers.traffic, key=lambda own: own.up + own.down)
     used = Counter[str]()
     for (own, traffic), count in sorts.items():
-        name = _called(traffic)
+        name = _name_for(traffic)
         if answers.aim == "guest" and traffic == greediest:
             name = "guest"
         if own.is_old:
@@ -261,7 +278,7 @@ def _tables(answers: Answers) -> Iterator[tuple[str, Group, Traffic]]:
         yield unique, replace(own, count=count), traffic
 
 
-def _called(traffic: Traffic) -> str:
+def _name_for(traffic: Traffic) -> str:
     """Return a name for stations with this traffic."""
     if traffic.calls:
         return "phone"
@@ -276,10 +293,16 @@ def _router(answers: Answers) -> Iterator[str]:
     yield _queue(answers, "queue")
     yield ""
     yield "[dumbbell]"
-    yield said(f"flows = {flows}", "connections, all from the left to the right")
-    yield said(f'access = "{answers.stations[0].rate_mbps:g} Mbps"', "of each sender's own link")
-    yield said("access_spread = 0.01", "links differ by 1 %, to keep senders from synchronising")
-    yield said(f'bottleneck = "{wire.rate_mbps or 0.0:.12g} Mbps"', "of the link that all share")
-    yield said(f'rtt = "{wire.rtt_ms:g} ms"', "round trip without queues")
+    yield with_comment(f"flows = {flows}", "connections, all from the left to the right")
+    yield with_comment(
+        f'access = "{answers.stations[0].rate_mbps:g} Mbps"', "of each sender's own link"
+    )
+    yield with_comment(
+        "access_spread = 0.01", "links differ by 1 %, to keep senders from synchronising"
+    )
+    yield with_comment(
+        f'bottleneck = "{wire.rate_mbps or 0.0:.12g} Mbps"', "of the link that all share"
+    )
+    yield with_comment(f'rtt = "{wire.rtt_ms:g} ms"', "round trip without queues")
     yield ""
     yield from _tcp(answers)

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 import lasthop as lh
-from lasthop.first import AIMS, COMPARE, KINDS
+from lasthop.first import AIMS, KINDS, MODELS
 from lasthop.first.answers import AGGREGATING, Wire
 from lasthop.first.questions import read_wire
 from lasthop.models.reading import CellScenario
@@ -342,7 +342,7 @@ def test_rates_of_a_line_have_the_units_of_scenarios(
     assert read_wire(answer, {"hop": "802.11g"}) == Wire(down_mbps, 5.0, up_mbps)
 
 
-HOME = [aim for aim in AIMS if aim != COMPARE]
+HOME = [aim for aim in AIMS if aim != MODELS]
 
 
 @pytest.mark.parametrize("aim", HOME)
@@ -351,7 +351,7 @@ def test_the_file_ends_with_the_commands_that_answer_the_question(
 ) -> None:
     done = lasthop("init", "home.toml", "--yes", "--aim", aim)
     assert (done.returncode, done.stderr) == (0, "")
-    first = AIMS[aim].commands[0].words.replace("FILE", "home.toml")
+    first = AIMS[aim].commands[0].arguments.replace("FILE", "home.toml")
     assert done.stdout == f"home.toml: written; next: lasthop {first}\n"
     text = Path("home.toml").read_text("utf-8")
     end = text.rpartition("\n\n")[2].splitlines()
@@ -419,7 +419,7 @@ def test_an_option_for_the_network_is_for_models_unless_an_aim_is_given(lasthop:
 @pytest.mark.parametrize(
     ("options", "error"),
     [
-        (["--aim", "call", "--hop", "router"], 'error: --hop "router": must be WiFi to answer'),
+        (["--aim", "call", "--hop", "router"], 'error: --hop "router": must be Wi-Fi to answer'),
         (["--hop", "router", "--traffic", "1 x 1 call"], "a router of `init` has no calls"),
         (["--aim", "cal"], "hint: did you mean call?"),
         (["--aim", "call", "--traffic", "1 x 101 calls"], "or stations x calls, such as 1 x 1 cal"),
