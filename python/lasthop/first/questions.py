@@ -338,7 +338,8 @@ QUESTIONS = (
         "hop",
         lambda known: (
             f"What is the last hop?{NEW_LINE}Wi-Fi of today: 802.11ax (Wi-Fi 6), 802.11ac (5), "
-            f"802.11n (4){NEW_LINE}Wi-Fi of the papers: 802.11g, 802.11b{NEW_LINE}router: a wired router"
+            f"802.11n (4){NEW_LINE}Wi-Fi of the papers: 802.11g, 802.11b{NEW_LINE}"
+            "router: a wired router"
             if aim_of(known) == MODELS
             else "Which Wi-Fi is it: 802.11ax (Wi-Fi 6), 802.11ac (5), 802.11n (4), 802.11g (3) or "
             "802.11b (1)?"

@@ -355,7 +355,8 @@ def test_the_file_ends_with_the_commands_that_answer_the_question(
     assert done.stdout == f"home.toml: written; next: lasthop {first}\n"
     text = Path("home.toml").read_text("utf-8")
     end = text.rpartition("\n\n")[2].splitlines()
-    assert end[0] == f"# {AIMS[aim].question}"
+    assert text.count(f"# {AIMS[aim].question}\n") == 1
+    assert end[0] == "# Commands that answer the question above:"
     assert f"#   lasthop {first}" in end
     assert all(line[0] == "#" for line in end)
     assert "[tcp]" not in text
