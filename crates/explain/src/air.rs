@@ -1,4 +1,4 @@
-//! The station that costs the others most air time.
+//! The station that costs other stations most air time.
 
 use serde_json::{Value, json};
 
@@ -22,10 +22,10 @@ pub fn air(facts: &Facts<'_>) -> Value {
         return Value::Null;
     }
     let excess = |airtime: f64, share: f64| airtime / used - share;
-    let costly = stations
+    let most_excess = stations
         .iter()
         .max_by(|(_, a, s), (_, b, t)| excess(*a, *s).total_cmp(&excess(*b, *t)));
-    match costly {
+    match most_excess {
         Some((item, airtime, share)) if excess(*airtime, *share) > 0.1 => json!({
             "station": text(item, "name"),
             "airtime_fraction": airtime,

@@ -26,7 +26,7 @@ pub struct Direction<'f, 'a> {
 pub fn directions<'f, 'a>(facts: &'f Facts<'a>) -> Vec<Direction<'f, 'a>> {
     let mut found: Vec<Direction<'f, 'a>> = Vec::new();
     for flow in &facts.flows {
-        let Some((owner, direction)) = place(flow) else {
+        let Some((owner, direction)) = call_and_direction(flow) else {
             continue;
         };
         let known = found
@@ -50,7 +50,7 @@ pub fn directions<'f, 'a>(facts: &'f Facts<'a>) -> Vec<Direction<'f, 'a>> {
 }
 
 /// Owner and direction of a flow that may belong to a call.
-fn place<'a>(flow: &Flow<'a>) -> Option<(&'a str, &'static str)> {
+fn call_and_direction<'a>(flow: &Flow<'a>) -> Option<(&'a str, &'static str)> {
     if !matches!(flow.kind, Kind::Paced(_)) {
         return None;
     }

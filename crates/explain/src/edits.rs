@@ -142,7 +142,12 @@ pub fn faster(facts: &Facts<'_>, link: &str, factor: f64) -> Option<Vec<Setting>
 /// Returns the settings that give these TCP flows another value of a key of `tcp`.
 ///
 /// Without tables that override the key, this is one setting of the table `tcp`.
-pub fn of_tcp(facts: &Facts<'_>, flows: &[&Flow<'_>], key: &str, value: &str) -> Vec<Setting> {
+pub fn tcp_settings(
+    facts: &Facts<'_>,
+    flows: &[&Flow<'_>],
+    key: &str,
+    value: &str,
+) -> Vec<Setting> {
     let field = match key {
         "window" => "window_packets",
         "initial_window" => "initial_cwnd_packets",
@@ -179,7 +184,7 @@ pub fn is_implicit(facts: &Facts<'_>, class: &str) -> bool {
 }
 
 /// Returns the settings that put the traffic of these flows into an access category.
-pub fn of_category(facts: &Facts<'_>, flows: &[&Flow<'_>], category: &str) -> Vec<Setting> {
+pub fn category_settings(facts: &Facts<'_>, flows: &[&Flow<'_>], category: &str) -> Vec<Setting> {
     let mut settings: Vec<Setting> = Vec::new();
     for flow in flows {
         let Some(station) = flow.station else {

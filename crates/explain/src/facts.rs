@@ -68,7 +68,7 @@ pub struct Flow<'a> {
     pub kind: Kind,
     /// Access category.
     pub category: &'a str,
-    /// Settings of TCP, null without.
+    /// Settings of TCP, null without TCP.
     pub tcp: &'a Value,
     /// Queues on its path, in order, by their names in results.
     pub path: Vec<String>,
@@ -155,13 +155,20 @@ impl<'a> Facts<'a> {
         mean(self.cell_answer(), "busy_fraction").unwrap_or(0.0)
     }
 
-    /// Whether the medium limits its senders: busy, or always with a sender in backoff.
+    /// Whether the medium limits its senders: it is nearly always busy, or often busy while packets
+    /// wait for access.
     pub fn air_is_full(&self) -> bool {
         let ap_waits = list(self.answer, "aps")
             .iter()
             .any(|ap| mean(ap, "queue_packets").is_some_and(|packets| packets > 5.0));
         let stations_wait = mean(self.cell_answer(), "active_stations").unwrap_or(0.0) > 0.9;
         self.busy_fraction() > 0.9 || (self.busy_fraction() > 0.6 && (ap_waits || stations_wait))
+    }
+
+    /// Whether the scenario has traffic for which delay matters.
+    pub fn has_delay_sensitive(&self) -> bool {
+        let is_sensitive = |kind| !matches!(kind, Kind::Bulk | Kind::Greedy);
+        self.flows.iter().any(|flow| is_sensitive(flow.kind))
     }
 
     /// Table of a station.

@@ -8,7 +8,7 @@ use crate::facts::{Facts, Flow, mean};
 pub const FULL: f64 = 0.9;
 
 /// Share of the time from which an endpoint's limit is named. [-]
-const MOSTLY: f64 = 0.5;
+const MIN_SHARE: f64 = 0.5;
 
 /// Limit of a flow: its kind, its place and its extent.
 pub struct Limit {
@@ -29,8 +29,8 @@ pub fn limit(facts: &Facts<'_>, flow: &Flow<'_>) -> Option<Limit> {
         return None;
     }
     let share = |quantity: &str| mean(flow.answer, quantity);
-    if let Some(fraction) = share("app_limited_fraction").filter(|value| *value > MOSTLY) {
-        return Some(named("application", "", fraction));
+    if let Some(fraction) = share("app_limited_fraction").filter(|value| *value > MIN_SHARE) {
+        return Some(limit_by("application", "", fraction));
     }
     let full = flow
         .path
@@ -39,24 +39,24 @@ pub fn limit(facts: &Facts<'_>, flow: &Flow<'_>) -> Option<Limit> {
         .max_by(|(_, a), (_, b)| a.total_cmp(b))
         .filter(|(_, utilisation)| *utilisation > FULL);
     if let Some((link, utilisation)) = full {
-        return Some(named("line", link, utilisation));
+        return Some(limit_by("line", link, utilisation));
     }
     let rwnd = share("rwnd_limited_fraction");
-    let is_rwnd_used_up = rwnd.is_some_and(|rwnd| rwnd > MOSTLY);
+    let is_rwnd_used_up = rwnd.is_some_and(|rwnd| rwnd > MIN_SHARE);
     let is_air_idle_at_times = facts.busy_fraction() < FULL;
     let may_be_air = !(is_rwnd_used_up && is_air_idle_at_times);
     if flow.station.is_some() && facts.air_is_full() && may_be_air {
-        return Some(named("air", "air", facts.busy_fraction()));
+        return Some(limit_by("air", "air", facts.busy_fraction()));
     }
     let cwnd = share("cwnd_limited_fraction");
     match (rwnd, cwnd) {
-        (Some(rwnd), _) if rwnd > MOSTLY => Some(named("rwnd", "", rwnd)),
-        (_, Some(cwnd)) if cwnd > 0.0 => Some(named("cwnd", "", cwnd)),
+        (Some(rwnd), _) if rwnd > MIN_SHARE => Some(limit_by("rwnd", "", rwnd)),
+        (_, Some(cwnd)) if cwnd > 0.0 => Some(limit_by("cwnd", "", cwnd)),
         _ => None,
     }
 }
 
-fn named(by: &'static str, place: &str, fraction: f64) -> Limit {
+fn limit_by(by: &'static str, place: &str, fraction: f64) -> Limit {
     Limit {
         by,
         place: place.into(),

@@ -14,7 +14,7 @@ mod wired;
 use serde_json::{Value, json};
 
 use crate::edits::Setting;
-use crate::facts::{Facts, Kind};
+use crate::facts::Facts;
 
 /// Aims that a scenario may have, as `lasthop explain --for` names them.
 const CALLS: &str = "calls";
@@ -62,7 +62,7 @@ impl Remedy {
     }
 
     /// Returns a change that no setting of a device makes.
-    pub fn beyond_settings(label: impl Into<String>, settings: Vec<Setting>) -> Remedy {
+    pub fn not_a_setting(label: impl Into<String>, settings: Vec<Setting>) -> Remedy {
         Remedy {
             is_setting: false,
             ..Remedy::new(label, settings)
@@ -132,8 +132,8 @@ pub fn causes(facts: &Facts<'_>) -> Vec<Value> {
     let default = default_objective(facts);
     let mut found: Vec<(bool, f64, Value)> = Vec::new();
     for rule in RULES {
-        let is_usual = rule.objectives.contains(&default);
-        let objective = if is_usual {
+        let is_default = rule.objectives.contains(&default);
+        let objective = if is_default {
             default
         } else {
             rule.objectives[0]
@@ -161,9 +161,11 @@ pub fn causes(facts: &Facts<'_>) -> Vec<Value> {
                 "edits": cause.edits,
                 "remedies": remedies,
             });
-            let rank = (is_usual, cause.weight);
-            let at = found.partition_point(|(usual, weight, _)| (*usual, *weight) >= rank);
-            found.insert(at, (is_usual, cause.weight, item));
+            let rank = (is_default, cause.weight);
+            let at = found.partition_point(|(other_is_default, weight, _)| {
+                (*other_is_default, *weight) >= rank
+            });
+            found.insert(at, (is_default, cause.weight, item));
         }
     }
     found.into_iter().map(|(.., item)| item).collect()
@@ -174,8 +176,7 @@ fn default_objective(facts: &Facts<'_>) -> &'static str {
     if !crate::calls::directions(facts).is_empty() {
         return CALLS;
     }
-    let waits = |kind: Kind| !matches!(kind, Kind::Bulk | Kind::Greedy);
-    match facts.flows.iter().any(|flow| waits(flow.kind)) {
+    match facts.has_delay_sensitive() {
         true => DELAY,
         false => THROUGHPUT,
     }

@@ -4,7 +4,7 @@ use serde_json::Value;
 
 use super::{CALLS, Cause, DELAY, FAIRNESS, Remedy, Rule, THROUGHPUT, remedy};
 use crate::edits::{Setting, set};
-use crate::facts::{Facts, Kind, list, mean, percent, rounded, text};
+use crate::facts::{Facts, list, mean, percent, rounded, text};
 
 /// Fraction of busy time from which the air may be scarce. [-]
 const BUSY: f64 = 0.3;
@@ -90,12 +90,6 @@ fn aggregation<'a>(facts: &Facts<'a>) -> Option<&'a Value> {
     (!aggregation.is_null()).then_some(aggregation)
 }
 
-/// Whether the scenario has traffic for which delay matters.
-fn has_interactive(facts: &Facts<'_>) -> bool {
-    let waits = |kind| !matches!(kind, Kind::Bulk | Kind::Greedy);
-    facts.flows.iter().any(|flow| waits(flow.kind))
-}
-
 fn narrow_channel(facts: &Facts<'_>) -> Vec<Cause> {
     let busy = facts.busy_fraction();
     let (Some(cell), true) = (facts.cell(), busy >= BUSY) else {
@@ -170,7 +164,7 @@ fn long_aggregates(facts: &Facts<'_>) -> Vec<Cause> {
     let longest = nodes
         .filter_map(|node| mean(node, "mpdus_per_ppdu"))
         .fold(0.0, f64::max);
-    if longest < 8.0 || !has_interactive(facts) {
+    if longest < 8.0 || !facts.has_delay_sensitive() {
         return Vec::new();
     }
     vec![Cause {
@@ -198,14 +192,14 @@ fn short_txop(facts: &Facts<'_>) -> Vec<Cause> {
     if aggregation(facts).is_some() || !is_one || facts.busy_fraction() < BUSY {
         return Vec::new();
     }
-    let of_all = vec![set("cell.txop_packets", 8), set("cell.ap.txop_packets", 8)];
+    let all_nodes = vec![set("cell.txop_packets", 8), set("cell.ap.txop_packets", 8)];
     vec![Cause {
         subject: "cell".into(),
-        sentence: "Every frame contends for the medium by itself.".into(),
+        sentence: "Each transmission opportunity carries one frame.".into(),
         weight: if facts.air_is_full() { 0.5 } else { 0.1 },
-        edits: of_all.clone(),
+        edits: all_nodes.clone(),
         remedies: vec![
-            Remedy::new("TXOP of 8 frames for all nodes", of_all),
+            Remedy::new("TXOP of 8 frames for all nodes", all_nodes),
             remedy(
                 "TXOP of 4 frames for the access point",
                 "cell.ap.txop_packets",
@@ -338,7 +332,7 @@ fn long_backoff(facts: &Facts<'_>) -> Vec<Cause> {
         station["cwmax"].as_f64().unwrap_or(0.0) > 63.0
             && station["cwmin"].as_f64().unwrap_or(0.0) <= 63.0
     };
-    if most_collisions(facts).is_none() || !has_interactive(facts) {
+    if most_collisions(facts).is_none() || !facts.has_delay_sensitive() {
         return Vec::new();
     }
     let mut edits: Vec<Setting> = Vec::new();

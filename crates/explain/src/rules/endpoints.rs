@@ -2,7 +2,7 @@
 
 use super::wired::cubic;
 use super::{CALLS, Cause, DELAY, FAIRNESS, Remedy, Rule, THROUGHPUT};
-use crate::edits::{of_tcp, set};
+use crate::edits::{set, tcp_settings};
 use crate::facts::{Facts, Flow, Kind, list, mean, named, percent, text};
 
 /// Receive window of the edit: 1.2 Gb/s over 100 ms. [packets]
@@ -79,7 +79,7 @@ fn receive_window(facts: &Facts<'_>) -> Vec<Cause> {
     let is_idle = |flow: &&Flow<'_>| {
         crate::limits::limit(facts, flow).is_none_or(|limit| matches!(limit.by, "rwnd" | "cwnd"))
     };
-    let edits = of_tcp(facts, &flows, "window", LARGE_WINDOW);
+    let edits = tcp_settings(facts, &flows, "window", LARGE_WINDOW);
     vec![Cause {
         subject: match flows.len() {
             1 => smallest.name.into(),
@@ -153,7 +153,7 @@ fn small_initial_window(facts: &Facts<'_>) -> Vec<Cause> {
         return Vec::new();
     };
     let all: Vec<&Flow<'_>> = facts.flows.iter().filter(|flow| flow.is_tcp()).collect();
-    let edits = of_tcp(facts, &all, "initial_window", "10");
+    let edits = tcp_settings(facts, &all, "initial_window", "10");
     vec![Cause {
         subject: first.class.into(),
         sentence: format!(
@@ -173,7 +173,7 @@ fn small_segments(facts: &Facts<'_>) -> Vec<Cause> {
     let Some(first) = flows.first() else {
         return Vec::new();
     };
-    let edits = of_tcp(facts, &flows, "mss", "1460 B");
+    let edits = tcp_settings(facts, &flows, "mss", "1460 B");
     vec![Cause {
         subject: first.class.into(),
         sentence: format!("Segments of {} have {} B.", first.class, size(first)),
@@ -200,8 +200,8 @@ fn scalable_control(facts: &Facts<'_>) -> Vec<Cause> {
     let Some(first) = flows.first() else {
         return Vec::new();
     };
-    let mut edits = of_tcp(facts, &flows, "congestion", "cubic");
-    edits.extend(of_tcp(facts, &flows, "sack", "true"));
+    let mut edits = tcp_settings(facts, &flows, "congestion", "cubic");
+    edits.extend(tcp_settings(facts, &flows, "sack", "true"));
     let mut remedies = vec![Remedy::new("CUBIC with SACK", edits.clone())];
     if let Some(key) = first
         .path
@@ -216,7 +216,7 @@ fn scalable_control(facts: &Facts<'_>) -> Vec<Cause> {
     vec![Cause {
         subject: first.class.into(),
         sentence: format!(
-            "{} uses {} in a queue that is not made for it.",
+            "{} uses {}, and crosses a queue that is not DualPI2.",
             first.class,
             text(first.tcp, "congestion")
         ),

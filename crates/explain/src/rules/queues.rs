@@ -5,11 +5,11 @@ use crate::edits::{link_rate_bps, queue_key, queue_place, rate, set};
 use crate::facts::{Facts, list, mean, named, rounded, text};
 use crate::limits::FULL;
 
-/// Packets on average from which a queue is looked at. [packets]
-const SOME_PACKETS: f64 = 1.0;
+/// Mean queue length from which a queue may be a cause. [packets]
+const MIN_PACKETS: f64 = 1.0;
 
 /// Limit up to which a drop-tail queue may be too short. [packets]
-const SHORT: f64 = 250.0;
+const MAX_SHORT_PACKETS: f64 = 250.0;
 
 /// Payload and headers of a full segment. [bit]
 const SEGMENT_BITS: f64 = 12_000.0;
@@ -21,7 +21,7 @@ pub const LONG_QUEUE: Rule = Rule {
               1 packet on average, or 20 at most",
     edit: "FQ-CoDel in its place; mac80211 at the access point of a cell that aggregates",
     objectives: &[CALLS, DELAY],
-    find: |facts| queues(facts, false),
+    find: |facts| standing_queues(facts, false),
 };
 
 pub const AQM_SETTINGS: Rule = Rule {
@@ -30,7 +30,7 @@ pub const AQM_SETTINGS: Rule = Rule {
     applies: "a queue has RED, PI or proportional drops, and holds at least 1 packet on average",
     edit: "FQ-CoDel in its place; mac80211 at the access point of a cell that aggregates",
     objectives: &[DELAY, THROUGHPUT, CALLS],
-    find: |facts| queues(facts, true),
+    find: |facts| standing_queues(facts, true),
 };
 
 pub const SHORT_BUFFER: Rule = Rule {
@@ -49,13 +49,14 @@ struct Queue<'a> {
     discipline: &'a str,
     limit: f64,
     packets: f64,
-    most_packets: f64,
+    max_packets: f64,
     sojourn_s: f64,
     drops: f64,
 }
 
-/// Returns the queues that have settings, one for each key: the queue with the longest wait.
-fn with_settings<'a>(facts: &Facts<'a>) -> Vec<Queue<'a>> {
+/// Returns the queues that have settings. Of the queues with one key, only the queue with the
+/// longest wait is returned.
+fn configurable_queues<'a>(facts: &Facts<'a>) -> Vec<Queue<'a>> {
     let mut found: Vec<Queue<'a>> = Vec::new();
     for item in list(facts.answer, "queues") {
         let name = text(item, "name");
@@ -68,7 +69,7 @@ fn with_settings<'a>(facts: &Facts<'a>) -> Vec<Queue<'a>> {
             discipline: text(&table["queue"], "discipline"),
             limit: table["queue_packets"].as_f64().unwrap_or(f64::INFINITY),
             packets: mean(item, "occupancy_packets").unwrap_or(0.0),
-            most_packets: mean(item, "occupancy_max_packets").unwrap_or(0.0),
+            max_packets: mean(item, "occupancy_max_packets").unwrap_or(0.0),
             sojourn_s: mean(item, "sojourn_s").unwrap_or(0.0),
             drops: mean(item, "drop_probability").unwrap_or(0.0),
             key,
@@ -95,22 +96,22 @@ fn settings<'a>(facts: &Facts<'a>, queue: &str) -> &'a serde_json::Value {
     facts.station(node).unwrap_or(&scenario["cell"]["ap"])
 }
 
-/// Whether the cell of a queue's node aggregates, so that the queue may be that of mac80211.
-fn aggregates(facts: &Facts<'_>) -> bool {
+/// Whether the cell aggregates, so that its queues may be those of mac80211.
+fn cell_aggregates(facts: &Facts<'_>) -> bool {
     facts
         .cell()
         .is_some_and(|cell| !cell["ap"]["aggregation"].is_null())
 }
 
-fn queues(facts: &Facts<'_>, is_active: bool) -> Vec<Cause> {
-    with_settings(facts)
+fn standing_queues(facts: &Facts<'_>, is_aqm: bool) -> Vec<Cause> {
+    configurable_queues(facts)
         .into_iter()
         .filter(|queue| match queue.discipline {
             "fq_codel" | "mac80211" => false,
-            "red" | "pi" | "proportional" => is_active,
-            _ => !is_active,
+            "red" | "pi" | "proportional" => is_aqm,
+            _ => !is_aqm,
         })
-        .filter(|queue| queue.packets >= SOME_PACKETS || queue.most_packets >= 20.0)
+        .filter(|queue| queue.packets >= MIN_PACKETS || queue.max_packets >= 20.0)
         .map(|queue| cause(facts, queue))
         .collect()
 }
@@ -126,7 +127,7 @@ fn cause(facts: &Facts<'_>, queue: Queue<'_>) -> Cause {
     let key = &queue.key;
     let is_ap = key == "cell.ap_queue";
     let mut remedies = Vec::new();
-    if is_ap && aggregates(facts) {
+    if is_ap && cell_aggregates(facts) {
         remedies.push(mac80211());
     }
     remedies.push(remedy("fair queue", key, "{ fq_codel = {} }"));
@@ -152,7 +153,7 @@ fn cause(facts: &Facts<'_>, queue: Queue<'_>) -> Cause {
         weight: (wait_s / (wait_s + 0.02)).clamp(0.0, 1.0),
         edits: vec![set(
             key.as_str(),
-            match is_ap && aggregates(facts) {
+            match is_ap && cell_aggregates(facts) {
                 true => "{ mac80211 = {} }",
                 false => "{ fq_codel = {} }",
             },
@@ -169,8 +170,8 @@ pub fn mac80211() -> Remedy {
 
 /// Returns the virtual shared bottleneck as a remedy, for a cell without it.
 ///
-/// Behind a full line its rate is a tenth below that of the line, so that packets wait in the
-/// bottleneck. Otherwise it estimates the capacity of the cell.
+/// If the line is full, the rate of the bottleneck is a tenth below that of the line, so that
+/// packets wait in the bottleneck. Otherwise the bottleneck estimates the capacity of the cell.
 pub fn gateway(facts: &Facts<'_>) -> Option<Remedy> {
     if facts.cell().is_none() || !facts.scenario["vsb"].is_null() {
         return None;
@@ -182,7 +183,7 @@ pub fn gateway(facts: &Facts<'_>) -> Option<Remedy> {
         let below = (0.9 * rate_bps / 1e3).floor() * 1e3;
         return Some(Remedy::new(label, vec![set("vsb.rate", rate(below))]));
     }
-    if !aggregates(facts) {
+    if !cell_aggregates(facts) {
         return Some(Remedy::new(label, vec![set("vsb.fairness", "station")]));
     }
     let goodput_bps = mean(facts.cell_answer(), "goodput_bps")?;
@@ -193,10 +194,10 @@ pub fn gateway(facts: &Facts<'_>) -> Option<Remedy> {
 }
 
 fn short_buffers(facts: &Facts<'_>) -> Vec<Cause> {
-    with_settings(facts)
+    configurable_queues(facts)
         .into_iter()
         .filter(|queue| matches!(queue.discipline, "drop_tail" | "threshold"))
-        .filter(|queue| queue.limit <= SHORT && queue.drops > 0.0)
+        .filter(|queue| queue.limit <= MAX_SHORT_PACKETS && queue.drops > 0.0)
         .map(|queue| {
             let longer = (4.0 * queue.limit).min(1000.0);
             let place = queue_place(&queue.key, queue.name);

@@ -54,7 +54,7 @@ pub const POWER_SAVE: Rule = Rule {
     applies: "the stations of a table sleep",
     edit: "no power save",
     objectives: &[DELAY, CALLS, THROUGHPUT],
-    find: power_savers,
+    find: sleeping_stations,
 };
 
 /// Returns the first station of each table that has traffic.
@@ -90,7 +90,7 @@ fn slow_station(facts: &Facts<'_>, station: &Value) -> Option<Cause> {
         own
     };
     let key = |name: &str| format!("station.{group}.{name}");
-    let (part, edits): (f64, Vec<Setting>) = if let Some(mcs) = station["mcs"].as_u64() {
+    let (rate_fraction, edits): (f64, Vec<Setting>) = if let Some(mcs) = station["mcs"].as_u64() {
         let best = match phy {
             "802.11n" => 7,
             "802.11ac" => 9,
@@ -113,19 +113,19 @@ fn slow_station(facts: &Facts<'_>, station: &Value) -> Option<Cause> {
         }
         (rate / best, edits)
     };
-    if part > SLOW {
+    if rate_fraction > SLOW {
         return None;
     }
     let measured = named(list(facts.answer, "stations"), text(station, "name"));
     let airtime = measured.and_then(|item| mean(item, "airtime_fraction"));
     let mut sentence = format!(
         "{group} sends at {} of the best rate of {phy}",
-        percent(part)
+        percent(rate_fraction)
     );
     if let Some(airtime) = airtime {
         sentence += &format!(", and takes {} of the air", percent(airtime));
     }
-    let mut remedies = vec![Remedy::beyond_settings(
+    let mut remedies = vec![Remedy::not_a_setting(
         format!("{group} nearer to the access point, at its best rate"),
         edits.clone(),
     )];
@@ -136,7 +136,7 @@ fn slow_station(facts: &Facts<'_>, station: &Value) -> Option<Cause> {
     Some(Cause {
         subject: group.into(),
         sentence: sentence + ".",
-        weight: airtime.unwrap_or(0.4).min(1.0) * (1.0 - part),
+        weight: airtime.unwrap_or(0.4).min(1.0) * (1.0 - rate_fraction),
         edits,
         remedies,
     })
@@ -176,7 +176,7 @@ fn noisy_stations(facts: &Facts<'_>) -> Vec<Cause> {
                     .map(|name| set(key(name), 0))
                     .into(),
             };
-            let mut remedies = vec![Remedy::beyond_settings(
+            let mut remedies = vec![Remedy::not_a_setting(
                 format!("{group} with a better signal"),
                 edits.clone(),
             )];
@@ -217,7 +217,7 @@ fn slower_rate(facts: &Facts<'_>, station: &Value) -> Option<&'static str> {
     lower.filter(|_| by_snr).map(|(_, rate)| *rate)
 }
 
-fn power_savers(facts: &Facts<'_>) -> Vec<Cause> {
+fn sleeping_stations(facts: &Facts<'_>) -> Vec<Cause> {
     groups(facts)
         .into_iter()
         .filter(|station| !station["power_save_s"].is_null())

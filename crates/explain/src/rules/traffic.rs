@@ -2,11 +2,11 @@
 
 use super::queues::{gateway, mac80211};
 use super::{CALLS, Cause, DELAY, FAIRNESS, Remedy, Rule, THROUGHPUT, remedy};
-use crate::edits::{Setting, of_category, rate, set};
+use crate::edits::{Setting, category_settings, rate, set};
 use crate::facts::{Facts, Flow, Kind, mean, percent};
 
-/// Rate below which a source of datagrams competes with nobody. [bit/s]
-const SMALL_BPS: f64 = 500_000.0;
+/// Rate above which datagrams may take goodput from other flows. [bit/s]
+const MIN_UNRESPONSIVE_BPS: f64 = 500_000.0;
 
 pub const NOT_PRIORITISED: Rule = Rule {
     id: "not-prioritised",
@@ -49,7 +49,7 @@ fn not_prioritised(facts: &Facts<'_>) -> Vec<Cause> {
         .filter(|flow| flow.station.is_some() && is_small(flow))
         .filter(|flow| matches!(flow.category, "best-effort" | "background"))
         .collect();
-    let edits = of_category(facts, &flows, "voice");
+    let edits = category_settings(facts, &flows, "voice");
     if edits.is_empty() {
         return Vec::new();
     }
@@ -66,7 +66,7 @@ fn not_prioritised(facts: &Facts<'_>) -> Vec<Cause> {
         weight: if facts.air_is_full() { 0.7 } else { 0.1 },
         remedies: vec![
             Remedy::new("category voice", edits.clone()),
-            Remedy::new("category video", of_category(facts, &flows, "video")),
+            Remedy::new("category video", category_settings(facts, &flows, "video")),
         ],
         edits,
         subject,
@@ -146,7 +146,9 @@ fn unresponsive(facts: &Facts<'_>) -> Vec<Cause> {
         let share = mean(flow.answer, "goodput_share").unwrap_or(0.0);
         let slower = match flow.kind {
             Kind::Greedy => "1 Mbps".into(),
-            Kind::Paced(rate_bps) if rate_bps > SMALL_BPS && (loss >= 0.01 || share >= 0.3) => {
+            Kind::Paced(rate_bps)
+                if rate_bps > MIN_UNRESPONSIVE_BPS && (loss >= 0.01 || share >= 0.3) =>
+            {
                 rate(rate_bps / 10.0)
             }
             _ => continue,

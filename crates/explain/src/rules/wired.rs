@@ -3,7 +3,7 @@
 use super::queues::milliseconds;
 use super::{CALLS, Cause, DELAY, FAIRNESS, Remedy, Rule, THROUGHPUT};
 use crate::edits::{
-    Topology, faster, is_implicit, link_key, link_rate_bps, of_tcp, rate, set, time, topology,
+    Topology, faster, is_implicit, link_key, link_rate_bps, rate, set, tcp_settings, time, topology,
 };
 use crate::facts::{Facts, Flow, list, mean, named, percent, rounded, text};
 
@@ -74,7 +74,7 @@ fn slow_lines(facts: &Facts<'_>) -> Vec<Cause> {
                 percent(utilisation)
             ),
             weight: (utilisation - 0.1).clamp(0.0, 1.0),
-            remedies: vec![Remedy::beyond_settings(label, edits.clone())],
+            remedies: vec![Remedy::not_a_setting(label, edits.clone())],
             edits,
         });
     }
@@ -176,7 +176,7 @@ fn link_losses(facts: &Facts<'_>) -> Vec<Cause> {
             weight: (0.3 + 20.0 * part).min(0.95),
             edits: vec![set(key.as_str(), 0)],
             remedies: vec![
-                Remedy::beyond_settings("a line without losses", vec![set(key, 0)]),
+                Remedy::not_a_setting("a line without losses", vec![set(key, 0)]),
                 Remedy::new("CUBIC with SACK", cubic(facts)),
             ],
         });
@@ -197,8 +197,8 @@ fn link_losses(facts: &Facts<'_>) -> Vec<Cause> {
 /// Returns the settings of CUBIC with SACK for all TCP flows.
 pub fn cubic(facts: &Facts<'_>) -> Vec<crate::edits::Setting> {
     let all: Vec<&Flow<'_>> = facts.flows.iter().filter(|flow| flow.is_tcp()).collect();
-    let mut settings = of_tcp(facts, &all, "congestion", "cubic");
-    settings.extend(of_tcp(facts, &all, "sack", "true"));
+    let mut settings = tcp_settings(facts, &all, "congestion", "cubic");
+    settings.extend(tcp_settings(facts, &all, "sack", "true"));
     settings
 }
 
