@@ -100,12 +100,12 @@ export interface Call {
   wait_share?: number;
 }
 
-/** What a finished run shows about its delays, limits and causes; parts without facts are empty. */
+/** The delays, limits and causes of a finished run; lists without facts are empty. */
 export interface Explanation {
   calls: Call[];
   delays: { flow: string; total_s: number; parts: { queue: string; wait_s: number; share: number }[] }[];
   limits: { flows: string[]; all: boolean; by: "cwnd" | "rwnd" | "application" | "air" | "line"; where?: string; fraction?: number }[];
-  /** The station that uses most air for its goodput. */
+  /** The station that uses most air time for its goodput. */
   air: { station: string; airtime_fraction: number; goodput_share: number } | null;
   causes: { id: string; subject: string; objective: string; sentence: string }[];
 }

@@ -94,7 +94,7 @@ export const GALLERY: readonly Entry[] = [
     view: "shares",
     see: "A guest downloads over twenty connections and gets 42 of 49 Mb/s. Each of three others gets about 2 Mb/s.",
     why:
-      "A queue shares a line by connections, not by people: who opens twenty connections gets twenty shares. A queue for " +
+      "A queue shares a line by connections, not by people: a guest with twenty connections gets twenty shares. A queue for " +
       "each connection, such as fq_codel, does not change this.",
     trials: [
       {
@@ -109,7 +109,7 @@ export const GALLERY: readonly Entry[] = [
   {
     group: "home",
     id: "line",
-    title: "Is a line of 300 Mb/s wasted by the WiFi?",
+    title: "Does the Wi-Fi waste a line of 300 Mb/s?",
     view: "shares",
     see: "The line has 300 Mb/s, but the laptop gets 64 Mb/s. The air is busy 98 % of the time.",
     why:
@@ -153,7 +153,7 @@ export const GALLERY: readonly Entry[] = [
     see: "While a computer uploads a backup, a download gets about 13 of the line's 50 Mb/s.",
     why:
       "The acknowledgements of the download wait in the full queue of the uplink. Their delay of 0.2 s slows down the " +
-      "sender, and lost ones make it worse.",
+      "sender, and lost acknowledgements slow it down further.",
     trials: [
       { label: "Use fq_codel at the line: the download gets 47 Mb/s, and the backup 4.2 of 4.5 Mb/s", edits: [["wire.queue", "{ fq_codel = {} }"]] },
     ],
@@ -166,7 +166,7 @@ export const GALLERY: readonly Entry[] = [
     title: "A game and a download",
     view: "delay",
     see: "A download keeps the queue of the line full. 99 % of the packets to the console arrive within 126 ms.",
-    why: "CUBIC grows until a packet is lost, so the queue of 500 packets is never empty. L4S marks packets before they wait.",
+    why: "The window of CUBIC grows until a packet is lost, so the queue of 500 packets is never empty. L4S marks packets while the queue is short.",
     trials: [
       {
         label: "Use L4S, with DualPI2 at the line and Prague: packets arrive within 11 ms, and the download gets 41 Mb/s",
@@ -364,7 +364,7 @@ export const GALLERY: readonly Entry[] = [
     why: "Station a does not hear c, so it sends at the same time. The frames of c reach the access point, where both overlap.",
     trials: [
       { label: "Let a hear c: it waits for c, and gets 3.0 Mb/s", edits: [["csma.sensing_range", '"1300 m"']] },
-      { label: "Let frames of c not reach the access point: a gets 3.9 Mb/s", edits: [["csma.interference_range", '"0 m"']] },
+      { label: "Keep frames of c away from the access point: a gets 3.9 Mb/s", edits: [["csma.interference_range", '"0 m"']] },
     ],
     source: "Tobagi and Kleinrock, Packet Switching in Radio Channels: Part II",
     text: hidden,
@@ -408,7 +408,7 @@ export function afterTrial(entry: Entry, trial: Trial): string | null {
   return text;
 }
 
-/** The entry whose text, or whose text after a trial, this is; null for any other text, of which no entry says anything. */
+/** The entry that has this text, before or after a trial; null for any other text. */
 export function entryOf(text: string): Entry | null {
   entries ??= new Map(GALLERY.flatMap((entry) => [entry.text, ...entry.trials.map((trial) => afterTrial(entry, trial))].map((known) => [known, entry])));
   return entries.get(text) ?? null;
@@ -416,5 +416,5 @@ export function entryOf(text: string): Entry | null {
 
 let entries: Map<string | null, Entry> | undefined;
 
-/** The one that a page begins with. */
+/** The entry that a page shows first. */
 export const FIRST = GALLERY[0] as Entry;

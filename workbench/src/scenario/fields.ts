@@ -30,7 +30,7 @@ const BY_RATE = ["cell.phy", "802.11b", "802.11g", "802.11g-long", "802.11a"] as
 
 /** Stands for the discipline of a queue, which has no key of its own. */
 export const DISCIPLINE = "(discipline)";
-/** What follows each discipline's key when it is chosen in the form. */
+/** The settings of each discipline when it is chosen in the form. */
 const DISCIPLINES: Record<string, string> = {
   fq_codel: "{}",
   cake: "{}",

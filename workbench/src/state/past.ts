@@ -2,7 +2,7 @@
 
 import type { Source } from "../engine/engine";
 
-/** Most texts that are remembered. */
+/** Most texts that are stored. */
 const MOST = 100;
 /** Typing without a longer pause is one edit. [ms] */
 const PAUSE_MS = 1500;
@@ -15,7 +15,7 @@ export class Past {
     return this.#sources.length;
   }
 
-  /** Remembers a source before it is changed; changes that are typed in one go are one edit. */
+  /** Stores a source before it is changed. Changes that are typed without a long pause are one edit. */
   leave(source: Source, isTyped: boolean, now_ms: number): void {
     const isSameEdit = isTyped && now_ms - this.#typed_ms < PAUSE_MS;
     this.#typed_ms = isTyped ? now_ms : -Infinity;
@@ -24,7 +24,7 @@ export class Past {
     if (this.#sources.length > MOST) this.#sources.shift();
   }
 
-  /** Takes out the last source; null where there is none. */
+  /** Removes the last source and returns it; null if there is none. */
   back(): Source | null {
     this.#typed_ms = -Infinity;
     return this.#sources.pop() ?? null;

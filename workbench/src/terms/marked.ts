@@ -28,12 +28,12 @@ const forms = TERMS.flatMap((term) => term.forms).sort((one, other) => other.len
 const escaped = forms.map((form) => form.replace(/[.*+?^${}()|[\]\\/]/g, "\\$&"));
 const PATTERN = new RegExp(`(?<![\\w-])(?:${escaped.join("|")})(?![\\w-])`, "gi");
 
-/** Capitals tell RED and PIE from words; other terms may begin with a capital. */
+/** The key of a form. Capitals distinguish RED and PIE from words; other terms may begin with a capital. */
 function keyOf(form: string): string {
   return /[A-Z].*[A-Z]/.test(form) ? form : form.toLowerCase();
 }
 
-/** A text in pieces, each term marked where it stands first. */
+/** A text in pieces. The first occurrence of each term is marked. */
 export function marked(text: string): Piece[] {
   const pieces: Piece[] = [];
   const seen = new Set<Term>();

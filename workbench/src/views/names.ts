@@ -1,6 +1,6 @@
-/** Names that are too long for their place. */
+/** Short forms of long names. */
 
-/** A name of at most `most` characters, without its middle: names differ at their ends. */
+/** A name of at most `most` characters, without its middle, since most names differ at their ends. */
 export function shortened(name: string, most: number): string {
   const signs = [...name];
   if (signs.length <= most) return name;

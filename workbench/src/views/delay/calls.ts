@@ -1,4 +1,4 @@
-/** Which tab comes first, and the calls of an explanation in words. */
+/** The choice of the first tab, and the calls of an explanation in words. */
 
 import type { Answer, Call, Estimate, Item, Scenario } from "../../engine/answers";
 import { estimateOf, itemsOf, numberOf, tableOf, tablesOf, textOf } from "../answer";
