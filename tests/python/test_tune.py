@@ -368,8 +368,16 @@ def test_command_prints_what_to_set(lasthop: Lasthop, tmp_path: Path) -> None:
     path = tmp_path / "three.toml"
     path.write_text(DOWNLOADS)
     done = lasthop(
-        "tune", path, "--for", "throughput", "--confirm", "1", "--no-txop", "--no-pifs",
-        "--out", "out"
+        "tune",
+        path,
+        "--for",
+        "throughput",
+        "--confirm",
+        "1",
+        "--no-txop",
+        "--no-pifs",
+        "--out",
+        "out",
     )
     assert done.returncode == 0, done.stderr
     assert "ranked by model edca" in done.stdout
@@ -695,7 +703,16 @@ def test_costs_name_what_gets_worse() -> None:
 
 
 def test_aim_of_fairness_lists_the_stations_that_pay(lasthop: Lasthop) -> None:
-    options = ("--for", "fairness", "--replications", "3", "--confirm", "1", "--no-txop", "--no-pifs")
+    options = (
+        "--for",
+        "fairness",
+        "--replications",
+        "3",
+        "--confirm",
+        "1",
+        "--no-txop",
+        "--no-pifs",
+    )
     done = lasthop("tune", EXAMPLES / "hotspot.toml", "--set", "duration=20 s", *options)
     paid = done.stdout.partition("\nCosts:\n")[2]
     assert "- uploads " in paid

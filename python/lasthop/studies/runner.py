@@ -113,7 +113,7 @@ class _Reader:
 
     def _read(self, scenario: Scenario, model: str | None) -> Run:
         samples = self._tree(scenario.key, "samples")
-        series = self._tree(scenario.key, "series") or {}
+        series = self._tree(scenario.key, "series")
         try:
             prediction = predict(scenario, model=model, max_time_s=PREDICTION_S)
         except (ModelError, ConvergenceError, TooCostlyError) as error:
@@ -122,10 +122,13 @@ class _Reader:
         return Run(samples, _means(prediction.summary), remarks, series, scenario)
 
     def _tree(self, key: str, what: str) -> Any:
-        """Return a kept part, with NaN where a replication, or an instant, gave no number."""
+        """Return a kept part, empty where there is none.
+
+        It has NaN where a replication, or an instant, gave no number.
+        """
         text = self._parts.read(key, what)
         assert text is not None, f"{key} has just been simulated"
-        tree = json.loads(text)
+        tree = json.loads(text) or {}
         return _numbers(tree) if b"null" in text else tree
 
 
