@@ -14,6 +14,7 @@ import typer
 import lasthop
 from lasthop import _core
 from lasthop.cli.app import app
+from lasthop.plot import figure as lasthop_figure
 from lasthop.studies import kept
 from lasthop.studies.study import Study
 from lasthop.terms import glossary
@@ -84,6 +85,18 @@ def test_every_point_of_two_classes_is_on_its_page() -> None:
     assert [(one["source"], one["rule"], one["min_rto_s"]) for one in hidden] == []
 
 
+@pytest.fixture
+def coarse_pictures(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Draw pictures of commands small and without layout: pages show only what is printed."""
+    write = lasthop_figure.Figure.savefig
+
+    def savefig(figure: lasthop_figure.Figure, name: object, **options: object) -> None:
+        figure.set_layout_engine("none")
+        write(figure, name, **{**options, "dpi": 20})
+
+    monkeypatch.setattr(lasthop_figure.Figure, "savefig", savefig)
+
+
 PAGES = [
     pytest.param(path, marks=pytest.mark.slow if path.name in pages_in_brief.LONG else ())
     for path in refresh.guides()
@@ -91,6 +104,7 @@ PAGES = [
 ]
 
 
+@pytest.mark.usefixtures("coarse_pictures")
 @pytest.mark.parametrize("path", PAGES, ids=lambda path: path.name)
 def test_commands_shown_print_what_is_shown(path: Path) -> None:
     page = path.read_text("utf-8")
@@ -106,6 +120,7 @@ LONG_PAGES = [
 ]
 
 
+@pytest.mark.usefixtures("coarse_pictures")
 @pytest.mark.parametrize("path", LONG_PAGES, ids=lambda path: path.name)
 def test_short_commands_of_a_long_page_print_what_is_shown(path: Path) -> None:
     assert pages_in_brief.refreshed(path) == path.read_text("utf-8"), REMEDY
