@@ -14,7 +14,6 @@ import typer
 import lasthop
 from lasthop import _core
 from lasthop.cli.app import app
-from lasthop.plot import figure as lasthop_figure
 from lasthop.studies import kept
 from lasthop.studies.study import Study
 from lasthop.terms import glossary
@@ -83,18 +82,6 @@ def test_every_point_of_two_classes_is_on_its_page() -> None:
     page = (DOCS / "reference" / "two-classes.md").read_text("utf-8")
     hidden = [one for one in kept if refresh.two_classes_page.ratio(one) not in page]
     assert [(one["source"], one["rule"], one["min_rto_s"]) for one in hidden] == []
-
-
-@pytest.fixture
-def coarse_pictures(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Draw pictures of commands small and without layout: pages show only what is printed."""
-    write = lasthop_figure.Figure.savefig
-
-    def savefig(figure: lasthop_figure.Figure, name: object, **options: object) -> None:
-        figure.set_layout_engine("none")
-        write(figure, name, **{**options, "dpi": 20})
-
-    monkeypatch.setattr(lasthop_figure.Figure, "savefig", savefig)
 
 
 PAGES = [
