@@ -113,7 +113,7 @@ MAY_IMPORT: Mapping[str, Set[str]] = {
     "phase": {"errors", "full_queue", "models"},
     "steadiness": {"digits", "errors", "models"},
     "quantities": {"_core", "errors"},
-    "terms": {"errors", "models", "quantities", "scenario"},
+    "terms": {"_core", "errors", "models", "quantities", "scenario"},
     "lookup": {"errors"},
     "source": {"_core", "errors", "opening"},
     "scenario": {"_core", "display", "errors", "lookup", "models", "rows", "source"},
