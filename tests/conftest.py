@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import fcntl
+import gc
 import os
 import shutil
 import signal
@@ -11,7 +12,7 @@ import stat
 import subprocess
 import sys
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
@@ -35,6 +36,19 @@ os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 # A shell starts what it puts in the background deaf to Ctrl-C, which is tested here.
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_collection(session: pytest.Session) -> Iterator[object]:
+    """Exempt modules and collected tests from garbage collection: they stay until the end.
+
+    To scan their hundreds of thousands of objects again and again costs seconds.
+    """
+    gc.disable()
+    result = yield
+    gc.freeze()
+    gc.enable()
+    return result
 
 
 @pytest.hookimpl(tryfirst=True)

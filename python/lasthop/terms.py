@@ -4,6 +4,7 @@ The glossary is ``terms.toml``. `find` looks a name up in all of these sources. 
 explain TERM`, the documentation and the tooltips of the workbench show the same text.
 """
 
+import json
 import re
 import tomllib
 from collections.abc import Iterator, Mapping
@@ -13,6 +14,7 @@ from functools import cache
 from importlib import metadata, resources
 from typing import Any
 
+from lasthop import _core
 from lasthop.errors import UserError, listed
 
 __all__ = ["KINDS", "Entry", "Term", "entries", "find", "glossary"]
@@ -336,9 +338,7 @@ def _of_claims() -> Iterator[Entry]:
 
 def _of_causes() -> Iterator[Entry]:
     """Entries of causes, by their title and their identifier."""
-    from lasthop.explanation.facts import rules
-
-    for rule in rules():
+    for rule in json.loads(_core.explain_rules()):
         yield Entry(
             "cause",
             rule["title"],

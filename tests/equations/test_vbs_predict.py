@@ -14,6 +14,7 @@ from lasthop.models import ModelError, choose
 from lasthop.models.errors import ConvergenceError
 from lasthop.models.reading import read
 from lasthop.models.vbs import PAPER, Options, fixed_point, predict
+from lasthop.models.vbs.assumptions import check_cell, check_scenario
 from lasthop.models.vbs.picture import picture_of
 from lasthop.run import replaced
 
@@ -334,6 +335,20 @@ def test_a_partition_gives_each_class_a_drop_tail_buffer(error):
     assert low["drop_probability"]["mean"] < high["drop_probability"]["mean"]
 
 
+def warnings_before_solving(scenario) -> list[str]:
+    """Return the warnings on a scenario and its cell, as a prediction has them."""
+    known, options = read(scenario), Options()
+    warnings = check_scenario(known, options) + check_cell(picture_of(known).cell, options)
+    return [f"{text} ({assumption} of model vbs)" for assumption, text in warnings]
+
+
+def test_a_prediction_has_the_warnings_that_are_known_before_solving():
+    changes = {"station.low.error": 0.1}
+    warnings = warnings_before_solving(tree(changes))
+    assert len(warnings) == 1
+    assert found(changes)["warnings"] == warnings
+
+
 @pytest.mark.parametrize(
     ("delay", "algorithm", "is_warned_of"),
     [("10 ms", "partition", True), ("0 ms", "partition", False), ("10 ms", "regulated", False)],
@@ -342,7 +357,7 @@ def test_only_a_partition_behind_a_wire_is_warned_of(
     delay: str, algorithm: str, is_warned_of: bool
 ):
     changes = {"wire.delay": delay, "station.low.error_down": 0.2}
-    warnings = str(two_classes(changes, algorithm=algorithm)["warnings"])
+    warnings = str(warnings_before_solving(shared(changes, algorithm=algorithm)))
     assert ("losses are up to 2.2 times those predicted" in warnings) == is_warned_of
 
 
@@ -460,10 +475,9 @@ WARNED = [
 ]
 
 
-@pytest.mark.smoke(2)
 @pytest.mark.parametrize(("changes", "words"), WARNED, ids=lambda x: str(x)[:30])
 def test_near_misses_are_warnings(changes, words):
-    assert any(words in warning for warning in found(changes)["warnings"])
+    assert any(words in warning for warning in warnings_before_solving(tree(changes)))
 
 
 @pytest.mark.parametrize("name", list(Options().to_dict()))

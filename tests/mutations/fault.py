@@ -29,7 +29,7 @@ from difflib import SequenceMatcher
 from functools import cache
 from pathlib import Path
 
-from places import Module, Places
+from places import Module, places_in
 
 CLAIMS = "python/lasthop/claims.toml"
 RULES = tuple(f"python/lasthop/studies/{name}.py" for name in ("rules", "ledger", "study"))
@@ -122,7 +122,7 @@ def queues(root: Path, seed: str) -> dict[str, Queue]:
 @cache
 def stocks(root: Path) -> dict[str, Stock]:
     """Return the faults of a tree by kind: it is read once for all seeds."""
-    places = Places(root)
+    places = places_in(root)
     rules = [Module(root, file) for file in RULES]
     text = (root / CLAIMS).read_text("utf-8")
     tree = tomllib.loads(text)

@@ -7,7 +7,7 @@ leads to are the settings. What `measure` leads to and `points` does not are the
 
 import ast
 from collections.abc import Iterable, Sequence
-from functools import cached_property
+from functools import cache, cached_property
 from pathlib import Path
 
 STUDIES = "python/lasthop/studies"
@@ -105,6 +105,12 @@ def definitions(body: Iterable[ast.stmt]) -> dict[str, ast.AST]:
     return found
 
 
+@cache
+def places_in(root: Path) -> "Places":
+    """Return the places of a tree, which is read once."""
+    return Places(root)
+
+
 Place = tuple[Module, ast.AST, dict[str, ast.AST]]
 """A part of a file, and what is defined right around it."""
 
@@ -116,6 +122,7 @@ class Places:
         files = sorted((root / STUDIES).glob("*/*.py"))
         modules = [Module(root, str(file.relative_to(root))) for file in files]
         self.modules = {module.name: module for module in modules}
+        self._by_argument: dict[str, list[Place]] = {}
 
     def settings(self) -> list[tuple[Module, list[ast.AST]]]:
         """Return what the scenarios of points are made of, by file."""
@@ -135,14 +142,16 @@ class Places:
 
     def _reached(self, argument: str) -> list[Place]:
         """Return everything that an argument of any study leads to."""
-        waiting = list(self._roots(argument))
-        seen: dict[int, Place] = {}
-        while waiting:
-            place = waiting.pop()
-            if id(place[1]) not in seen:
-                seen[id(place[1])] = place
-                waiting += self._named(place)
-        return list(seen.values())
+        if argument not in self._by_argument:
+            waiting = list(self._roots(argument))
+            seen: dict[int, Place] = {}
+            while waiting:
+                place = waiting.pop()
+                if id(place[1]) not in seen:
+                    seen[id(place[1])] = place
+                    waiting += self._named(place)
+            self._by_argument[argument] = list(seen.values())
+        return self._by_argument[argument]
 
     def _roots(self, argument: str) -> Iterable[Place]:
         for module in self.modules.values():

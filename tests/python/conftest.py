@@ -105,3 +105,17 @@ def lasthop(
         return Done(code, *capsys.readouterr())
 
     return run
+
+
+@pytest.fixture
+def coarse_pictures(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Draw pictures small and without layout, for tests that only need them to be written."""
+    from lasthop.plot.figure import Figure
+
+    write = Figure.savefig
+
+    def savefig(figure: Figure, name: object, **options: object) -> None:
+        figure.set_layout_engine("none")
+        write(figure, name, **{**options, "dpi": 20})
+
+    monkeypatch.setattr(Figure, "savefig", savefig)

@@ -91,6 +91,7 @@ PAGES = [
 ]
 
 
+@pytest.mark.usefixtures("coarse_pictures")
 @pytest.mark.parametrize("path", PAGES, ids=lambda path: path.name)
 def test_commands_shown_print_what_is_shown(path: Path) -> None:
     page = path.read_text("utf-8")
@@ -106,6 +107,7 @@ LONG_PAGES = [
 ]
 
 
+@pytest.mark.usefixtures("coarse_pictures")
 @pytest.mark.parametrize("path", LONG_PAGES, ids=lambda path: path.name)
 def test_short_commands_of_a_long_page_print_what_is_shown(path: Path) -> None:
     assert pages_in_brief.refreshed(path) == path.read_text("utf-8"), REMEDY

@@ -113,7 +113,7 @@ MAY_IMPORT: Mapping[str, Set[str]] = {
     "phase": {"errors", "full_queue", "models"},
     "steadiness": {"digits", "errors", "models"},
     "quantities": {"_core", "errors"},
-    "terms": {"errors", "models", "quantities", "scenario"},
+    "terms": {"_core", "errors", "models", "quantities", "scenario"},
     "lookup": {"errors"},
     "source": {"_core", "errors", "opening"},
     "scenario": {"_core", "display", "errors", "lookup", "models", "rows", "source"},
@@ -209,9 +209,14 @@ def modules() -> dict[str, Path]:
     return found
 
 
-def imported(node: ast.AST) -> Iterator[str]:
-    """What is imported at run time, also inside functions; for types alone does not count."""
+def imported(node: ast.AST, *, has_calls: bool) -> Iterator[str]:
+    """Yield names imported at run time, also inside functions, but not those for types only.
+
+    Expressions, most of a tree, are searched only if `has_calls`, for calls of `import_module`.
+    """
     for child in ast.iter_child_nodes(node):
+        if isinstance(child, ast.expr) and not has_calls:
+            continue
         if isinstance(child, ast.If) and ast.unparse(child.test) == "TYPE_CHECKING":
             continue
         if isinstance(child, ast.Import):
@@ -222,7 +227,7 @@ def imported(node: ast.AST) -> Iterator[str]:
         elif isinstance(child, ast.Call) and ast.unparse(child.func) == "import_module":
             assert isinstance(child.args[0], ast.JoinedStr), "imported by a name made elsewhere"
             yield ast.unparse(child.args[0]).split("'")[1].split("{")[0].rstrip(".")
-        yield from imported(child)
+        yield from imported(child, has_calls=has_calls)
 
 
 def is_ours(module: str) -> bool:
@@ -236,7 +241,9 @@ def python() -> Graph:
     known = modules()
     graph: dict[str, set[str]] = {}
     for name, path in known.items():
-        ours = filter(is_ours, imported(ast.parse(path.read_text())))
+        text = path.read_text()
+        names = imported(ast.parse(text), has_calls="import_module" in text)
+        ours = filter(is_ours, names)
         graph[name] = {
             each if each in known or each == "lasthop._core" else each.rpartition(".")[0]
             for each in ours

@@ -368,7 +368,16 @@ def test_command_prints_what_to_set(lasthop: Lasthop, tmp_path: Path) -> None:
     path = tmp_path / "three.toml"
     path.write_text(DOWNLOADS)
     done = lasthop(
-        "tune", path, "--for", "throughput", "--confirm", "2", "--no-txop", "--out", "out"
+        "tune",
+        path,
+        "--for",
+        "throughput",
+        "--confirm",
+        "1",
+        "--no-txop",
+        "--no-pifs",
+        "--out",
+        "out",
     )
     assert done.returncode == 0, done.stderr
     assert "ranked by model edca" in done.stdout
@@ -380,7 +389,8 @@ def test_command_prints_what_to_set(lasthop: Lasthop, tmp_path: Path) -> None:
 def test_json_is_one_object_with_the_choice(lasthop: Lasthop, tmp_path: Path) -> None:
     path = tmp_path / "three.toml"
     path.write_text(DOWNLOADS)
-    done = lasthop("tune", path, "--for", "throughput", "--confirm", "2", "--no-txop", "--json")
+    options = ("--for", "throughput", "--confirm", "1", "--no-txop", "--no-pifs")
+    done = lasthop("tune", path, *options, "--json")
     tree = json.loads(done.stdout)
     assert (tree["kind"], tree["objective"]) == ("tuning", "throughput")
     chosen = tree["chosen"]
@@ -443,8 +453,9 @@ def test_ruled_out_settings_are_hollow_and_have_an_x(tuning: lh.Tuning) -> None:
     [legend] = figure.legends
     assert "x ruled out" in [text.get_text() for text in legend.get_texts()]
     assert legend.get_title().get_text().startswith("rows: CWmin of AP / stations")
-    assert f">{best.name} x<" in some._repr_html_()
-    assert "Jain&#x27;s 5th percentile over 1 s" in some._repr_html_()
+    page = some._repr_html_()
+    assert f">{best.name} x<" in page
+    assert "Jain&#x27;s 5th percentile over 1 s" in page
     [legend] = tuning.plot().legends
     assert ("x ruled out" in [text.get_text() for text in legend.get_texts()]) is any(
         tuning.objection(trial) for trial in tuning.confirmed
@@ -583,7 +594,7 @@ def test_delay_of_higher_categories_decides_next_after_the_aim() -> None:
 
 
 def test_picture_has_a_panel_for_each_other_category() -> None:
-    found = lh.tune(CALLS, confirm=1, pifs=False, txop=False)
+    found = lh.tune(CALLS, confirm=1, pifs=False, txop=False, replications=2)
     titles = [axes.get_title(loc="left") for axes in found.figure().axes]
     assert titles[-1] == "Delay of category voice"
     assert len(titles) == 4
@@ -655,13 +666,9 @@ def test_scenario_without_a_cell_is_refused() -> None:
 EXAMPLES = Path(__file__).parents[2] / "examples"
 
 
-@pytest.fixture(scope="module")
-def for_delay() -> lh.Tuning:
-    return lh.tune(DOWNLOADS, "delay")
-
-
 @pytest.mark.slow
-def test_settings_that_measure_the_same_are_confirmed_once(for_delay: lh.Tuning) -> None:
+def test_settings_that_measure_the_same_are_confirmed_once() -> None:
+    for_delay = lh.tune(DOWNLOADS, "delay")
     rows = [
         tuple(round(value.mean, 6) for value in estimated(trial.samples).values())
         for trial in for_delay.confirmed
@@ -669,7 +676,8 @@ def test_settings_that_measure_the_same_are_confirmed_once(for_delay: lh.Tuning)
     assert len(rows) == len(set(rows)) > 5
 
 
-def test_guards_hold_in_the_search_too(for_delay: lh.Tuning) -> None:
+def test_guards_hold_in_the_search_too() -> None:
+    for_delay = lh.tune(DOWNLOADS, "delay", txop=False, pifs=False, confirm=2)
     # The model predicts the present setting; short simulations must have it to compare with.
     assert for_delay.present.screened is not None
     assert for_delay.ruled_out
@@ -695,7 +703,16 @@ def test_costs_name_what_gets_worse() -> None:
 
 
 def test_aim_of_fairness_lists_the_stations_that_pay(lasthop: Lasthop) -> None:
-    options = ("--for", "fairness", "--replications", "5", "--confirm", "2", "--no-txop")
+    options = (
+        "--for",
+        "fairness",
+        "--replications",
+        "3",
+        "--confirm",
+        "1",
+        "--no-txop",
+        "--no-pifs",
+    )
     done = lasthop("tune", EXAMPLES / "hotspot.toml", "--set", "duration=20 s", *options)
     paid = done.stdout.partition("\nCosts:\n")[2]
     assert "- uploads " in paid

@@ -110,8 +110,9 @@ def test_fairness_is_not_traded_for_half_a_per_cent() -> None:
 
 def test_command_prints_what_means_hide(lasthop: Lasthop, tmp_path: Path) -> None:
     path = tmp_path / "seven.toml"
-    path.write_text(SEVEN.replace("40 s", "6 s").replace("count = 7", "count = 2"))
-    options = ("--confirm", "2", "--no-txop", "--no-pifs", "--replications", "2")
+    path.write_text(SEVEN.replace("40 s", "4 s").replace("count = 7", "count = 2"))
+    path.write_text(path.read_text().replace("{ congestion", "{ window = 2, congestion"))
+    options = ("--confirm", "1", "--no-txop", "--no-pifs", "--replications", "2")
     done = lasthop("tune", path, "--for", "delay", "--min-jain", "0.95", *options)
     assert done.returncode == 0, done.stderr
     hidden = done.stdout.partition("Quantities that averages hide:")[2]

@@ -12,6 +12,9 @@ const ENGINE = "../python/lasthop/workbench/page/engine.wasm";
 const skip =
   existsSync(ENGINE) || process.env.CI === "true" ? false : "the page has not been built";
 
+/** The engine, compiled once for all tests. */
+const compiled = skip ? null : WebAssembly.compile(readFileSync(ENGINE));
+
 /** The answer over so many replications, with one of the entry's trials or none. */
 async function answer(id: string, trial: number | null, replications = 3): Promise<Answer> {
   const entry = GALLERY.find((one) => one.id === id);
@@ -19,8 +22,7 @@ async function answer(id: string, trial: number | null, replications = 3): Promi
   const chosen = trial === null ? null : entry.trials[trial];
   const text = chosen ? afterTrial(entry, chosen) : entry.text;
   assert.ok(text, `${id}, trial ${trial}`);
-  const { instance } = await WebAssembly.instantiate(readFileSync(ENGINE), {});
-  const engine = new Engine(instance);
+  const engine = new Engine(new WebAssembly.Instance((await compiled) as WebAssembly.Module, {}));
   const source = { text, settings: [`replications=${replications}`] };
   const runs = Array.from({ length: replications }, (_, at) => {
     const run = engine.begin(source, at);

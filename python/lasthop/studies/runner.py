@@ -112,8 +112,8 @@ class _Reader:
         return known
 
     def _read(self, scenario: Scenario, model: str | None) -> Run:
-        samples = _numbers(self._tree(scenario.key, "samples"))
-        series = _numbers(self._tree(scenario.key, "series") or {})
+        samples = self._tree(scenario.key, "samples")
+        series = self._tree(scenario.key, "series")
         try:
             prediction = predict(scenario, model=model, max_time_s=PREDICTION_S)
         except (ModelError, ConvergenceError, TooCostlyError) as error:
@@ -122,14 +122,19 @@ class _Reader:
         return Run(samples, _means(prediction.summary), remarks, series, scenario)
 
     def _tree(self, key: str, what: str) -> Any:
+        """Return a kept part, empty where there is none.
+
+        It has NaN where a replication, or an instant, gave no number.
+        """
         text = self._parts.read(key, what)
         assert text is not None, f"{key} has just been simulated"
-        return json.loads(text)
+        tree = json.loads(text) or {}
+        return _numbers(tree) if b"null" in text else tree
 
 
 def _numbers(tree: Any) -> Any:
     """Return a tree with NaN where a replication, or an instant, gave no number."""
-    if isinstance(tree, Mapping):
+    if isinstance(tree, dict):
         return {key: _numbers(value) for key, value in tree.items()}
     if isinstance(tree, list):
         return list(map(_numbers, tree))

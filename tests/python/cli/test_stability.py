@@ -10,6 +10,8 @@ from lasthop.cli.stability.answers import certain
 
 from ..conftest import Lasthop
 
+pytestmark = pytest.mark.usefixtures("coarse_pictures")
+
 COMMANDS = ["models", "equilibrium", "roots", "hopf", "chart", "normal-form", "cycle", "integrate"]
 
 

@@ -13,7 +13,7 @@ sys.path.append(str(ROOT / "tests" / "mutations"))
 
 import fault as faults  # noqa: E402
 import mutations  # noqa: E402
-from places import Places  # noqa: E402
+from places import places_in  # noqa: E402
 
 
 @pytest.fixture(scope="module")
@@ -48,7 +48,7 @@ def test_kinds_of_faults_are_of_different_lines(drawn):
 
 
 def test_code_that_measures_is_found_from_studies_and_drawing_is_not():
-    places = Places(ROOT)
+    places = places_in(ROOT)
     found = {
         (module.file.removeprefix("python/lasthop/studies/"), getattr(node, "name", ""))
         for module, nodes in places.measures()

@@ -4,13 +4,16 @@ import dataclasses
 import json
 import os
 import signal
+from math import isnan
 
 import pytest
 
 from lasthop import _core
+from lasthop.batch import Parts
 from lasthop.errors import Stopped
 from lasthop.run import Progress
-from lasthop.studies.runner import Plan
+from lasthop.scenario import Scenario
+from lasthop.studies.runner import Plan, _Reader
 from lasthop.studies.study import Run, Study
 
 
@@ -175,3 +178,14 @@ def test_a_run_keeps_the_series_that_its_scenario_records(tmp_path):
     assert plain.samples == first["demo-fig01"]["recorded"].samples
     with pytest.raises(KeyError):
         plain.track("queues", "ap", "occupancy_packets")
+
+
+def test_a_replication_without_a_number_is_nan_and_absent_series_are_empty(tmp_path, monkeypatch):
+    kept = {"samples": b'{"cells": {"cell": {"jain": [1.0, null]}}}', "series": b"null"}
+    monkeypatch.setattr(Parts, "read", lambda parts, key, what: kept[what])
+    scenario = Scenario(tree("one"))
+    run = _Reader(Parts(tmp_path)).run(scenario, None)
+    first, second = run.samples["cells"]["cell"]["jain"]
+    assert first == 1.0
+    assert isnan(second)
+    assert run.series == {}
