@@ -47,9 +47,21 @@ def test_verdicts_of_each_case(asked: lh.WhatIf) -> None:
     assert asked.notes == [
         "AP: identical in every replication: this setting never acted in these runs",
         "no change: no change: its settings are those of the scenario as it is",
-        "two: only this case has laptop/up/2: columns of single items leave them out",
+        "two: only this case has laptop/up/2",
         "wire.queue sets the queue at both ends of the line: fq, CoDel",
     ]
+
+
+def test_a_sum_is_over_the_stations_of_all_cases() -> None:
+    tree = {"cell": {"phy": "802.11g"}, "duration": "2 s", "replications": 2}
+    stations = {"near": {"download": 2}, "far": {"download": 1}, "phone": {"download": 1}}
+    cases = {"without far": {"station.far.download": 0}, "more": {"station.near.download": 3}}
+    found = lh.what_if({**tree, "station": stations}, cases)
+    column = "flows.goodput_bps of common downloads"
+    for case in cases:
+        flows = found.results[case].flows.goodput_bps
+        others = flows[~flows.index.str.startswith("far")]
+        assert found.frame.loc[case, column] == pytest.approx(others.sum())
 
 
 def test_frames_have_means_and_differences(asked: lh.WhatIf) -> None:

@@ -2,15 +2,23 @@
 
 import shlex
 from collections.abc import Iterable, Iterator
+from math import fsum
 from statistics import fmean
 from typing import TYPE_CHECKING
 
 from lasthop.calls import call_of
 from lasthop.digits import decimals, estimate, signed
 from lasthop.display.delays import headlines
+from lasthop.errors import UserError
 from lasthop.explanation.line_use import line_use
 from lasthop.explanation.lines import fact_lines
-from lasthop.explanation.objectives import Objective, PrintedQuantity, flows_of
+from lasthop.explanation.objectives import (
+    Objective,
+    PrintedQuantity,
+    flows_of,
+    goodputs,
+    objective_for,
+)
 from lasthop.paired import judge
 from lasthop.result import Result
 from lasthop.scenario import Scenario
@@ -28,6 +36,13 @@ PURPOSES = {
     "fairness": "equal shares",
 }
 """Objectives in words."""
+
+
+UNEQUAL = 0.8
+"""Jain's index below which shares are called unequal. [-]"""
+
+LEAST_EFFECT = 0.05
+"""Least change of the goodput of all flows that is printed, as a part of the goodput."""
 
 
 def command(
@@ -65,6 +80,21 @@ def run_lines(explanation: "Explanation") -> Iterator[str]:
     yield ""
     yield from fact_lines(explanation.facts)
     yield from line_use(explanation.scenario, result, explanation.facts)
+    if objective.name == "throughput" and (index := unequal_shares(result)):
+        asked = command(explanation.scenario, verb="explain")
+        yield f"shares are unequal, {index}: {asked} --for fairness compares changes"
+
+
+def unequal_shares(result: Result) -> str:
+    """Return Jain's index if it is below `UNEQUAL` beyond its interval; else an empty text."""
+    try:
+        objective = objective_for(result.scenario, "fairness")
+    except UserError:
+        return ""
+    values = objective.values(result)
+    difference = judge([UNEQUAL] * len(values), values, 1)
+    is_below = fmean(values) + (difference.ci95 or 0.0) < UNEQUAL
+    return mean_with_interval(objective.quantities[0], result) if is_below else ""
 
 
 def comparison_lines(explanation: "Explanation") -> Iterator[str]:
@@ -120,7 +150,8 @@ def cause_lines(explanation: "Explanation") -> Iterator[str]:
     first, *others = explanation.causes
     yield f"Cause: {first.candidate.title} ({first.candidate.subject})"
     yield f"  {first.candidate.sentence}"
-    yield f"  Without it: {change_text(explanation.objective, first)}"
+    edit = ", ".join(f"{key}={value}" for key, value in first.candidate.settings)
+    yield f"  With {edit}: {change_text(explanation.objective, first)}"
     for gain in others:
         name = f"{gain.candidate.title} ({gain.candidate.subject})"
         yield f"Also: {name}: {change_text(explanation.objective, gain)}"
@@ -148,20 +179,41 @@ def remedy_lines(explanation: "Explanation", gain: "Gain", mark: str) -> Iterato
     candidate = gain.candidate
     name = f"{candidate.title} {candidate.place}".rstrip()
     yield f"{mark} {name}"
-    yield f"   {change_text(explanation.objective, gain)}"
+    yield f"   {change_text(explanation.objective, gain)}{effect_on_goodput(explanation, gain)}"
     yield f"   {command(explanation.scenario, candidate.settings)}"
 
 
 def change_text(objective: Objective, gain: "Gain") -> str:
-    """Return the quantities after a change; the first has its difference from the base."""
+    """Return the quantities after a change; the first has its difference if it is a gain."""
     first, *others = objective.quantities
     difference = judge(first.values(gain.base), first.values(gain.result), 0)
     mean = first.scale * (difference.mean or 0.0)
     half = first.scale * (difference.ci95 or 0.0)
     words = mean_text(first, gain.result)
-    if half:
+    if half and objective.direction * mean > 0.0 and abs(mean) > half:
         words += f" ({signed(mean, half)} ± {half:.{decimals(mean, half)}f})"
     return ", ".join([words, *(mean_text(quantity, gain.result) for quantity in others)])
+
+
+def effect_on_goodput(explanation: "Explanation", gain: "Gain") -> str:
+    """Return the goodput of all flows before and after a change, as the end of a sentence.
+
+    The text is empty if the objective is this goodput, and if the goodput changes little or not
+    beyond the interval.
+    """
+    if explanation.objective.name == "throughput":
+        return ""
+    before, after = map(total_goodput, (gain.base, gain.result))
+    difference = judge(before, after, 1, comparisons=len(explanation.suggestions))
+    ours, theirs = fmean(before), fmean(after)
+    if not difference.is_beyond or abs(theirs - ours) < LEAST_EFFECT * ours:
+        return ""
+    return f"; goodput of all flows {rounded(1e-6 * ours)} -> {rounded(1e-6 * theirs)} Mb/s"
+
+
+def total_goodput(result: Result) -> list[float]:
+    """Return the goodput of all flows in each replication. [bit/s]"""
+    return [fsum(row) for row in zip(*goodputs(result, result.scenario["flows"]), strict=True)]
 
 
 def mean_text(quantity: PrintedQuantity, result: Result) -> str:

@@ -3,7 +3,9 @@
 Delay and loss come first if the scenario has calls, sensors, web pages or finite flows.
 """
 
+import re
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 from lasthop.calls import MOST_CALLS, Call
@@ -11,8 +13,9 @@ from lasthop.models.reading import Flow, UdpFlow
 from lasthop.paired import Measure
 from lasthop.quantities import registry
 from lasthop.result import Result
+from lasthop.scenario import Scenario
 
-__all__ = ["default_measures", "requested_measures"]
+__all__ = ["default_measures", "over_common_stations", "requested_measures"]
 
 MOST_ITEMS = 4
 """Most items with a column each. If there are more, one column has the worst item."""
@@ -142,6 +145,36 @@ def measures_of(
         else default_measures(result, calls)
     )
     yield from {measure.key: measure for measure in found}.values()
+
+
+def over_common_stations(
+    by_case: Sequence[Mapping[str, Measure]], scenarios: Sequence[Scenario]
+) -> list[dict[str, Measure]]:
+    """Return the columns of each case, with sums over the stations that all cases have.
+
+    Flows between wired nodes count by their classes. A sum stays as it is if all cases have the
+    same stations, or none in common.
+    """
+    owners = [
+        {flow.name: flow.station or flow.class_name for flow in scenario.typed.flows}
+        for scenario in scenarios
+    ]
+    found = [dict(columns) for columns in by_case]
+    sums = {
+        key for columns in by_case for key, each in columns.items() if each.label.startswith("all ")
+    }
+    for key in sums:
+        pairs = [(columns.get(key), of) for columns, of in zip(by_case, owners, strict=True)]
+        stations = [{of[name] for name in each.items} if each else set() for each, of in pairs]
+        shared = set[str].intersection(*stations)
+        if not shared or all(each == shared for each in stations):
+            continue
+        for columns, (measure, of) in zip(found, pairs, strict=True):
+            if measure is not None:
+                items = tuple(name for name in measure.items if of[name] in shared)
+                label = re.sub("^all ", "common ", measure.label)
+                columns[key] = replace(measure, items=items, label=label)
+    return [{measure.key: measure for measure in columns.values()} for columns in found]
 
 
 def to_dict(measure: Measure) -> dict[str, Any]:

@@ -32,7 +32,13 @@ from lasthop.saving import save_table, text_writer, write_atomically
 from lasthop.scenario import Scenario, ScenarioLike
 from lasthop.whatif.cases import AS_IT_IS, Case, Cases, cases_of, scenarios_of
 from lasthop.whatif.conclusion import Advice, advised, costs, undecided
-from lasthop.whatif.measures import CALL_QUANTITIES, measures_of, of_dict, to_dict
+from lasthop.whatif.measures import (
+    CALL_QUANTITIES,
+    measures_of,
+    of_dict,
+    over_common_stations,
+    to_dict,
+)
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -292,7 +298,7 @@ class WhatIf:
                     (each.only_here, "only this case has"),
                 )
                 missing = "; ".join(f"{owner} {listed(names)}" for names, owner in parts if names)
-                yield f"{name}: {missing}: columns of single items leave them out"
+                yield f"{name}: {missing}"
         if both := [each.name for each in self.cases if each.has_setting(WIRE_QUEUE)]:
             yield f"{WIRE_QUEUE} sets the queue at both ends of the line: {listed(both)}"
 
@@ -558,10 +564,13 @@ def comparison_of(
         name: tuple(call_facts(result.summary, result.scenario).calls)
         for name, result in results.items()
     }
-    by_case = [
-        {measure.key: measure for measure in measures_of(result, show, calls[name])}
-        for name, result in results.items()
-    ]
+    by_case = over_common_stations(
+        [
+            {measure.key: measure for measure in measures_of(result, show, calls[name])}
+            for name, result in results.items()
+        ],
+        [result.scenario for result in results.values()],
+    )
     first, *others = by_case
     measures = [
         measure

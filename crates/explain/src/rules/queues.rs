@@ -11,6 +11,9 @@ const MIN_PACKETS: f64 = 1.0;
 /// Limit up to which a drop-tail queue may be too short. [packets]
 const MAX_SHORT_PACKETS: f64 = 250.0;
 
+/// Label of FQ-CoDel.
+const FAIR_QUEUE: &str = "fair queue (FQ-CoDel; SQM of home routers)";
+
 /// Payload and headers of a full segment. [bit]
 const SEGMENT_BITS: f64 = 12_000.0;
 
@@ -130,7 +133,7 @@ fn cause(facts: &Facts<'_>, queue: Queue<'_>) -> Cause {
     if is_ap && cell_aggregates(facts) {
         remedies.push(mac80211());
     }
-    remedies.push(remedy("fair queue", key, "{ fq_codel = {} }"));
+    remedies.push(remedy(FAIR_QUEUE, key, "{ fq_codel = {} }"));
     remedies.push(remedy("CoDel", key, "{ codel = {} }"));
     if let Some(rate_bps) = link_rate_bps(facts, queue.name) {
         let packets = (0.02 * rate_bps / SEGMENT_BITS).clamp(5.0, 1000.0).round();
@@ -176,7 +179,7 @@ pub fn gateway(facts: &Facts<'_>) -> Option<Remedy> {
     if facts.cell().is_none() || !facts.scenario["vsb"].is_null() {
         return None;
     }
-    let label = "gateway with equal shares (virtual shared bottleneck)";
+    let label = "gateway with equal shares (virtual shared bottleneck, lasthop gateway)";
     let line = "wire/down";
     let is_full = facts.utilisation(line).is_some_and(|used| used > FULL);
     if let Some(rate_bps) = link_rate_bps(facts, line).filter(|_| is_full) {
@@ -216,7 +219,7 @@ fn short_buffers(facts: &Facts<'_>) -> Vec<Cause> {
                         format!("{{ limit = {longer} }}"),
                     ),
                     ("buffer of 1000 packets".into(), "{ limit = 1000 }".into()),
-                    ("fair queue".into(), "{ fq_codel = {} }".into()),
+                    (FAIR_QUEUE.into(), "{ fq_codel = {} }".into()),
                 ]
                 .map(|(label, value)| remedy(&label, queue.key.as_str(), &value).at(&place))
                 .into(),

@@ -65,8 +65,11 @@ fn not_prioritised(facts: &Facts<'_>) -> Vec<Cause> {
         sentence: format!("Packets of {subject} have no priority in the Wi-Fi."),
         weight: if facts.air_is_full() { 0.7 } else { 0.1 },
         remedies: vec![
-            Remedy::new("category voice", edits.clone()),
-            Remedy::new("category video", category_settings(facts, &flows, "video")),
+            Remedy::new(format!("category voice for {subject}"), edits.clone()),
+            Remedy::new(
+                format!("category video for {subject}"),
+                category_settings(facts, &flows, "video"),
+            ),
         ],
         edits,
         subject,
