@@ -35,7 +35,7 @@ without channel errors, docs/papers/vbs.md, "Unequal shares". [-]"""
 MISSED = 0.025
 """Part of a target that may be missed without a word. [-]"""
 
-MOSTLY = 0.5
+MIN_LIMITED_FRACTION = 0.5
 """Fraction of time above which the receive window limits a flow most of the time. [-]"""
 
 
@@ -57,15 +57,19 @@ def cautions(scenario: Scenario, *, programs_run: bool = False) -> list[str]:
 
 
 def window_notes(scenario: Scenario, summary: Mapping[str, Any]) -> list[str]:
-    """Return a note about the flows of a result that their receive windows limit most of the time.
+    """Return notes on flows that are limited by their receive windows most of the time.
 
-    Flows with the same window share a line, which reports the mean over these flows.
+    Flows with the same window share a note, which contains the mean over these flows.
     """
     windows = {flow.name: flow.tcp.window_packets for flow in scenario.tcp_flows}
     fractions: dict[int, dict[str, float]] = {}
     for item in summary.get("flows", ()):
         limited = item.get("rwnd_limited_fraction")
-        if limited is not None and limited["mean"] > MOSTLY and item["name"] in windows:
+        if (
+            limited is not None
+            and limited["mean"] > MIN_LIMITED_FRACTION
+            and item["name"] in windows
+        ):
             same = fractions.setdefault(windows[item["name"]], {})
             same[item["name"]] = limited["mean"]
     return [_window_note(window, limited) for window, limited in fractions.items()]

@@ -133,7 +133,7 @@ def find(name: str) -> list[Entry]:
     """Return all entries with a name, in the order of `KINDS`.
 
     Capitals, hyphens, underscores and the plural make no difference. The last part of a key names
-    the key, as ``cwmin`` does for ``cell.ap.cwmin``. The name of a model has its assumptions.
+    the key, as ``cwmin`` does for ``cell.ap.cwmin``. The name of a model finds its assumptions.
 
     Raises
     ------

@@ -26,7 +26,7 @@ WINDOW = {"flows": ["a/down/1"], "by": "rwnd", "where": "", "fraction": 0.9}
     ],
     ids=["full line", "full air", "receive window", "undecided"],
 )
-def test_a_line_is_full_or_held_back_only_beyond_its_interval(
+def test_a_line_is_full_or_limited_by_the_wifi_only_beyond_its_interval(
     used: tuple[float, float], limit: dict[str, object], end: str
 ) -> None:
     mean, ci95 = used

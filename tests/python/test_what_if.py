@@ -78,7 +78,7 @@ def test_frames_have_means_and_differences(asked: lh.WhatIf) -> None:
 
 
 @pytest.mark.parametrize("way", ["folder", "json", "pickle"])
-def test_a_what_if_travels(asked: lh.WhatIf, tmp_path: Path, way: str) -> None:
+def test_a_what_if_is_saved_and_loaded(asked: lh.WhatIf, tmp_path: Path, way: str) -> None:
     if way == "folder":
         asked.save(tmp_path)
         again: Any = lh.load(tmp_path)

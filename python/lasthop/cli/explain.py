@@ -47,8 +47,8 @@ def explain(
         str | None,
         unset(
             "AIM",
-            "Improve calls, delay, throughput or fairness; by default calls if there are any, else "
-            "delay with datagrams, web pages or short flows, else throughput.",
+            "Improve calls, delay, throughput or fairness; by default calls if the scenario has "
+            "calls, delay if it has datagrams, web pages or short flows, and otherwise throughput.",
             "--for",
         ),
     ] = None,
@@ -83,10 +83,12 @@ def explain(
 ) -> None:
     """Explain a scenario, with the changes that help; or explain a term.
 
-    An argument that is a file is a scenario. The command prints where its packets wait, what limits
+    If the argument is a file, it is a scenario. The command prints where packets wait, what limits
     each flow, and which station costs most air time. Then it simulates changes in pairs of runs,
-    and prints the first cause and each change that helps. In a term, capitals, hyphens and the
-    plural make no difference. All entries with the name are printed.
+    and prints the first cause and each change that helps.
+
+    Any other argument is a term. Capitals, hyphens and the plural make no difference. All entries
+    with the name are printed.
     """
     words = given or []
     if rules:

@@ -15,17 +15,17 @@ __all__ = ["delay_table"]
 MOST_ITEMS = 6
 """Most directions of calls, and most other items of a kind, that have columns of their own."""
 
-LATE = OF_DATAGRAMS[0]
+DELAY = OF_DATAGRAMS[0]
 """Delay of datagrams."""
 
 Cells = Mapping[str, str]
-"""Cells of a row by the heads of their columns."""
+"""Cells of a row by the headers of their columns."""
 
 
 def delay_table(points: Sequence["Point"]) -> tuple[list[str], list[list[str]]]:
-    """Return heads and rows of the delays at points; no heads if there is nothing to show.
+    """Return headers and rows of the delays at points; no headers if there is nothing to show.
 
-    Columns in which no point says something are left out. If there are many calls, the columns have
+    Columns without a value at any point are left out. If there are many calls, the columns have
     the number of good calls and the worst call.
     """
     every = [Delays.of_summary(point.summary, point.scenario) for point in points]
@@ -46,17 +46,17 @@ def _cells(delays: Delays, *, is_folded: bool) -> Iterator[tuple[str, str]]:
         verdicts = list(delays.verdict_by_name().values())
         yield "good\ncalls\n[-]", f"{verdicts.count(GOOD)} of {len(verdicts)}"
         worst = max(calls, key=lambda call: call.badness)
-        for column in (LATE, LOST):
+        for column in (DELAY, LOST):
             yield f"worst\ncall\n{column.header}", column.cell(delays.call_item(worst))
     else:
         for call in calls:
-            for column in (LATE, LOST):
+            for column in (DELAY, LOST):
                 head = f"{call.name}\ncall {call.direction}\n{column.header}"
                 yield head, column.cell(delays.call_item(call))
         for name, verdict in delays.verdict_by_name().items():
             yield f"{name}\ncall\nverdict", verdict
     for items, columns in (
-        (delays.datagrams, (LATE, LOST)),
+        (delays.datagrams, (DELAY, LOST)),
         (delays.reports, (OF_REPORTS[0], OF_REPORTS[2])),
         (delays.transfers, completion_columns(delays.transfers)),
     ):

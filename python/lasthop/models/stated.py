@@ -17,7 +17,7 @@ class StatedError:
     error : float
         Difference divided by the simulated value, or the difference if `is_absolute`. [-]
     lists : tuple of str
-        Lists of results for whose items it is stated.
+        Lists of results to whose items the error applies.
     is_absolute : bool
         Whether it is a difference of two fractions.
     """
@@ -27,7 +27,7 @@ class StatedError:
     is_absolute: bool = False
 
     def of(self, difference: float, simulated: float) -> float:
-        """Return a difference as this error counts it. [-]"""
+        """Return the error of a difference: relative, or absolute if `is_absolute`. [-]"""
         return difference if self.is_absolute else difference / simulated
 
     def words(self, error: float) -> str:
@@ -38,7 +38,7 @@ class StatedError:
 
 
 def stated_errors(model: str, scenario: Scenario) -> Mapping[str, StatedError]:
-    """Return the stated errors of a model, by quantity; other quantities have no statement."""
+    """Return the stated errors of a model, by quantity; other quantities have no stated error."""
     if isinstance(scenario, CsmaScenario) and model == "acsma":
         return _acsma(scenario)
     if not isinstance(scenario, CellScenario) or model not in STATED:
@@ -110,4 +110,4 @@ STATED: Mapping[str, Callable[[CellScenario], Mapping[str, StatedError]]] = {
     "hotspot": _hotspot,
     "vbs": _vbs,
 }
-"""By model."""
+"""Functions that return the stated errors, by model."""

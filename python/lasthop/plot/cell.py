@@ -60,7 +60,7 @@ def cell_figure(
         What stands above the legend.
     """
     stations = beside.station_rows()
-    late = delay_panels(beside)
+    delays = delay_panels(beside)
     nodes = nodes_of(beside)
     users = [*(row for _, row in stations), *wired_of(beside)]
     classes = sharing_classes(beside)
@@ -69,12 +69,12 @@ def cell_figure(
     if not shares and "goodput_bps" in knows:
         knows = ["goodput_bps"]
     rows_of = {"goodput_share": rows, "goodput_bps": users}
-    panels = [panel.rows for panel in late]
+    panels = [panel.rows for panel in delays]
     panels += [*([classes] if classes else []), *(rows_of[quantity] for quantity in knows)]
-    times = late and is_known(beside, sojourns_of(beside), "sojourn_s")
+    has_sojourns = delays and is_known(beside, sojourns_of(beside), "sojourn_s")
     waits = is_known(beside, nodes, "queue_packets")
     hidden = {"sojourn_s": "", "queue_packets": ""}
-    if times:
+    if has_sojourns:
         kept, hidden["sojourn_s"] = worth_a_row(sojourns_of(beside), "sojourn_s", 1e3)
         panels.append(kept)
     panels += [nodes] * waits
@@ -86,16 +86,16 @@ def cell_figure(
     about = beside.about()
     note = "\n".join(filter(None, (note, meaning_of_groups([row for row, _ in stations])))) or None
     lines = 0 if note is None else 2 + note.count("\n")
-    lines += len(columns) == 1 and (bool(classes or late) or len(beside.answers) > 1)
+    lines += len(columns) == 1 and (bool(classes or delays) or len(beside.answers) > 1)
     numbers = NumberColumns(COLORS)
     height = tallest(columns, heights) + 12 + 3.2 * lines
     height += headline_mm(name, about, len(columns))
     height += HEADS_MM * (len(beside.answers) > 1)
     with house_style(height, len(columns), place) as figure:
         every = stacked(figure, columns, heights)
-        for axes, panel in zip(every, late, strict=False):
+        for axes, panel in zip(every, delays, strict=False):
             panel.draw(axes, beside, numbers)
-        rest = every[len(late) :]
+        rest = every[len(delays) :]
         for axes in rest[: bool(classes)]:
             draw_classes(axes, beside, classes, numbers)
         for quantity, axes in zip(knows, rest[bool(classes) :], strict=False):
@@ -104,7 +104,7 @@ def cell_figure(
             else:
                 first = stations if knows[0] == quantity else ()
                 draw_goodputs(axes, beside, users, numbers, first)
-        if times:
+        if has_sojourns:
             at = -1 - waits
             title(every[at], "Time in queues")
             beside.draw(every[at], panels[at], "sojourn_s", 1e3, numbers)

@@ -29,7 +29,7 @@ def comparison_figure(comparison: "Comparison", place: Place | None = None) -> F
         comparison.emulation,
         measured=comparison.measured,
     )
-    name, note = comparison.scenario.typed.name, what_to_know(comparison)
+    name, note = comparison.scenario.typed.name, message_of(comparison)
     if "stations" not in comparison.simulation.summary:
         return network_figure(beside, name, place, swing=comparison.swing, note=note)
     return cell_figure(beside, name, place, note=note)
@@ -48,8 +48,8 @@ def graph_figure(comparison: "Comparison", place: Place | None = None) -> Figure
     return figure
 
 
-def what_to_know(comparison: "Comparison") -> str | None:
-    """The reason why there are no diamonds, or how far they are beyond the stated errors."""
+def message_of(comparison: "Comparison") -> str | None:
+    """The reason for missing predictions, or the predictions with larger errors than stated."""
     if comparison.refusal is not None:
         said = shorten(f"No prediction: the scenario {comparison.refusal}", 300)
         return fill(said, 66)

@@ -1,4 +1,4 @@
-"""Panels of delays and losses, which come first in a picture: a row for each call or flow."""
+"""Panels of delays and losses, which are the first panels of a picture."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -20,7 +20,7 @@ __all__ = ["DelayPanel", "Members", "delay_panels", "rows_of"]
 
 DELAY, LOST = "one_way_delay_p99_s", "loss_probability"
 Place: TypeAlias = tuple[str, str, str]
-"""An item: its host, or nothing, what it is there, and its name."""
+"""An item: its host or an empty text, the label of its row, and its name."""
 
 COMPLETION = {
     "completion_p95_s": "95 % are complete within [s]",
@@ -106,12 +106,12 @@ def _panels(beside: Beside, delays: Delays) -> Iterator[DelayPanel]:
         of_classes = rows_of(beside, delays.datagram_list, _in_rows(answer, datagrams))
         return [*rows_of(beside, "flows", _in_rows(answer, calls)), *of_classes]
 
-    wanted = (1e3 * DELAY_P99_S, 100 * LOSS) if delays.calls else (None, None)
+    limits = (1e3 * DELAY_P99_S, 100 * LOSS) if delays.calls else (None, None)
     within = "99 % of packets arrive within [ms]"
     verdicts = delays.verdicts().replace("; ", "\n")
     label = f"{within}\n{verdicts}" if verdicts else within
-    yield DelayPanel("Delay", rows(delays.slowest), DELAY, 1e3, label, wanted[0])
-    yield DelayPanel("Loss", rows(delays.lossiest), LOST, 100, "lost packets [%]", wanted[1])
+    yield DelayPanel("Delay", rows(delays.slowest), DELAY, 1e3, label, limits[0])
+    yield DelayPanel("Loss", rows(delays.lossiest), LOST, 100, "lost packets [%]", limits[1])
     sensors = rows_of(beside, "flows", _in_rows(answer, _places(delays.reports, "flows")))
     label = "95 % of the reports arrive within [ms]"
     yield DelayPanel("Delay of reports", sensors, "report_delay_p95_s", 1e3, label)
@@ -125,7 +125,7 @@ def _panels(beside: Beside, delays: Delays) -> Iterator[DelayPanel]:
 
 
 def _says_something(beside: Beside, panel: DelayPanel) -> bool:
-    """Whether some answer has a value, and of losses one that is not zero."""
+    """Whether some answer has a value. Losses must not all be zero."""
     values = [
         estimates([row.of(kind) for row in panel.rows], panel.quantity) for kind in beside.answers
     ]
@@ -135,7 +135,7 @@ def _says_something(beside: Beside, panel: DelayPanel) -> bool:
 
 
 def _places(items: Sequence[Mapping[str, Any]], list_name: str) -> list[Place]:
-    """Items by station and direction; classes and flows between wired nodes by their names."""
+    """Places of items: station and direction, or the name of a class or wired flow."""
     found = []
     for item in items:
         name, host = str(item["name"]), str(item.get("station") or "")
@@ -145,7 +145,7 @@ def _places(items: Sequence[Mapping[str, Any]], list_name: str) -> list[Place]:
 
 
 def _in_rows(answer: "Answer", places: Sequence[Place]) -> list[Members]:
-    """Rows of items: those of the stations of one table, and of one direction, are one row."""
+    """Rows of items. Items of the stations of one table in one direction share a row."""
     stations = [str(item["name"]) for item in answer.summary.get("stations", ())]
     groups = groups_of(answer, stations)
     rows: dict[tuple[str, str], list[Place]] = {}

@@ -76,9 +76,9 @@ def network_figure(
     note : str, optional
         What stands above the legend.
     """
-    late = delay_panels(beside)
+    delays = delay_panels(beside)
     shown: list[tuple[str, str, float, str, list[Row]]] = []
-    panels = [panel for panel in PANELS if late or panel is not TIME_IN_QUEUES]
+    panels = [panel for panel in PANELS if delays or panel is not TIME_IN_QUEUES]
     for above, list_name, quantity, scale, label in panels:
         rows = [
             row
@@ -88,21 +88,21 @@ def network_figure(
         if rows and above not in [panel[0] for panel in shown]:
             shown.append((above, quantity, scale, label, rows))
     traced = [] if swing is None else [TRACE_MM]
-    heights = [rows_height(len(panel.rows)) for panel in late]
+    heights = [rows_height(len(panel.rows)) for panel in delays]
     heights += [*traced, *(rows_height(len(panel[-1])) for panel in shown)]
     columns = in_columns(heights)
     about = beside.about()
     lines = (0 if note is None else 2 + note.count("\n")) + (len(columns) == 1)
-    lines += bool(late)
+    lines += bool(delays)
     height = tallest(columns, heights) + 12 + 3.2 * lines
     height += headline_mm(name, about, len(columns))
     height += HEADS_MM * (len(beside.answers) > 1)
     numbers = NumberColumns(COLORS)
     with house_style(height, len(columns), place) as figure:
         every = stacked(figure, columns, heights)
-        for axes, panel in zip(every, late, strict=False):
+        for axes, panel in zip(every, delays, strict=False):
             panel.draw(axes, beside, numbers)
-        rest = every[len(late) :]
+        rest = every[len(delays) :]
         if swing is not None:
             draw_swing(rest[0], swing)
         for axes, (above, quantity, scale, label, rows) in zip(

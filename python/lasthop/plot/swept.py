@@ -201,8 +201,8 @@ def quantities_of(sweep: "Sweep", asked: str | None) -> list[Quantity]:
     ]
     if asked is None:
         chosen = next((line for line in DEFAULTS if line[0] in known), ())
-        usual = [Quantity.of(*each) for each in chosen if each in known]
-        found = [*late(sweep), *usual]
+        others = [Quantity.of(*each) for each in chosen if each in known]
+        found = [*delay_quantities(sweep), *others]
         if not found:
             raise UserError("nothing was delivered at the first point; name a quantity to draw")
         return found
@@ -223,7 +223,7 @@ def quantities_of(sweep: "Sweep", asked: str | None) -> list[Quantity]:
     return [Quantity.of(*fitting[0])]
 
 
-def late(sweep: "Sweep") -> list[Quantity]:
+def delay_quantities(sweep: "Sweep") -> list[Quantity]:
     """Delays and losses of a sweep that matter at its first point, of one kind: datagrams if there
     are any, else reports of sensors, else transfers.
     """
@@ -237,9 +237,9 @@ def late(sweep: "Sweep") -> list[Quantity]:
             Quantity(name, "loss_probability", "lost packets [%]", 100, DELAY, limits[1]),
         ]
     elif delays.reports:
-        late, delivery = "report_delay_p95_s", "report_delivery"
+        delay, delivery = "report_delay_p95_s", "report_delivery"
         found = [
-            Quantity("flows", late, "95 % of reports\nwithin [ms]", 1e3, late),
+            Quantity("flows", delay, "95 % of reports\nwithin [ms]", 1e3, delay),
             Quantity("flows", delivery, "reports in time [%]", 100, delivery),
         ]
     else:

@@ -39,7 +39,7 @@ MOST_PANELS = 8
 """Most panels; the headline counts the rest."""
 
 BAR_MM = 3.1
-"""Height of a bar, with its share of the gap. [mm]"""
+"""Height of a bar with the gap to the next bar. [mm]"""
 
 FRAME_MM = 17.0
 """Height of a panel without its bars. [mm]"""
@@ -60,7 +60,7 @@ LIMITS = {"one_way_delay_p99_s": DELAY_P99_S, "loss_probability": LOSS}
 """Largest values of a good call by quantity. [s], [-]"""
 
 OF_RUNS = ("replications", "seed")
-"""Settings that the headline has in words."""
+"""Settings that the headline shows as numbers of runs and seed."""
 
 Panel = tuple[Column, list["Measure"]]
 

@@ -34,34 +34,36 @@ FRESH = [("seed", 987_654), ("replications", 20)]
 
 def judged(file: str, objective: str) -> dict[str, Any]:
     """Return what `explain` says about a scenario, and what the runs say."""
-    told = explain(HERE / file, objective=objective, jobs=1)
-    scenarios = {each.name: Scenario(each.scenario, FRESH) for each in told.candidates}
-    for each in told.suggestions:
+    explanation = explain(HERE / file, objective=objective, jobs=1)
+    scenarios = {each.name: Scenario(each.scenario, FRESH) for each in explanation.candidates}
+    for each in explanation.suggestions:
         candidate = each.candidate
         scenarios.setdefault(candidate.name, Scenario(candidate.scenario, FRESH))
     gains: dict[str, tuple[float, str]] = {}
     base: list[float] = []
     if scenarios:
-        pairs = run(Scenario(told.scenario, FRESH), scenarios, jobs=1)
-        base = [*told.objective.values(pairs.base)]
+        pairs = run(Scenario(explanation.scenario, FRESH), scenarios, jobs=1)
+        base = [*explanation.objective.values(pairs.base)]
         for name, result in pairs.cases.items():
-            values = told.objective.values(result)
-            found = judge(base, values, told.objective.direction, confidence=0.95)
-            gains[name] = told.objective.direction * found.mean, found.verdict
-    ranked = sorted((each.name for each in told.candidates), key=lambda name: -gains[name][0])
+            values = explanation.objective.values(result)
+            found = judge(base, values, explanation.objective.direction, confidence=0.95)
+            gains[name] = explanation.objective.direction * found.mean, found.verdict
+    ranked = sorted(
+        (each.name for each in explanation.candidates), key=lambda name: -gains[name][0]
+    )
     truth = next((name for name in ranked[:1] if gains[name][1] == "better"), None)
-    first = told.causes[0].candidate.name if told.causes else None
+    first = explanation.causes[0].candidate.name if explanation.causes else None
     return {
         "file": file,
         "objective": objective,
-        "verdict": told.verdict,
+        "verdict": explanation.verdict,
         "first": first,
         "truth": truth,
         "right": first == truth,
         "base": fmean(base) if base else None,
         "ranked": [[name, *gains[name]] for name in ranked[:4]],
         "suggestions": [
-            [each.candidate.name, *gains[each.candidate.name]] for each in told.suggestions
+            [each.candidate.name, *gains[each.candidate.name]] for each in explanation.suggestions
         ],
     }
 

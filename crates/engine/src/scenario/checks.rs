@@ -165,7 +165,7 @@ fn refuse_tcp(flow: &Section, other: &str, problems: &mut Problems) {
     }
 }
 
-/// Calls between wired nodes stand in the place of other traffic.
+/// Calls between wired nodes replace other traffic.
 fn check_wired_call(flow: &Section, call: &Section, problems: &mut Problems) {
     check_call(call, problems);
     let others = [flow.inside(FlowTable::udp), flow.inside(FlowTable::web)];
