@@ -58,6 +58,8 @@ class Explanation:
         self.result = result
         self.facts = dict(run_facts)
         self.candidates = list(candidates)
+        # Before the comparison, whose estimate of the time is that of simulations only.
+        self._remedies = remedies_of(result.scenario, run_facts["causes"])
         self.causes: list[Gain] = []
         self.suggestions: list[Gain] = []
         self._more: list[Result] = []
@@ -118,8 +120,7 @@ class Explanation:
             jobs=jobs,
             progress=watched,
         )
-        remedies = remedies_of(self.scenario, self.facts["causes"])
-        causes, helping = search.search(self.candidates, remedies)
+        causes, helping = search.search(self.candidates, self._remedies)
         self.causes = [gain for gain in causes if gain.is_sure]
         self.suggestions = helping
         self.replications = search.runs
