@@ -10,7 +10,7 @@ import lasthop as lh
 from lasthop.errors import UserError
 from lasthop.explanation.candidates import causes_of
 from lasthop.explanation.facts import rules
-from lasthop.explanation.objectives import default_objective, jain_index, objective_for
+from lasthop.explanation.objectives import default_objective, jain_index, objective_for, shares
 from lasthop.scenario import Scenario
 
 from .conftest import Lasthop
@@ -134,6 +134,30 @@ def test_the_delay_of_a_sensor_over_tcp_is_that_of_its_reports() -> None:
     assert reports["report_delivery"] == [1.0, 1.0]
     expected = reports["report_delay_p95_s"]
     assert objective_for(result.scenario, "delay").values(result) == expected
+
+
+def test_a_flow_that_starves_among_many_is_not_nothing_to_improve() -> None:
+    flows = {"near": {"count": 40}, "far": {"rtt": "900 ms"}}
+    tree = {"duration": "4 s", "warmup": "1 s", "tcp": {"window": 3}, "flow": flows}
+    dumbbell = {"bottleneck": "200 Mbps", "rtt": "10 ms"}
+    result = lh.simulate(Scenario({**tree, "dumbbell": dumbbell}), jobs=1)
+    objective = objective_for(result.scenario, "fairness")
+    [row, *_] = shares(result)
+    assert objective.values(result)[0] > 0.97
+    assert min(row) < fmean(row) / 2.0
+    assert not objective.is_met(result)
+
+
+def test_the_printed_delay_is_that_of_the_packets_and_losses_are_apart() -> None:
+    greedy = {**UPLOAD_TREE, "queue": 20, "flow": {"video": {"udp": {"rate": "7 Mbps"}}}}
+    result = lh.simulate(Scenario(greedy), jobs=1)
+    objective = objective_for(result.scenario, "delay")
+    item = result.sample_tree["flows"]["video"]
+    delay, loss = (quantity.values(result) for quantity in objective.quantities)
+    assert delay == item["one_way_delay_p99_s"]
+    assert loss == item["loss_probability"]
+    assert loss[0] > 0.1
+    assert objective.values(result) == [d + p for d, p in zip(delay, loss, strict=True)]
 
 
 def test_jain_index_of_one_of_four() -> None:

@@ -72,6 +72,8 @@ pub struct Flow<'a> {
     pub tcp: &'a Value,
     /// Queues on its path, in order, by their names in results.
     pub path: Vec<String>,
+    /// Wired links that its ACKs cross, by their names in results.
+    pub back: Vec<String>,
     /// One-way propagation time of the wired part of its path. [s]
     pub propagation_s: f64,
     /// Item of the result, null if there is none.
@@ -131,6 +133,7 @@ impl<'a> Facts<'a> {
                     category: text(flow, "category"),
                     tcp: &flow["tcp"],
                     path: facts.path(flow),
+                    back: facts.back(flow),
                     propagation_s: facts.propagation_s(flow),
                     answer: found.unwrap_or(&Value::Null),
                 }
@@ -214,6 +217,17 @@ impl<'a> Facts<'a> {
         path.into_iter()
             .filter(|name| self.queue(name).is_some())
             .collect()
+    }
+
+    /// Wired links that the ACKs of a flow cross.
+    fn back(&self, flow: &Value) -> Vec<String> {
+        let wire = match (flow["station"].is_null(), text(flow, "direction")) {
+            (true, _) => None,
+            (false, "up") => Some("wire/down"),
+            (false, _) => Some("wire/up"),
+        };
+        let links = list(flow, "back").iter().filter_map(Value::as_str);
+        wire.into_iter().chain(links).map(str::to_owned).collect()
     }
 
     fn propagation_s(&self, flow: &Value) -> f64 {

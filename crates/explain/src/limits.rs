@@ -1,8 +1,9 @@
-//! The limit of each TCP flow: application, line, air, receive window or congestion window.
+//! The limit of each TCP flow: application, line, air, receive window, ACKs, losses or congestion
+//! window.
 
 use serde_json::{Value, json};
 
-use crate::facts::{Facts, Flow, mean};
+use crate::facts::{Facts, Flow, ci95, list, mean, named};
 
 /// Utilisation from which a wired link is taken to limit the flows that cross it. [-]
 pub const FULL: f64 = 0.9;
@@ -10,20 +11,24 @@ pub const FULL: f64 = 0.9;
 /// Share of the time from which an endpoint's limit is named. [-]
 const MIN_SHARE: f64 = 0.5;
 
+/// Least part of dropped packets that counts as losses. [-]
+const MIN_LOSS: f64 = 1e-5;
+
 /// Limit of a flow: its kind, its place and its extent.
 pub struct Limit {
-    /// `application`, `line`, `air`, `rwnd` or `cwnd`.
+    /// `application`, `line`, `air`, `rwnd`, `acks`, `losses` or `cwnd`.
     pub by: &'static str,
-    /// Link, `air`, or empty.
+    /// Link, queue, `air`, or empty.
     pub place: String,
-    /// Share of the time, or utilisation. [-]
+    /// Share of the time, utilisation, or part of dropped packets. [-]
     pub fraction: f64,
 }
 
 /// Returns the limit of a TCP flow; none if the result cannot decide.
 ///
 /// A full line or a full medium is named first: with either, a larger window only makes the queue
-/// longer. If the medium is idle at times, a receive window that is used up comes before it.
+/// longer. Then come a receive window that is used up, a full line that its ACKs cross, and losses
+/// in a queue on its path. A congestion window is named if nothing is known that limits it.
 pub fn limit(facts: &Facts<'_>, flow: &Flow<'_>) -> Option<Limit> {
     if !flow.is_tcp() {
         return None;
@@ -32,28 +37,46 @@ pub fn limit(facts: &Facts<'_>, flow: &Flow<'_>) -> Option<Limit> {
     if let Some(fraction) = share("app_limited_fraction").filter(|value| *value > MIN_SHARE) {
         return Some(limit_by("application", "", fraction));
     }
-    let full = flow
-        .path
-        .iter()
-        .filter_map(|link| Some((link, facts.utilisation(link)?)))
-        .max_by(|(_, a), (_, b)| a.total_cmp(b))
-        .filter(|(_, utilisation)| *utilisation > FULL);
-    if let Some((link, utilisation)) = full {
-        return Some(limit_by("line", link, utilisation));
+    if let Some((link, used)) = full(facts, &flow.path) {
+        return Some(limit_by("line", link, used));
     }
-    let rwnd = share("rwnd_limited_fraction");
-    let is_rwnd_used_up = rwnd.is_some_and(|rwnd| rwnd > MIN_SHARE);
-    let is_air_idle_at_times = facts.busy_fraction() < FULL;
-    let may_be_air = !(is_rwnd_used_up && is_air_idle_at_times);
-    if flow.station.is_some() && facts.air_is_full() && may_be_air {
+    let rwnd = share("rwnd_limited_fraction").filter(|rwnd| *rwnd > MIN_SHARE);
+    let is_air = rwnd.is_none() || facts.busy_fraction() > FULL || waits_in_queues(flow);
+    if flow.station.is_some() && facts.air_is_full() && is_air {
         return Some(limit_by("air", "air", facts.busy_fraction()));
     }
-    let cwnd = share("cwnd_limited_fraction");
-    match (rwnd, cwnd) {
-        (Some(rwnd), _) if rwnd > MIN_SHARE => Some(limit_by("rwnd", "", rwnd)),
-        (_, Some(cwnd)) if cwnd > 0.0 => Some(limit_by("cwnd", "", cwnd)),
-        _ => None,
+    if let Some(rwnd) = rwnd {
+        return Some(limit_by("rwnd", "", rwnd));
     }
+    if let Some((link, used)) = full(facts, &flow.back) {
+        return Some(limit_by("acks", link, used));
+    }
+    let cwnd = share("cwnd_limited_fraction").filter(|cwnd| *cwnd > 0.0)?;
+    let losses = flow.path.iter().filter_map(|name| {
+        let dropped = mean(facts.queue(name)?, "drop_probability")?;
+        (dropped >= MIN_LOSS).then_some((name, dropped))
+    });
+    match losses.max_by(|(_, a), (_, b)| a.total_cmp(b)) {
+        Some((queue, dropped)) => Some(limit_by("losses", queue, dropped)),
+        None => Some(limit_by("cwnd", "", cwnd)),
+    }
+}
+
+/// Returns the most used of some links if it may be full, with its utilisation.
+fn full<'n>(facts: &Facts<'_>, links: &'n [String]) -> Option<(&'n str, f64)> {
+    links
+        .iter()
+        .filter_map(|link| {
+            let item = named(list(facts.answer, "links"), link)?;
+            let used = mean(item, "utilisation")?;
+            (used + ci95(item, "utilisation") > FULL).then_some((link.as_str(), used))
+        })
+        .max_by(|(_, a), (_, b)| a.total_cmp(b))
+}
+
+/// Whether the packets of a flow and their ACKs spend half of the round-trip time or more in queues.
+fn waits_in_queues(flow: &Flow<'_>) -> bool {
+    mean(flow.answer, "rtt_s").is_some_and(|rtt_s| rtt_s >= 4.0 * flow.propagation_s)
 }
 
 fn limit_by(by: &'static str, place: &str, fraction: f64) -> Limit {

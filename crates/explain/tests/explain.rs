@@ -135,8 +135,9 @@ fn a_full_line_limits_before_a_window_does() {
     idle["flows"][0]["rwnd_limited_fraction"] = value(0.8, 0.1);
     assert_eq!(explain(&scenario(), &idle)["limits"][0]["by"], "rwnd");
     idle["cells"][0]["active_stations"] = value(0.95, 0.0);
-    for (busy, by) in [(0.8, "rwnd"), (0.95, "air")] {
+    for (busy, rtt_s, by) in [(0.8, 0.03, "rwnd"), (0.8, 0.05, "air"), (0.95, 0.03, "air")] {
         idle["cells"][0]["busy_fraction"] = value(busy, 0.0);
+        idle["flows"][0]["rtt_s"] = value(rtt_s, 0.0);
         assert_eq!(explain(&scenario(), &idle)["limits"][0]["by"], by);
     }
     idle["flows"][0]["app_limited_fraction"] = value(0.6, 0.1);
@@ -144,6 +145,27 @@ fn a_full_line_limits_before_a_window_does() {
         explain(&scenario(), &idle)["limits"][0]["by"],
         "application"
     );
+}
+
+#[test]
+fn a_download_waits_for_acks_in_a_full_upload_or_for_losses() {
+    let (mut scenario, mut answer) = (scenario(), answer());
+    let mut download = scenario["flows"][0].clone();
+    download["name"] = json!("laptop/down/1");
+    download["direction"] = json!("down");
+    scenario["flows"] = json!([download]);
+    answer["flows"][0]["name"] = json!("laptop/down/1");
+    answer["flows"][0]["rwnd_limited_fraction"] = value(0.0, 0.0);
+    let limit = |answer: &Value| {
+        let item = explain(&scenario, answer)["limits"][0].clone();
+        (item["by"].clone(), item["where"].clone())
+    };
+    answer["links"][1]["utilisation"] = value(0.89, 0.02); // may be full
+    assert_eq!(limit(&answer), (json!("acks"), json!("wire/up")));
+    answer["links"][1]["utilisation"] = value(0.5, 0.02);
+    assert_eq!(limit(&answer), (json!("cwnd"), json!("")));
+    answer["queues"][1]["drop_probability"] = value(0.001, 0.0);
+    assert_eq!(limit(&answer), (json!("losses"), json!("wire/down")));
 }
 
 #[test]

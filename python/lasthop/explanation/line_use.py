@@ -88,4 +88,8 @@ def reason(limit: Mapping[str, Any], direction: str) -> str:
         return f"; the Wi-Fi limits it (the air is {100 * limit['fraction']:.0f} % busy)"
     if by == "line":
         return f" ({limit['where']} is {100 * limit['fraction']:.0f} % used)"
+    if by == "acks":
+        return f" ({limit['where']} delays the ACKs of the {TRAFFIC[direction]})"
+    if by == "losses":
+        return f" (losses in {limit['where']} limit the {TRAFFIC[direction]})"
     return f" ({WINDOWS[by]} limit the {TRAFFIC[direction]})" if by in WINDOWS else ""

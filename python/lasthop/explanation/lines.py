@@ -40,6 +40,11 @@ def fact_lines(facts: Mapping[str, Any], *, most_delays: int = MOST_DELAYS) -> I
         share = f"{100 * item['fraction']:.0f} %"
         if item["by"] == "line":
             yield f"{item['where']} ({share} used) limits {flows}"
+        elif item["by"] == "acks":
+            yield f"{item['where']} ({share} used) delays the ACKs of {flows}"
+        elif item["by"] == "losses":
+            dropped = f"{100 * item['fraction']:.2g} % of packets"
+            yield f"losses in {item['where']} ({dropped}) limit {flows}"
         elif item["by"] == "air":
             yield f"the air ({share} busy) limits {flows}"
         else:

@@ -57,6 +57,7 @@ LOSS_PENALTY_S = 1.0
 
 Row: TypeAlias = Mapping[str, Any]
 Column: TypeAlias = list[float]
+Values: TypeAlias = Callable[[Result], Column]
 
 
 @dataclass(frozen=True)
@@ -90,8 +91,11 @@ class Objective:
     met: str
     """Condition of `is_met`, in words."""
     harms: Callable[[Result, Result], bool] = lambda base, case: False
-    """Returns whether a change is refused as a remedy although the number improves: it takes more
-    than half of the goodput from a flow (``throughput``), or from all flows (``fairness``)."""
+    """Returns whether a change is refused as a remedy although the number improves.
+
+    For ``throughput``, it takes more than half of the goodput from a flow. For ``fairness``, it
+    takes more than half from all flows, or more than a tenth from the smallest share.
+    """
 
 
 def flows_of(scenario: Scenario, target: str | None) -> list[Row]:
@@ -257,14 +261,27 @@ def delay(scenario: Scenario, target: str | None) -> Objective:
     def measured(result: Result) -> Column:
         return values(result, flows_of(result.scenario, target))
 
+    quantities = [PrintedQuantity(title, "ms", 1e3, measured)]
+    if paced:
+
+        def worst_of(columns_of: Callable[[Result, Sequence[Row]], list[Column]]) -> Values:
+            return lambda result: worst(
+                columns_of(result, flows_of(result.scenario, target)), result.replications
+            )
+
+        quantities = [
+            PrintedQuantity(title, "ms", 1e3, worst_of(paced_delays)),
+            PrintedQuantity("", "% lost", 1e2, worst_of(paced_losses)),
+        ]
+    met = f"in every run, the worst flow has at most {1e3 * bound:g} ms ({title})"
     return Objective(
         "delay",
         target,
         -1,
         measured,
-        (PrintedQuantity(title, "ms", 1e3, measured),),
+        tuple(quantities),
         lambda result: max(measured(result)) <= bound,
-        f"in every run, the worst flow has at most {1e3 * bound:g} ms ({title})",
+        f"{met}, with 10 ms for each percent lost" if paced else met,
     )
 
 
@@ -274,24 +291,39 @@ def is_over_tcp(flow: Row) -> bool:
 
 
 def datagram_delay(result: Result, flows: Sequence[Row]) -> Column:
-    """Return the worst delay of datagrams, with their losses. [s]
-
-    Reports over TCP have the 95th percentile of their delay, and are lost if not delivered.
-    """
-    paced = [flow for flow in flows if is_paced(flow)]
-    most = result.scenario.typed.duration_s
-    reports = [flow["name"] for flow in paced if is_over_tcp(flow)]
-    names = [flow["name"] for flow in paced if not is_over_tcp(flow)]
-    delays = columns(result, names, "one_way_delay_p99_s", most)
-    delays += columns(result, reports, "report_delay_p95_s", most)
-    losses = columns(result, names, "loss_probability", 1.0)
-    delivered = columns(result, reports, "report_delivery", 0.0)
-    losses += [[1.0 - value for value in column] for column in delivered]
+    """Return the worst delay of datagrams, with their losses. [s]"""
     each = [
         [d + LOSS_PENALTY_S * p for d, p in zip(delay, loss, strict=True)]
-        for delay, loss in zip(delays, losses, strict=True)
+        for delay, loss in zip(
+            paced_delays(result, flows), paced_losses(result, flows), strict=True
+        )
     ]
     return worst(each, result.replications)
+
+
+def paced_delays(result: Result, flows: Sequence[Row]) -> list[Column]:
+    """Return the 99th percentile of the delay of datagrams, the 95th of reports over TCP. [s]"""
+    most = result.scenario.typed.duration_s
+    names, reports = paced_names(flows)
+    delays = columns(result, names, "one_way_delay_p99_s", most)
+    return delays + columns(result, reports, "report_delay_p95_s", most)
+
+
+def paced_losses(result: Result, flows: Sequence[Row]) -> list[Column]:
+    """Return the part of lost datagrams, and of reports over TCP that are not delivered. [-]"""
+    names, reports = paced_names(flows)
+    losses = columns(result, names, "loss_probability", 1.0)
+    delivered = columns(result, reports, "report_delivery", 0.0)
+    return losses + [[1.0 - value for value in column] for column in delivered]
+
+
+def paced_names(flows: Sequence[Row]) -> tuple[list[str], list[str]]:
+    """Return the names of flows of datagrams, and of flows of reports over TCP."""
+    paced = [flow for flow in flows if is_paced(flow)]
+    return (
+        [flow["name"] for flow in paced if not is_over_tcp(flow)],
+        [flow["name"] for flow in paced if is_over_tcp(flow)],
+    )
 
 
 def completion(result: Result, flows: Sequence[Row]) -> Column:
@@ -360,6 +392,19 @@ def starves_a_flow(base: Result, case: Result) -> bool:
         for result in (base, case)
     ]
     return any(theirs < ours / 2.0 for ours, theirs in zip(*means, strict=False))
+
+
+def nobody_is_poor(result: Result) -> bool:
+    """Return whether each of `shares` has half of the mean or more, in each replication."""
+    return all(min(row) >= fmean(row) / 2.0 for row in shares(result) if row)
+
+
+def starves_the_poorest(base: Result, case: Result) -> bool:
+    """Return whether the least goodput of `shares` falls by more than a tenth."""
+    ours, theirs = (
+        fmean(min(row, default=0.0) for row in shares(result)) for result in (base, case)
+    )
+    return theirs < 0.9 * ours
 
 
 def starves_all(base: Result, case: Result) -> bool:
@@ -459,9 +504,10 @@ def fairness(scenario: Scenario, target: str | None) -> Objective:
             1,
             jain,
             (printed,),
-            lambda result: min(jain(result)) >= EQUAL_SHARES,
-            f"in every run, Jain's index is at least {EQUAL_SHARES:g}",
-            harms=starves_all,
+            lambda result: min(jain(result)) >= EQUAL_SHARES and nobody_is_poor(result),
+            f"in every run, Jain's index is at least {EQUAL_SHARES:g}, and nobody has less than "
+            "half of the mean",
+            harms=lambda base, case: starves_all(base, case) or starves_the_poorest(base, case),
         )
     printed = PrintedQuantity("part of an equal share", "%", 1e2, relative)
     return Objective(

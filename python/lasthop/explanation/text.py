@@ -1,7 +1,7 @@
 """Explanations as lines of text, for the command line and Python's repr."""
 
 import shlex
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from math import fsum
 from statistics import fmean
 from typing import TYPE_CHECKING
@@ -15,6 +15,8 @@ from lasthop.explanation.lines import fact_lines
 from lasthop.explanation.objectives import (
     Objective,
     PrintedQuantity,
+    Row,
+    always_demands,
     flows_of,
     goodputs,
     objective_for,
@@ -127,7 +129,7 @@ def mean_with_interval(quantity: PrintedQuantity, result: Result) -> str:
     difference = judge([0.0] * len(values), values, 0)
     half = difference.ci95 or 0.0
     mean = quantity.scale * fmean(values)
-    number = estimate(mean, quantity.scale * half) if half else f"{mean:.3g}"
+    number = estimate(mean, quantity.scale * half) if half else rounded(mean)
     return f"{quantity.title} {number} {quantity.unit}".strip()
 
 
@@ -179,41 +181,68 @@ def remedy_lines(explanation: "Explanation", gain: "Gain", mark: str) -> Iterato
     candidate = gain.candidate
     name = f"{candidate.title} {candidate.place}".rstrip()
     yield f"{mark} {name}"
-    yield f"   {change_text(explanation.objective, gain)}{effect_on_goodput(explanation, gain)}"
+    yield f"   {change_text(explanation.objective, gain)}{side_effects(explanation, gain)}"
     yield f"   {command(explanation.scenario, candidate.settings)}"
 
 
 def change_text(objective: Objective, gain: "Gain") -> str:
-    """Return the quantities after a change; the first has its difference if it is a gain."""
-    first, *others = objective.quantities
-    difference = judge(first.values(gain.base), first.values(gain.result), 0)
-    mean = first.scale * (difference.mean or 0.0)
-    half = first.scale * (difference.ci95 or 0.0)
-    words = mean_text(first, gain.result)
-    if half and objective.direction * mean > 0.0 and abs(mean) > half:
-        words += f" ({signed(mean, half)} ± {half:.{decimals(mean, half)}f})"
-    return ", ".join([words, *(mean_text(quantity, gain.result) for quantity in others)])
+    """Return the quantities after a change, with their differences if these are gains."""
+    words = []
+    for quantity in objective.quantities:
+        ours, theirs = quantity.values(gain.base), quantity.values(gain.result)
+        difference = judge(ours, theirs, objective.direction)
+        mean = quantity.scale * (difference.mean or 0.0)
+        half = quantity.scale * (difference.ci95 or 0.0)
+        text = mean_text(quantity, gain.result)
+        if half and objective.direction * mean > half:
+            text += f" ({signed(mean, half)} ± {half:.{decimals(mean, half)}f})"
+        words.append(text)
+    return ", ".join(words)
 
 
-def effect_on_goodput(explanation: "Explanation", gain: "Gain") -> str:
-    """Return the goodput of all flows before and after a change, as the end of a sentence.
+def side_effects(explanation: "Explanation", gain: "Gain") -> str:
+    """Return what a change does to goodput that is not the objective, as the end of a sentence.
 
-    The text is empty if the objective is this goodput, and if the goodput changes little or not
-    beyond the interval.
+    It names the goodput of all flows if it changes by 5 % or more. It names the bulk flows of a
+    table that lose most if they lose 20 % or more. Both are beyond their intervals.
     """
-    if explanation.objective.name == "throughput":
-        return ""
-    before, after = map(total_goodput, (gain.base, gain.result))
-    difference = judge(before, after, 1, comparisons=len(explanation.suggestions))
-    ours, theirs = fmean(before), fmean(after)
-    if not difference.is_beyond or abs(theirs - ours) < LEAST_EFFECT * ours:
-        return ""
-    return f"; goodput of all flows {rounded(1e-6 * ours)} -> {rounded(1e-6 * theirs)} Mb/s"
+    scenario = explanation.scenario
+    flows: list[Row] = scenario["flows"]
+    tables: dict[str, list[Row]] = {}
+    for flow in flows:
+        if always_demands(flow):
+            tables.setdefault(f"{flow['class']} {flow['direction']}".strip(), []).append(flow)
+    changes = {name: goodput_change(explanation, gain, members) for name, members in tables.items()}
+    lost = {name: each for name, each in changes.items() if each and each[1] < 0.8 * each[0]}
+    words = []
+    if explanation.objective.name != "throughput":
+        total = goodput_change(explanation, gain, flows)
+        if total and abs(total[1] - total[0]) >= LEAST_EFFECT * total[0]:
+            words.append(f"goodput of all flows {arrow(*total)}")
+    if lost:
+        name = min(lost, key=lambda each: lost[each][1] / lost[each][0])
+        words.append(f"goodput of {name} {arrow(*lost[name])}")
+    return "".join(f"; {each}" for each in words)
 
 
-def total_goodput(result: Result) -> list[float]:
-    """Return the goodput of all flows in each replication. [bit/s]"""
-    return [fsum(row) for row in zip(*goodputs(result, result.scenario["flows"]), strict=True)]
+def goodput_change(
+    explanation: "Explanation", gain: "Gain", flows: Sequence[Row]
+) -> tuple[float, float] | None:
+    """Return the goodput of flows before and after a change; None within the noise. [bit/s]"""
+    before, after = (total_goodput(result, flows) for result in (gain.base, gain.result))
+    comparisons = max(len(explanation.suggestions), 1)
+    difference = judge(before, after, 1, comparisons=comparisons)
+    return (fmean(before), fmean(after)) if difference.is_beyond else None
+
+
+def arrow(before_bps: float, after_bps: float) -> str:
+    """Return two goodputs in words. [bit/s]"""
+    return f"{rounded(1e-6 * before_bps)} -> {rounded(1e-6 * after_bps)} Mb/s"
+
+
+def total_goodput(result: Result, flows: Sequence[Row]) -> list[float]:
+    """Return the goodput of flows together in each replication. [bit/s]"""
+    return [fsum(row) for row in zip(*goodputs(result, flows), strict=True)]
 
 
 def mean_text(quantity: PrintedQuantity, result: Result) -> str:

@@ -104,7 +104,7 @@ export interface Call {
 export interface Explanation {
   calls: Call[];
   delays: { flow: string; total_s: number; parts: { queue: string; wait_s: number; share: number }[] }[];
-  limits: { flows: string[]; all: boolean; by: "cwnd" | "rwnd" | "application" | "air" | "line"; where?: string; fraction?: number }[];
+  limits: { flows: string[]; all: boolean; by: "cwnd" | "rwnd" | "application" | "air" | "line" | "acks" | "losses"; where?: string; fraction?: number }[];
   /** The station that uses most air time for its goodput. */
   air: { station: string; airtime_fraction: number; goodput_share: number } | null;
   causes: { id: string; subject: string; objective: string; sentence: string }[];

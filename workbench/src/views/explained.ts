@@ -13,7 +13,12 @@ const LIMITS: Record<Explanation["limits"][number]["by"], string> = {
   application: "the application, which has nothing to send",
   air: "the air",
   line: "the line",
+  acks: "the line of its ACKs,",
+  losses: "losses in",
 };
+
+/** Limits that have a place. */
+const PLACED = ["line", "acks", "losses"];
 
 /** Calls that are not good, waits, air, limits, and then the causes. */
 export function sentencesOf({ calls, delays, limits, air, causes }: Explanation): string[] {
@@ -34,9 +39,9 @@ export function sentencesOf({ calls, delays, limits, air, causes }: Explanation)
     const more = all ? "All TCP flows" : `${first} and ${flows.length - 1} more`;
     const of = flows.length > 1 ? `${more} are` : `${first} is`;
     const time = fraction === undefined ? "" : `${percent(fraction)} of the time`;
-    const isShared = by === "air" || by === "line";
-    const how = time && (isShared ? `, which is busy ${time}` : ` for ${time}`);
-    found.push(`${of} limited by ${LIMITS[by]}${by === "line" && where ? ` ${where}` : ""}${how}.`);
+    const isShared = by === "air" || by === "line" || by === "acks";
+    const how = by === "losses" ? "" : time && (isShared ? `, which is busy ${time}` : ` for ${time}`);
+    found.push(`${of} limited by ${LIMITS[by]}${PLACED.includes(by) && where ? ` ${where}` : ""}${how}.`);
   }
   return [...found, ...causes.slice(0, MOST_CAUSES).map(({ sentence }) => sentence)];
 }
