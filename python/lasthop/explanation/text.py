@@ -211,7 +211,8 @@ def side_effects(explanation: "Explanation", gain: "Gain") -> str:
     tables: dict[str, list[Row]] = {}
     for flow in flows:
         if always_demands(flow):
-            tables.setdefault(f"{flow['class']} {flow['direction']}".strip(), []).append(flow)
+            direction = f" ({flow['direction']})" if flow["direction"] else ""
+            tables.setdefault(f"{flow['class']}{direction}", []).append(flow)
     changes = {name: goodput_change(explanation, gain, members) for name, members in tables.items()}
     lost = {name: each for name, each in changes.items() if each and each[1] < 0.8 * each[0]}
     words = []

@@ -11,9 +11,6 @@ const MIN_PACKETS: f64 = 1.0;
 /// Limit up to which a drop-tail queue may be too short. [packets]
 const MAX_SHORT_PACKETS: f64 = 250.0;
 
-/// Label of FQ-CoDel.
-const FAIR_QUEUE: &str = "fair queue (FQ-CoDel; SQM of home routers)";
-
 /// Payload and headers of a full segment. [bit]
 const SEGMENT_BITS: f64 = 12_000.0;
 
@@ -133,7 +130,7 @@ fn cause(facts: &Facts<'_>, queue: Queue<'_>) -> Cause {
     if is_ap && cell_aggregates(facts) {
         remedies.push(mac80211());
     }
-    remedies.push(remedy(FAIR_QUEUE, key, "{ fq_codel = {} }"));
+    remedies.push(remedy(fair_queue(key), key, "{ fq_codel = {} }"));
     remedies.push(remedy("CoDel", key, "{ codel = {} }"));
     if let Some(rate_bps) = link_rate_bps(facts, queue.name) {
         let packets = (0.02 * rate_bps / SEGMENT_BITS).clamp(5.0, 1000.0).round();
@@ -196,6 +193,14 @@ pub fn gateway(facts: &Facts<'_>) -> Option<Remedy> {
     Some(Remedy::new(label, settings))
 }
 
+/// Returns the label of FQ-CoDel, with its name in home routers if the queue is at their line.
+fn fair_queue(key: &str) -> &'static str {
+    match key {
+        "wire.queue" => "fair queue (FQ-CoDel; in home routers SQM)",
+        _ => "fair queue (FQ-CoDel)",
+    }
+}
+
 fn short_buffers(facts: &Facts<'_>) -> Vec<Cause> {
     configurable_queues(facts)
         .into_iter()
@@ -219,7 +224,7 @@ fn short_buffers(facts: &Facts<'_>) -> Vec<Cause> {
                         format!("{{ limit = {longer} }}"),
                     ),
                     ("buffer of 1000 packets".into(), "{ limit = 1000 }".into()),
-                    (FAIR_QUEUE.into(), "{ fq_codel = {} }".into()),
+                    (fair_queue(&queue.key).into(), "{ fq_codel = {} }".into()),
                 ]
                 .map(|(label, value)| remedy(&label, queue.key.as_str(), &value).at(&place))
                 .into(),
