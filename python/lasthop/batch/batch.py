@@ -71,8 +71,8 @@ class Batch:
         BatchStopped
             If `progress` returns False.
         UserError
-            If a worker or the scheduler was lost, if a run is refused, or if the file of the progress
-            exists and is not lasthop's.
+            If a worker or the scheduler was lost, if a run is refused, or if `PROGRESS` exists in
+            the directory and is not a file of lasthop.
         OSError
             If a part cannot be written.
         """
