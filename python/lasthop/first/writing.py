@@ -75,8 +75,9 @@ def _answer_lines(answers: Answers, name: str) -> Iterator[str]:
             continue
         if words.startswith("tune") and not any(own.calls for own in answers.traffic):
             continue
+        purpose = command.purpose if _without_slowest(answers) else command.rest or command.purpose
         yield "#"
-        yield f"# {command.purpose[0].upper()}{command.purpose[1:]}:"
+        yield f"# {purpose[0].upper()}{purpose[1:]}:"
         yield f"#   lasthop {words}"
     yield "#"
     yield "# `lasthop explain TERM` explains a word, such as `lasthop explain bufferbloat`."

@@ -387,6 +387,7 @@ def test_every_written_command_accepts_the_file(aim: str, hop: str, traffic: str
     for stations in HOPS[hop]:
         text = written(aim=aim, hop=hop, stations=stations, traffic=traffic)
         known = lh.Scenario(text)
+        assert ("without it: " in text) == ("What the slow device costs" in text)
         lines = [shlex.split(line) for line in text.splitlines() if line.startswith("#   lasthop")]
         cases = [word.partition(": ")[2] for line in lines for word in line if ": " in word]
         assert cases or stations or traffic
