@@ -169,10 +169,12 @@ def call_of(item: Mapping[str, Any]) -> Call:
     KeyError, TypeError, ValueError
         If the item has another shape.
     """
+    if item["verdict"] not in RANKS:
+        raise ValueError(f"not a verdict on a call: {item['verdict']}")
     return Call(
-        name=item["name"],
-        direction=item["direction"],
-        flows=tuple(item["flows"]),
+        name=str(item["name"]),
+        direction=str(item["direction"]),
+        flows=tuple(map(str, item["flows"])),
         delay_p99_s=_estimate(item.get("delay_p99_s")),
         loss=_estimate(item.get("loss")) or Estimate(0.0, None),
         verdict=item["verdict"],

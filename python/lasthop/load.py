@@ -84,6 +84,8 @@ def load(path: str | PathLike[str]) -> Loaded:
     2.0
     """
     place = Path(path)
+    if not str(path).strip():
+        raise UserError(f'"{path}": the name is empty')
     try:
         file = _answer_in(place) if place.is_dir() else place
     except OSError as error:
@@ -273,8 +275,12 @@ def _what_if(file: Path, text: str, tree: Mapping[str, Any]) -> WhatIf:
     base = _base(file, tree)
     try:
         return of_tree(base, tree)
+    except ValueError as error:
+        raise UserError(f"{file}: a damaged what-if: {error}") from None
     except WRONG_SHAPE:
-        raise UserError(f"{file}: an incomplete what-if: a part is missing") from None
+        raise UserError(
+            f"{file}: a damaged what-if: a part is missing or has another shape"
+        ) from None
 
 
 def _base(file: Path, tree: Mapping[str, Any]) -> Scenario:

@@ -41,6 +41,7 @@ __all__ = [
     "CONFIDENCE",
     "HIGHER_IS_BETTER",
     "LOWER_IS_BETTER",
+    "REDUCTIONS",
     "Difference",
     "Measure",
     "Paired",

@@ -41,5 +41,7 @@ def check_name(asked: str) -> None:
     name = asked.rpartition(".")[2]
     if name not in registry():
         near = ", ".join(nearest(name, list(registry())))
-        known = ", ".join(sorted(registry()))
-        raise UserError(f"no quantity {name}; the nearest are {near}", f"known: {known}")
+        raise UserError(
+            f'no quantity "{name}"; the nearest are {near}',
+            "`lasthop explain --terms` lists all quantities",
+        )

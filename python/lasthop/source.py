@@ -123,6 +123,8 @@ def contents(source: str | PathLike[str] | Mapping[str, Any]) -> tuple[bytes, st
         if not source.strip():
             raise ScenarioError([Problem(f'"{source}"', None, "", "the name is empty", None)])
     path = Path(source)
+    if not str(path).strip():
+        raise ScenarioError([Problem(f'"{path}"', None, "", "the name is empty", None)])
     try:
         with opened(path, or_input=True) as file:
             return file.read(MOST_BYTES), str(path)

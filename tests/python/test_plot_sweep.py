@@ -249,12 +249,14 @@ def test_a_quantity_is_chosen_by_name_and_list(queues: lh.Sweep) -> None:
 
 
 def test_a_quantity_that_is_not_there_is_refused_with_the_nearest(queues: lh.Sweep) -> None:
-    with pytest.raises(lh.UserError, match="no quantity jam; the nearest are jain"):
-        queues.plot("jam")
-    with pytest.raises(lh.UserError, match="no quantity jain in aps; it is in cells"):
+    for refused in (lambda: queues.plot("jam"), lambda: check_name("cells.jam")):
+        with pytest.raises(lh.UserError, match='no quantity "jam"; the nearest are jain') as error:
+            refused()
+        assert error.value.hint == "`lasthop explain --terms` lists all quantities"
+    with pytest.raises(lh.UserError, match='no quantity "jain" in aps; it is in cells'):
         queues.plot("aps.jain")
-    with pytest.raises(lh.UserError, match="no quantity jam; the nearest are jain"):
-        check_name("cells.jam")
+    with pytest.raises(lh.UserError, match='no quantity ""; '):
+        check_name("")
     check_name("cells.jain")
 
 

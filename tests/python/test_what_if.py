@@ -1,7 +1,9 @@
 """What-if questions: cases, columns, verdicts, files, and honesty about equal cases."""
 
+import json
 import pickle
 import random
+from itertools import permutations
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +15,7 @@ from lasthop.display.what_if import conclusion, difference_rows, value_rows
 from lasthop.errors import ScenarioError, UserError
 from lasthop.estimates import Estimate
 from lasthop.paired import Measure
-from lasthop.whatif.cases import Case, case_of_text, cases_of_file
+from lasthop.whatif.cases import Case, case_of_text, cases_of, cases_of_file
 from lasthop.whatif.what_if import Run
 
 from .conftest import CALL, Lasthop
@@ -148,6 +150,9 @@ BAD = {
     f"{'x' * 61}: wire.queue=3": "a name of 61 characters: expected at most 60",
     "as it is: wire.queue=3": "the name of the scenario itself",
     "fq: replications=3": "replications must be the same in all cases",
+    "fq: seed=9": "seed must be the same in all cases: expected --seed for all",
+    "fq: duration=9 s": "duration must be the same in all cases",
+    "fq: warmup=0 s": "warmup must be the same in all cases",
 }
 
 
@@ -165,8 +170,37 @@ BAD_FILES = {
     "[[case]]\nname = 'fq'": ":1: case is not a case",
     "case.fq = 3": ":1: case.fq is not a case",
     "[case.fq]": 'case "fq": no settings',
+    "# two\n[[case.fq]]\nwire.queue = 3": ":2: [[case.fq]] is an array of tables",
     "[case.fq]\nname = 2020-01-01": ":2: 2020-01-01 is not the value of a setting",
 }
+
+
+DAMAGES: dict[str, Any] = {
+    "values of a case": lambda tree: tree["cases"][1]["values"][0].pop(),
+    "NaN": lambda tree: tree["cases"][1]["values"][0].__setitem__(0, float("nan")),
+    "Infinity": lambda tree: tree["cases"][1]["values"][0].__setitem__(0, float("inf")),
+    "a case twice": lambda tree: tree["cases"].append(tree["cases"][1]),
+    "quantity": lambda tree: tree["measures"][0].update(quantity="goodness"),
+}
+
+
+@pytest.mark.parametrize("part", DAMAGES)
+def test_a_damaged_file_is_refused(asked: lh.WhatIf, part: str, tmp_path: Path) -> None:
+    tree = asked.to_dict()
+    DAMAGES[part](tree)
+    path = tmp_path / "what-if.json"
+    path.write_text(json.dumps(tree))
+    with pytest.raises(UserError, match=f"^{path}: a damaged what-if: [^\n]+$"):
+        lh.load(path)
+
+
+def test_a_foreign_file_of_progress_is_not_replaced(tmp_path: Path) -> None:
+    path = tmp_path / "progress.json"
+    path.write_text("precious")
+    with pytest.raises(UserError, match=f"^{path}: exists and is not a result of lasthop"):
+        lh.what_if(CALL, {"fq": CASES["fq"]}, directory=tmp_path)
+    assert [each.name for each in tmp_path.iterdir()] == ["progress.json"]
+    assert path.read_text() == "precious"
 
 
 @pytest.mark.parametrize("text", BAD_FILES)
@@ -184,7 +218,7 @@ def test_bad_questions_are_refused() -> None:
     with pytest.raises(UserError, match="no case to compare"):
         lh.what_if(CALL, {})
     with pytest.raises(UserError, match='case "a": given twice'):
-        lh.what_if(CALL, [Case("a", (("seed", "2"),)), Case("a", (("seed", "3"),))])
+        lh.what_if(CALL, [Case("a", (("name", "x"),)), Case("a", (("name", "y"),))])
     with pytest.raises(UserError, match="replications=1: differences need an interval"):
         lh.what_if(CALL, CASES, replications=1)
     with pytest.raises(UserError, match="expected settings by name"):
@@ -196,8 +230,6 @@ def test_bad_questions_are_refused() -> None:
 def test_the_command_prints_a_conclusion_and_reuses_finished_runs(
     lasthop: Lasthop, tmp_path: Path
 ) -> None:
-    import json
-
     phone = CALL["station"]["phone"]
     both = {**CALL["station"], "phone": {**phone, "udp_down": phone["udp_up"]}}
     Path("call.json").write_text(json.dumps({**CALL, "station": both}))
@@ -259,13 +291,40 @@ def test_a_longer_delay_that_is_good_is_better_than_a_short_one_with_losses() ->
     ]
 
 
+def test_a_case_that_leaves_the_calls_bad_is_no_advice() -> None:
+    runs = [a_run("as it is", 0.3, 0.02, 5e8), a_run("line x2", 0.2, 0.015, 5e8)]
+    [first, *_] = conclusion(lh.WhatIf(lh.check(CALL), OF_CALL, runs))
+    assert first.startswith(
+        "No case makes all calls good; line x2 improves them most (0 of 1 directions good)."
+    )
+
+
+def test_the_best_cases_are_each_better_than_all_others_in_any_order() -> None:
+    """fq is better than pie. codel is the same as fq, but too noisy to be better than pie."""
+    goodputs = {
+        "fq": (9.0, 9.001, 9.003),
+        "codel": (9.0, 9.002, 9.001),
+        "pie": (8.0, 8.001, 8.0015),
+    }
+    noisy = {**goodputs, "codel": (8.7, 8.9, 9.0)}
+    for values, is_best in ((goodputs, True), (noisy, False)):
+        for order in permutations(values):
+            runs = [
+                Run(Case(name, ()), {OF_CALL[2].key: [1e6 * x for x in found]}, is_random=True)
+                for name, found in {"as it is": (1.0, 1.001, 1.002), **values}.items()
+            ]
+            runs[1:] = sorted(runs[1:], key=lambda run: order.index(run.case.name))
+            [advice] = lh.WhatIf(lh.check(CALL), OF_CALL[2:], runs).advice
+            assert (set(advice.cases), advice.is_best) == ({"fq", "codel"}, is_best)
+
+
 def test_calls_that_are_good_as_they_are_need_no_case() -> None:
     base, other = a_run("as it is", 0.03, 0.0, 5e8), a_run("none", 0.03, 0.02, 5e8)
     found = lh.WhatIf(lh.check(CALL), OF_CALL, [base, other])
     assert next(conclusion(found)) == "The calls are good as it is, bad with none."
 
 
-def equal_cases(draw: random.Random) -> tuple[dict[str, Any], dict[str, dict[str, Any]]]:
+def equal_cases(draw: random.Random) -> tuple[dict[str, Any], list[Case]]:
     """A random cell, and cases that are equal in distribution."""
     kinds: list[dict[str, Any]] = [
         {"upload": 2},
@@ -284,11 +343,14 @@ def equal_cases(draw: random.Random) -> tuple[dict[str, Any], dict[str, dict[str
     }
     names = list(stations)
     draw.shuffle(names)
-    return scenario, {
-        "permuted": {"station": {name: stations[name] for name in names}},
-        "other streams": {"seed": draw.randint(2, 1000)},
-        "buffer that never fills": {"cell.ap_queue": 600},
-    }
+    cases = cases_of(
+        {
+            "permuted": {"station": {name: stations[name] for name in names}},
+            "buffer that never fills": {"cell.ap_queue": 600},
+        }
+    )
+    # A user cannot set the seed of a case.
+    return scenario, [*cases, Case("other streams", (("seed", str(draw.randint(2, 1000))),))]
 
 
 @pytest.mark.slow

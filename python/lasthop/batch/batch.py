@@ -14,6 +14,8 @@ from lasthop.batch.parts import Parts
 from lasthop.batch.sizes import CHUNK_S, Sizes
 from lasthop.batch.tally import ProgressCallback, Tally
 from lasthop.errors import UserError
+from lasthop.ownership import refuse_foreign
+from lasthop.saving import PROGRESS
 
 __all__ = ["Batch", "BatchInterrupted", "BatchStopped"]
 
@@ -69,7 +71,8 @@ class Batch:
         BatchStopped
             If `progress` returns False.
         UserError
-            If a worker or the scheduler was lost, or if a run is refused.
+            If a worker or the scheduler was lost, if a run is refused, or if `PROGRESS` exists in
+            the directory and is not a file of lasthop.
         OSError
             If a part cannot be written.
         """
@@ -77,6 +80,8 @@ class Batch:
         todo = [task for key, task in distinct.items() if not self.parts.has(key, self.kept)]
         if not todo:
             return
+        if self.directory is not None:
+            refuse_foreign(self.directory, (PROGRESS,))
         lengths = {task.key: task.length for task in todo}
         tally = Tally(lengths, len(distinct) - len(todo), progress, self.directory)
         if self.executor is not None:

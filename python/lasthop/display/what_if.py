@@ -263,8 +263,14 @@ def purpose(what_if: "WhatIf", advice: "Advice") -> str:
     names, measure = listed(advice.cases), advice.measure
     if measure is None:
         run = what_if.run_of(advice.cases[0])
-        good = "all good" if run.has_good_calls else f"{good_directions(run)} directions good"
-        return f"{'Best' if advice.is_best else 'Better'} for the calls: {names} ({good})"
+        if run.has_good_calls:
+            return f"{'Best' if advice.is_best else 'Better'} for the calls: {names} (all good)"
+        good = f"{good_directions(run)} directions good"
+        if any(each.calls and each.has_good_calls for each in what_if.runs):
+            return f"Better for the calls, but not good: {names} ({good})"
+        verb = "improves" if len(advice.cases) == 1 else "improve"
+        most = " most" * advice.is_best
+        return f"No case makes all calls good; {names} {verb} them{most} ({good})"
     if measure.quantity == "goodput_bps":
         return f"{'Most' if advice.is_best else 'More'} {phrase(measure)}: {names}"
     if measure.quantity == "jain":

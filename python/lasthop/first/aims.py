@@ -19,10 +19,13 @@ class Command:
         ``{voice}`` for settings that put calls into category voice.
     purpose : str
         The question that the command answers, as a noun phrase.
+    rest : str
+        Question of the command without the case ``{without}``.
     """
 
     arguments: str
     purpose: str
+    rest: str = ""
 
 
 @dataclass(frozen=True)
@@ -89,6 +92,7 @@ AIMS: Mapping[str, Aim] = {
                 'what-if FILE --case "without it: {without}" '
                 '--case "equal air time: cell.ap_queue={ mac80211 = {} }"',
                 "what the slow device costs, and how much equal air time helps",
+                "how much equal air time helps",
             ),
         ),
     ),

@@ -17,6 +17,9 @@ SHAPER_PART = 0.9
 DEFAULT_SHAPER_MBPS = 100.0
 """Rate of a shaper if there is no line. [Mb/s]"""
 
+LEAST_SHARING = 2
+"""Least stations with connections for which equal shares mean something."""
+
 WIDTH_MHZ = {"802.11n": 20, "802.11ac": 80, "802.11ax": 80}
 """Usual widths of a channel. [MHz]"""
 
@@ -70,15 +73,18 @@ def _answer_lines(answers: Answers, name: str) -> Iterator[str]:
         words = _filled_in(command.arguments, answers, name)
         if words.startswith("what-if") and "--case" not in words:
             continue
+        if words.startswith("tune") and not any(own.calls for own in answers.traffic):
+            continue
+        purpose = command.purpose if _without_slowest(answers) else command.rest or command.purpose
         yield "#"
-        yield f"# {command.purpose[0].upper()}{command.purpose[1:]}:"
+        yield f"# {purpose[0].upper()}{purpose[1:]}:"
         yield f"#   lasthop {words}"
     yield "#"
     yield "# `lasthop explain TERM` explains a word, such as `lasthop explain bufferbloat`."
 
 
 def _filled_in(words: str, answers: Answers, name: str) -> str:
-    """Return the arguments of a command for this file, without cases that its cell refuses."""
+    """Return the arguments of a command for this file, without parts that its cell refuses."""
     rate_mbps = answers.wire.rate_mbps or DEFAULT_SHAPER_MBPS
     without, voice = _without_slowest(answers), _in_voice(answers)
     refused = [
@@ -89,6 +95,8 @@ def _filled_in(words: str, answers: Answers, name: str) -> str:
     ]
     for part in refused:
         words = re.sub(rf' --case "[^"]*{part}[^"]*"', "", words)
+    if sum(bool(own.up or own.down) for own in answers.traffic) < LEAST_SHARING:
+        words = words.replace(" --for fairness", "")
     values = {
         "FILE": name,
         "{rate}": f"{SHAPER_PART * rate_mbps:.6g} Mbps",
@@ -102,8 +110,17 @@ def _filled_in(words: str, answers: Answers, name: str) -> str:
 
 
 def _without_slowest(answers: Answers) -> str:
-    """Return the settings that stop the slowest stations; empty if they only have calls."""
-    name, _, own = min(_tables(answers), key=lambda table: table[1].speed)
+    """Return the settings that stop the connections of the slowest stations.
+
+    They are empty if all stations are equally fast, if the slowest have calls only, or if no other
+    traffic would be left.
+    """
+    tables = [*_tables(answers)]
+    name, slowest, own = min(tables, key=lambda table: table[1].speed)
+    others = [traffic for other, _, traffic in tables if other != name]
+    is_slower = any(group.speed > slowest.speed for _, group, _ in tables)
+    if not is_slower or (not own.calls and all(traffic.is_empty for traffic in others)):
+        return ""
     keys = {"upload": own.up, "download": own.down}
     return "; ".join(f"station.{name}.{key}=0" for key, number in keys.items() if number)
 

@@ -219,7 +219,9 @@ def quantities_of(sweep: "Sweep", asked: str | None) -> list[Quantity]:
             if lists
             else f"; the nearest are {near}"
         )
-        raise UserError(f"no quantity {name}{where}", f"known: {', '.join(sorted(names))}")
+        raise UserError(
+            f'no quantity "{name}"{where}', "`lasthop explain --terms` lists all quantities"
+        )
     return [Quantity.of(*fitting[0])]
 
 

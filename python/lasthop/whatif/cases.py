@@ -39,8 +39,13 @@ EXAMPLE = '--case "fq: wire.queue.fq_codel={}; tcp.congestion=cubic"'
 IN_FILE = "[case.fq] with lines such as wire.queue.fq_codel = {}"
 """Format of a file with cases, for messages."""
 
-SHARED = ("replications",)
-"""Settings that the scenario and all its cases must share."""
+SHARED = {
+    "seed": "--seed",
+    "replications": "--replications",
+    "duration": "--set duration=TIME",
+    "warmup": "--set warmup=TIME",
+}
+"""Keys that the scenario and all its cases must share, and the option that sets them for all."""
 
 
 @dataclass(frozen=True)
@@ -138,9 +143,13 @@ def cases_of_file(path: Path) -> list[Case]:
     except tomllib.TOMLDecodeError as error:
         raise UserError(f"{where}: not TOML: {error}", f"expected {IN_FILE}") from None
     found: dict[str, list[tuple[str, str]]] = {}
+    lines = text.split("\n")
     for number, keys, value in statements(text):
         if keys[0] != "case" or len(keys) < 2 or (len(keys) == 2 and value is not None):
             raise UserError(f"{where}:{number}: {'.'.join(keys)} is not a case: expected {IN_FILE}")
+        if value is None and lines[number - 1].lstrip().startswith("[["):
+            array = f"[[{'.'.join(keys)}]]"
+            raise UserError(f"{where}:{number}: {array} is an array of tables: expected {IN_FILE}")
         settings = found.setdefault(keys[1], [])
         if value is not None:
             settings.append((".".join(keys[2:]), setting_of(value, f"{where}:{number}")))
@@ -227,10 +236,10 @@ def checked(case: Case) -> Case:
         raise UserError(f"{case.where}: no settings: expected PATH=VALUE", EXAMPLE)
     if (path := twice([path for path, _ in case.settings])) is not None:
         raise UserError(f"{case.where}: {path} is given twice: expected one value")
-    for path in SHARED:
+    for path, option in SHARED.items():
         if path in dict(case.settings):
             raise UserError(
-                f"{case.where}: {path} must be the same in all cases: expected --{path} for all"
+                f"{case.where}: {path} must be the same in all cases: expected {option} for all"
             )
     return case
 

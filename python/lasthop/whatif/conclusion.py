@@ -1,7 +1,7 @@
 """Conclusions of a what-if question: the best cases for each purpose, by paired intervals.
 
-A case is advised if it is better than the scenario as it is beyond the interval. It is the best if
-it is also better than every other case that is not advised for the same purpose.
+A case is advised if it is better than the scenario as it is beyond the interval. Advised cases are
+the best if each is also better than every case that is not advised for the same purpose.
 """
 
 from collections.abc import Iterator, Sequence
@@ -29,7 +29,7 @@ class Advice:
     cases: tuple[str, ...]
     """Names of the cases, which are the same within the noise, or have the same verdicts."""
     is_best: bool
-    """Whether they are also better than all other cases beyond the intervals."""
+    """Whether each is also better than all other cases beyond the intervals."""
 
 
 def advised(what_if: "WhatIf") -> Iterator[Advice]:
@@ -48,7 +48,7 @@ def advised(what_if: "WhatIf") -> Iterator[Advice]:
         if names:
             best = [what_if.run_of(name) for name in names]
             others = [run for run in what_if.runs[1:] if run not in best]
-            is_best = all(_is_better(what_if, o, best[0], (measure,)) for o in others)
+            is_best = all(_is_better(what_if, o, run, (measure,)) for o in others for run in best)
             yield Advice(measure, names, is_best)
 
 

@@ -10,7 +10,7 @@ from typing import Any
 
 from lasthop.calls import MOST_CALLS, Call
 from lasthop.models.reading import Flow, UdpFlow
-from lasthop.paired import Measure
+from lasthop.paired import REDUCTIONS, Measure
 from lasthop.quantities import registry
 from lasthop.result import Result
 from lasthop.scenario import Scenario
@@ -193,13 +193,16 @@ def of_dict(tree: Mapping[str, Any]) -> Measure:
 
     Raises
     ------
-    KeyError, TypeError
+    KeyError, TypeError, ValueError
         If the tree is not a column.
     """
-    return Measure(
+    found = Measure(
         str(tree["list"]),
         str(tree["quantity"]),
         tuple(map(str, tree["items"])),
         str(tree["over"]),
         str(tree["label"]),
     )
+    if found.list_name not in registry()[found.quantity]["lists"] or found.over not in REDUCTIONS:
+        raise ValueError(f"not a column: {found.key}")
+    return found

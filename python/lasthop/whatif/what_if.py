@@ -4,6 +4,7 @@ import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from math import isfinite
 from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -30,6 +31,7 @@ from lasthop.result import Result
 from lasthop.run import replaced, threads_asked
 from lasthop.saving import save_table, text_writer, write_atomically
 from lasthop.scenario import Scenario, ScenarioLike
+from lasthop.values import twice
 from lasthop.whatif.cases import AS_IT_IS, Case, Cases, cases_of, scenarios_of
 from lasthop.whatif.conclusion import Advice, advised, costs, undecided
 from lasthop.whatif.measures import (
@@ -247,11 +249,12 @@ class WhatIf:
         def merit(name: str) -> float:
             return measure.direction * (found[name, measure.key].mean or 0.0)
 
-        first = better[max(better, key=merit)]
+        most = max(map(merit, better))
+        first = [each for name, each in better.items() if merit(name) == most]
         return {
             name
             for name, each in better.items()
-            if each is first or not self.between(first, each, measure).is_beyond
+            if each in first or not any(self.between(f, each, measure).is_beyond for f in first)
         }
 
     def estimate(self, name: str, measure: Measure) -> Estimate | None:
@@ -414,12 +417,15 @@ def of_tree(scenario: Scenario, tree: Mapping[str, Any]) -> WhatIf:
     Raises
     ------
     KeyError, TypeError, ValueError
-        If the tree has another shape.
+        If the tree has another shape, a case or column twice, a value that is not finite, or other
+        values than one per replication.
     """
     measures = [of_dict(each) for each in tree["measures"]]
     runs = []
     for each in tree["cases"]:
         settings = tuple((str(path), str(value)) for path, value in each["settings"])
+        if len(each["values"]) != len(measures):
+            raise ValueError("another number of columns than of measures")
         values = {
             measure.key: [None if value is None else float(value) for value in column]
             for measure, column in zip(measures, each["values"], strict=True)
@@ -438,6 +444,14 @@ def of_tree(scenario: Scenario, tree: Mapping[str, Any]) -> WhatIf:
         )
     if len(runs) < 2 or not measures:
         raise ValueError("no cases or no measures")
+    names = [each.case.name for each in runs]
+    if names[0] != AS_IT_IS or twice(names) or twice([measure.key for measure in measures]):
+        raise ValueError("a name is given twice, or the scenario as it is is missing")
+    for column in (column for each in runs for column in each.values.values()):
+        if len(column) != scenario.typed.replications:
+            raise ValueError("other values than one per replication")
+        if not all(value is None or isfinite(value) for value in column):
+            raise ValueError("a value that is not finite")
     return WhatIf(scenario, measures, runs)
 
 
@@ -466,7 +480,7 @@ def what_if(
         See `Scenario`.
     cases : mapping
         Settings by name of the case: ``{"fq": {"wire.queue.fq_codel": {}}}``. A case may have
-        several settings. A case that sets ``seed`` has other random streams than the others.
+        several settings. All cases share seed, replications, duration and warm-up.
     show : sequence of str
         Quantities to compare, one column per item, such as ``flows.one_way_delay_p99_s``. By
         default delay and loss of each call, goodput in each direction, and Jain's index.

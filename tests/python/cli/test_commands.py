@@ -389,7 +389,7 @@ def test_sweep_shows_quantities_that_are_asked_for(lasthop: Lasthop, small: Path
     assert [line.split()[-1] == "-" for line in rtts.splitlines()[-2:]] == [True, False]
     refused = lasthop("sweep", small, *over, "--show", "flows.rtd_s")
     assert refused.returncode == 2
-    assert "no quantity rtd_s; the nearest are" in refused.stderr
+    assert 'no quantity "rtd_s"; the nearest are' in refused.stderr
     absent = lasthop("sweep", small, *over, "--show", "mark_probability")
     assert absent.returncode == 2
     assert "--show mark_probability: no point has this quantity" in absent.stderr

@@ -10,10 +10,12 @@ from pathlib import Path
 import pytest
 
 import lasthop as lh
-from lasthop.first import AIMS, KINDS, MODELS
+from lasthop.explanation.objectives import objective_for
+from lasthop.first import AIMS, KINDS, MODELS, QUESTIONS, scenario, settled
 from lasthop.first.answers import AGGREGATING, Wire
 from lasthop.first.questions import read_wire
 from lasthop.models.reading import CellScenario
+from lasthop.tuning.objectives import objective_for as tuning_objective_for
 
 from ..conftest import Lasthop
 
@@ -362,22 +364,41 @@ def test_the_file_ends_with_the_commands_that_answer_the_question(
     assert "[tcp]" not in text
 
 
-@pytest.mark.parametrize("hop", ["802.11ax", "802.11g"])
+def written(**given: str) -> str:
+    """Return the scenario of some answers; the other answers are the defaults."""
+    known: dict[str, object] = {}
+    for question in QUESTIONS:
+        text = given.get(question.key) or question.default(known)
+        known[question.key] = question.read(text, known)
+    return scenario(settled(known), "home.toml")
+
+
+HOPS = {
+    "802.11ax": ("", "1 near", "2 near", "1 near, 1 far", "1 near, 1 old far"),
+    "802.11g": ("", "1 at 54", "1 at 54, 1 at 6"),
+}
+"""Hops with answers to the question of the stations; the empty answer is the default."""
+
+
+@pytest.mark.parametrize("traffic", ["", "1 x 1 call, rest x 1 down", "all x 1 call"])
+@pytest.mark.parametrize("hop", HOPS)
 @pytest.mark.parametrize("aim", HOME)
-def test_the_settings_of_every_case_are_accepted(aim: str, hop: str, lasthop: Lasthop) -> None:
-    lasthop("init", "home.toml", "--yes", "--aim", aim, "--hop", hop)
-    text = Path("home.toml").read_text("utf-8")
-    cases = [
-        word.partition(": ")[2]
-        for line in text.splitlines()
-        if line.startswith("#   lasthop what-if")
-        for word in shlex.split(line)
-        if ": " in word
-    ]
-    assert cases
-    for case in cases:
-        settings = [setting.partition("=")[::2] for setting in case.split("; ")]
-        lh.Scenario("home.toml", settings)
+def test_every_written_command_accepts_the_file(aim: str, hop: str, traffic: str) -> None:
+    for stations in HOPS[hop]:
+        text = written(aim=aim, hop=hop, stations=stations, traffic=traffic)
+        known = lh.Scenario(text)
+        assert ("without it: " in text) == ("What the slow device costs" in text)
+        lines = [shlex.split(line) for line in text.splitlines() if line.startswith("#   lasthop")]
+        cases = [word.partition(": ")[2] for line in lines for word in line if ": " in word]
+        assert cases or stations or traffic
+        for case in cases:
+            lh.Scenario(known, [setting.partition("=")[::2] for setting in case.split("; ")])
+        for _, _, command, _, *options in lines:
+            objective = options[1] if options[:1] == ["--for"] else None
+            if command == "explain" and "TERM" not in options:
+                objective_for(known, objective)
+            if command == "tune":
+                tuning_objective_for(str(objective), known)
 
 
 def test_an_old_device_has_one_stream_and_without_a_line_no_case_changes_it(

@@ -174,7 +174,7 @@ def test_sweep_draws_a_quantity_and_names_the_values(lasthop: Lasthop, small: Pa
 @pytest.mark.parametrize(
     ("words", "message"),
     [
-        (["--plot", "--quantity", "jam"], "no quantity jam; the nearest are jain"),
+        (["--plot", "--quantity", "jam"], 'no quantity "jam"; the nearest are jain'),
         (["--quantity", "jain"], "--quantity jain: no picture is drawn: expected --plot as well"),
         (["--plot", "--over", "seed=1..9", "--over", "replications=1..5"], "a picture of "),
     ],

@@ -38,6 +38,7 @@ def test_a_sweep_and_printed_json_are_drawn(lasthop: Lasthop, small: Path) -> No
     ("options", "message"),
     [
         (("nothing",), "nothing: no such file or directory"),
+        ((" ",), '" ": the name is empty'),
         (("printed.json", "--series"), "printed.json: has no series"),
         (("printed.json", "--plot", "picture.gif"), "picture.gif: the name must end in"),
     ],
