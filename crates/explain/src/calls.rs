@@ -93,7 +93,7 @@ fn call(facts: &Facts<'_>, call: &Direction<'_, '_>) -> Option<Value> {
         "loss": estimate(loss),
         "verdict": verdict(delay, loss),
     });
-    if let Some((queue, _, share)) = longest_wait(facts, &flows) {
+    if let Some((queue, share)) = longest_wait(facts, &flows) {
         item["waits_at"] = json!(queue);
         item["wait_share"] = json!(share);
     }
@@ -126,13 +126,16 @@ fn verdict(delay: Option<(f64, f64)>, loss: Option<(f64, f64)>) -> &'static str 
     }
 }
 
-/// Queue in which the packets of these flows wait longest: name, wait and share of all waits.
-pub fn longest_wait<'a>(facts: &Facts<'a>, flows: &[&str]) -> Option<(&'a str, f64, f64)> {
-    let parts: Vec<(&str, f64)> = waits(facts)
-        .filter(|(flow, ..)| flows.contains(flow))
-        .map(|(_, queue, wait_s)| (queue, wait_s))
-        .collect();
-    let total: f64 = parts.iter().map(|(_, wait_s)| wait_s).sum();
-    let (queue, wait_s) = parts.into_iter().max_by(|(_, a), (_, b)| a.total_cmp(b))?;
-    (total > 0.0).then(|| (queue, wait_s, wait_s / total))
+/// Returns the queue in which the packets of these flows wait longest, and its share of their waits.
+fn longest_wait<'a>(facts: &Facts<'a>, flows: &[&str]) -> Option<(&'a str, f64)> {
+    let mut sums: Vec<(&str, f64)> = Vec::new();
+    for (_, queue, wait_s) in waits(facts).filter(|(flow, ..)| flows.contains(flow)) {
+        match sums.iter_mut().find(|(name, _)| *name == queue) {
+            Some((_, sum_s)) => *sum_s += wait_s,
+            None => sums.push((queue, wait_s)),
+        }
+    }
+    let total: f64 = sums.iter().map(|(_, sum_s)| sum_s).sum();
+    let (queue, sum_s) = sums.into_iter().max_by(|(_, a), (_, b)| a.total_cmp(b))?;
+    (total > 0.0).then(|| (queue, sum_s / total))
 }
