@@ -23,7 +23,7 @@ export function sentencesOf({ calls, delays, limits, air, causes }: Explanation)
     .map((call) => `The call of ${call.name}, ${call.direction}, is ${call.verdict}: ${sentenceOf(call)}.`);
   for (const { flow, total_s, parts } of delays.filter((delay) => !calls.some((call) => call.flows.includes(delay.flow) && call.verdict === "good")).slice(0, 2)) {
     const [longest] = [...parts].sort((a, b) => b.share - a.share);
-    if (longest) found.push(`Packets of ${flow} wait ${short(1e3 * total_s)} ms on average, ${percent(longest.share)} of it in ${longest.queue}.`);
+    if (longest) found.push(`Packets of ${flow} take ${short(1e3 * total_s)} ms on average, ${percent(longest.share)} of it in ${longest.queue}.`);
   }
   if (air) {
     found.push(`Station ${air.station} uses ${percent(air.airtime_fraction)} of the air for ${percent(air.goodput_share)} of the goodput.`);
