@@ -94,8 +94,8 @@ fn call(facts: &Facts<'_>, call: &Direction<'_, '_>) -> Option<Value> {
         "verdict": verdict(delay, loss),
     });
     if let Some((queue, share)) = longest_wait(facts, &flows) {
-        item["waits_at"] = json!(queue);
-        item["wait_share"] = json!(share);
+        item["waits_at"] = queue.into();
+        item["wait_share"] = share.into();
     }
     Some(item)
 }
@@ -128,14 +128,21 @@ fn verdict(delay: Option<(f64, f64)>, loss: Option<(f64, f64)>) -> &'static str 
 
 /// Returns the queue in which the packets of these flows wait longest, and its share of their waits.
 fn longest_wait<'a>(facts: &Facts<'a>, flows: &[&str]) -> Option<(&'a str, f64)> {
-    let mut sums: Vec<(&str, f64)> = Vec::new();
-    for (_, queue, wait_s) in waits(facts).filter(|(flow, ..)| flows.contains(flow)) {
-        match sums.iter_mut().find(|(name, _)| *name == queue) {
-            Some((_, sum_s)) => *sum_s += wait_s,
-            None => sums.push((queue, wait_s)),
+    let (mut longest, mut longest_s, mut total_s) = ("", 0.0, 0.0);
+    for (flow, queue, wait_s) in waits(facts) {
+        if !flows.contains(&flow) {
+            continue;
+        }
+        total_s += wait_s;
+        if wait_s > longest_s {
+            (longest, longest_s) = (queue, wait_s);
         }
     }
-    let total: f64 = sums.iter().map(|(_, sum_s)| sum_s).sum();
-    let (queue, sum_s) = sums.into_iter().max_by(|(_, a), (_, b)| a.total_cmp(b))?;
-    (total > 0.0).then(|| (queue, sum_s / total))
+    let mut sum_s = 0.0;
+    for (flow, queue, wait_s) in waits(facts) {
+        if queue == longest && flows.contains(&flow) {
+            sum_s += wait_s;
+        }
+    }
+    (total_s > 0.0).then(|| (longest, sum_s / total_s))
 }
