@@ -25,7 +25,7 @@ test("calls that are not good come first, then limits and a few causes", () => {
     causes: ["1", "2", "3", "4"].map(cause),
   });
   assert.deepEqual(sentences, [
-    "The call of phone, up, is bad: 99 % of packets arrive within 326 ± 65 ms, 0.2 % are lost. They wait longest in wire/up, 93 % of their waiting time.",
+    "The call of phone, up, is bad: 99 % of packets arrive within 326 ± 65 ms, and 0.2 % are lost. They wait longest in wire/up, 93 % of their waiting time.",
     "Station old uses 70 % of the air for 10 % of the goodput.",
     "laptop/up/1 and 1 more are limited by the line wire/up, which is busy 93 % of the time.",
     "All TCP flows are limited by the congestion window for 50 % of the time.",

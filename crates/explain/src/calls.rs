@@ -93,9 +93,9 @@ fn call(facts: &Facts<'_>, call: &Direction<'_, '_>) -> Option<Value> {
         "loss": estimate(loss),
         "verdict": verdict(delay, loss),
     });
-    if let Some((queue, _, share)) = longest_wait(facts, &flows) {
-        item["waits_at"] = json!(queue);
-        item["wait_share"] = json!(share);
+    if let Some((queue, share)) = longest_wait(facts, &flows) {
+        item["waits_at"] = queue.into();
+        item["wait_share"] = share.into();
     }
     Some(item)
 }
@@ -126,13 +126,23 @@ fn verdict(delay: Option<(f64, f64)>, loss: Option<(f64, f64)>) -> &'static str 
     }
 }
 
-/// Queue in which the packets of these flows wait longest: name, wait and share of all waits.
-pub fn longest_wait<'a>(facts: &Facts<'a>, flows: &[&str]) -> Option<(&'a str, f64, f64)> {
-    let parts: Vec<(&str, f64)> = waits(facts)
-        .filter(|(flow, ..)| flows.contains(flow))
-        .map(|(_, queue, wait_s)| (queue, wait_s))
-        .collect();
-    let total: f64 = parts.iter().map(|(_, wait_s)| wait_s).sum();
-    let (queue, wait_s) = parts.into_iter().max_by(|(_, a), (_, b)| a.total_cmp(b))?;
-    (total > 0.0).then(|| (queue, wait_s, wait_s / total))
+/// Returns the queue in which the packets of these flows wait longest, and its share of their waits.
+fn longest_wait<'a>(facts: &Facts<'a>, flows: &[&str]) -> Option<(&'a str, f64)> {
+    let (mut longest, mut longest_s, mut total_s) = ("", 0.0, 0.0);
+    for (flow, queue, wait_s) in waits(facts) {
+        if !flows.contains(&flow) {
+            continue;
+        }
+        total_s += wait_s;
+        if wait_s > longest_s {
+            (longest, longest_s) = (queue, wait_s);
+        }
+    }
+    let mut sum_s = 0.0;
+    for (flow, queue, wait_s) in waits(facts) {
+        if queue == longest && flows.contains(&flow) {
+            sum_s += wait_s;
+        }
+    }
+    (total_s > 0.0).then(|| (longest, sum_s / total_s))
 }

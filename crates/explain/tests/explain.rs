@@ -100,6 +100,28 @@ fn a_call_has_a_verdict_in_each_direction_and_the_queue_in_which_it_waits() {
 }
 
 #[test]
+fn the_share_of_a_queue_is_that_of_all_packets_of_the_call() {
+    let mut answer = answer();
+    let mut flow = answer["flows"][1].clone();
+    flow["name"] = json!("phone/video-up/1");
+    answer["flows"].as_array_mut().unwrap().push(flow);
+    for at in [0, 1] {
+        let mut wait = answer["waits"][at].clone();
+        wait["flow"] = json!("phone/video-up/1");
+        answer["waits"].as_array_mut().unwrap().push(wait);
+    }
+    let mut scenario = scenario();
+    let mut call = scenario["flows"][1].clone();
+    call["name"] = json!("phone/video-up/1");
+    scenario["flows"].as_array_mut().unwrap().push(call);
+    let found = explain(&scenario, &answer);
+    let call = &found["calls"][0];
+    assert_eq!(call["flows"].as_array().unwrap().len(), 2);
+    let share = call["wait_share"].as_f64().unwrap();
+    assert!((share - 0.132 / 0.136).abs() < 1e-9, "{share}");
+}
+
+#[test]
 fn a_delay_within_its_interval_of_the_bound_is_uncertain() {
     let mut answer = answer();
     answer["flows"][1]["one_way_delay_p99_s"] = value(0.16, 0.02);

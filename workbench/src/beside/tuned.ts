@@ -70,7 +70,9 @@ export function tableOf(tuning: Tuning): Table {
     const values = quantities.map((quantity) => [quantity, candidate.simulated?.[quantity]]);
     return { ...Object.fromEntries(values), name: nameOf(tuning, candidate) };
   });
-  return tableOfList(`Tuned for ${objective}`, items);
+  const table = tableOfList(`Tuned for ${objective}`, items);
+  const [, ...columns] = table.columns;
+  return { ...table, columns: [{ title: "CWmin of AP / stations", unit: "" }, ...columns] };
 }
 
 /** The name of a candidate, and whether it is the one to take. */

@@ -1,6 +1,7 @@
 /** The data of a report, as `lasthop.report` writes them. */
 
 import type { Answer, Distribution, Scenario, Series } from "../engine/answers";
+import type { Column } from "../views/numbers/tables";
 
 /** Results of one scenario. */
 export interface Run {
@@ -15,7 +16,7 @@ export interface Run {
 
 export interface ReportTable {
   title: string;
-  /** Titles of the columns; a unit may follow on a line of its own. */
+  /** Titles of the columns, in one or more lines; the last line may be a unit in brackets. */
   heads: string[];
   rows: string[][];
   /** Numbers of rows that stand out. */
@@ -38,6 +39,12 @@ export interface ReportData {
   /** PNG in base64; empty without a picture. */
   picture: string;
   alt: string;
+}
+
+/** Splits the head of a column into its title and its unit. */
+export function columnOf(head: string): Column {
+  const [, words = "", unit = ""] = /^(.*?)(?:\n\[([^\]\n]*)\])?$/s.exec(head) ?? [];
+  return { title: words.replaceAll("\n", " "), unit: unit === "-" ? "" : unit };
 }
 
 /** Reads JSON that was compressed by gzip and written in base64. */

@@ -79,6 +79,7 @@ export function openEditor(
         EditorView.lineWrapping,
         EditorView.contentAttributes.of({
           "aria-label": "Scenario, TOML",
+          tabindex: "0", // what scrolls is reached by keyboard
           "aria-describedby": "problems",
           spellcheck: "false",
         }),

@@ -125,7 +125,7 @@ test("the present setting comes first, then the one that is recommended", () => 
   assert.deepEqual(confirmedOf(TUNING).map(({ name }) => name), ["as it is", "1 / 1", "1 / 3"]);
   const table = tableOfTuning(TUNING);
   assert.deepEqual(table.rows.map(([name]) => name), ["as it is", "1 / 1, recommended", "1 / 3"]);
-  assert.deepEqual(table.columns.map(({ title }) => title), ["name", "sojourn", "goodput", "RTT"]);
+  assert.deepEqual(table.columns.map(({ title }) => title), ["CWmin of AP / stations", "sojourn", "goodput", "RTT"]);
   assert.equal(table.rows[1][2], "6.000 ± 0.010");
 });
 

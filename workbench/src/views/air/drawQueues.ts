@@ -1,5 +1,6 @@
 /** The axis of time, and the lengths of queues above the lanes. */
 
+import type { Series, Track } from "../../engine/answers";
 import { looks } from "../chart/lines";
 import { ticks } from "../digits";
 import { fitted } from "./fitted";
@@ -46,13 +47,15 @@ export function drawQueues(ctx: CanvasRenderingContext2D, scene: Scene): void {
   const top = AXIS_PX + 4;
   const bottom = AXIS_PX + QUEUE_PX - 8;
   const yOf = (packets: number) => bottom - (packets / (most * 1.05)) * (bottom - top);
-  drawLevels(ctx, scene, ticks(most, 2), yOf, bottom);
+  const levels = ticks(most, 2);
+  drawLevels(ctx, scene, levels, yOf, bottom);
   ctx.save();
   ctx.beginPath();
   ctx.rect(gutter_px, AXIS_PX, width_px - gutter_px, QUEUE_PX);
   ctx.clip();
-  queues.forEach(({ values }, at) => {
-    const { color, dash } = looks(at);
+  queues.forEach((queue, at) => {
+    const { values } = queue;
+    const { color, dash } = looks(placeOf(series, queue, at));
     ctx.strokeStyle = scene.ink(color);
     ctx.lineWidth = 1.5;
     ctx.setLineDash(dash ?? []);
@@ -65,9 +68,10 @@ export function drawQueues(ctx: CanvasRenderingContext2D, scene: Scene): void {
   ctx.textAlign = "left";
   ctx.fillStyle = scene.ink("soft");
   ctx.fillText("packets", 0, top + 6);
-  queues.forEach(({ name }, at) => {
+  const levels_px = Math.max(...levels.map((level) => ctx.measureText(String(level)).width));
+  queues.forEach((queue, at) => {
     const y = top + 20 + at * 14;
-    const { color, dash } = looks(at);
+    const { color, dash } = looks(placeOf(series, queue, at));
     ctx.strokeStyle = scene.ink(color);
     ctx.lineWidth = 2;
     ctx.setLineDash(dash ? [3, 2] : []);
@@ -78,8 +82,17 @@ export function drawQueues(ctx: CanvasRenderingContext2D, scene: Scene): void {
     ctx.setLineDash([]);
     ctx.lineWidth = 1;
     ctx.fillStyle = scene.ink("ink");
-    ctx.fillText(fitted(ctx, name, gutter_px - 42), 16, y);
+    ctx.fillText(fitted(ctx, queue.name, gutter_px - levels_px - 24), 16, y);
   });
+}
+
+/** Queues that have different looks. */
+const MOST_LOOKS = 15;
+
+/** A queue keeps its look while others come and go, unless there are too many. */
+function placeOf({ tracks }: Series, queue: Track, at: number): number {
+  const all = tracks.filter(({ quantity }) => quantity === queue.quantity);
+  return all.length <= MOST_LOOKS ? all.indexOf(queue) : at;
 }
 
 function drawLevels(

@@ -22,7 +22,7 @@ export function sentenceOf({ delay_p99_s, loss, waits_at, wait_share }: Call): s
   const within = delay === null ? "no packet arrives" : `99 % of packets arrive within ${delay} ms`;
   const share = wait_share === undefined ? "" : `, ${Math.round(100 * wait_share)} % of their waiting time`;
   const where = waits_at ? `. They wait longest in ${waits_at}${share}` : "";
-  return `${within}, ${scaled(loss, 100) ?? "-"} % are lost${where}`;
+  return `${within}, and ${scaled(loss, 100) ?? "-"} % are lost${where}`;
 }
 
 function scaled(value: Estimate | null, scale: number): string | null {

@@ -5,10 +5,14 @@ import type { Series, Track } from "../../engine/answers";
 /** Most items that have a line each. */
 export const MOST_LINES = 12;
 
-export interface Choice {
-  key: string;
+/** A quantity of the items of a list. */
+export interface Sort {
   list: string;
   quantity: string;
+}
+
+export interface Choice extends Sort {
+  key: string;
   count: number;
 }
 
@@ -38,7 +42,7 @@ export function choicesOf(series: Series): Choice[] {
   return [...found.values()].sort((a, b) => place(a) - place(b));
 }
 
-export function tracksOf(series: Series, choice: Choice): Track[] {
+export function tracksOf(series: Series, choice: Sort): Track[] {
   return series.tracks.filter(
     ({ list, quantity }) => list === choice.list && quantity === choice.quantity,
   );
@@ -63,7 +67,7 @@ export function sampledOf(series: Series, choice: Choice, pick: Pick, from_s: nu
 /** The lines of another run with the same names, sampled at given times; null outside that run. */
 export function resampled(
   series: Series,
-  choice: Choice,
+  choice: Sort,
   lines: readonly Sampled[],
   time_s: readonly number[],
 ): Sampled[] {
