@@ -12,9 +12,6 @@ const BUSY: f64 = 0.3;
 pub const NARROW_CHANNEL: Rule = Rule {
     id: "narrow-channel",
     title: "air without spare capacity",
-    applies: "a cell of 802.11n, ac or ax is busy for 30 % of the time or more, and its channel can \
-              be twice as wide",
-    edit: "a channel of twice the width",
     objectives: &[THROUGHPUT, DELAY, CALLS],
     find: narrow_channel,
 };
@@ -22,8 +19,6 @@ pub const NARROW_CHANNEL: Rule = Rule {
 pub const NO_AGGREGATION: Rule = Rule {
     id: "no-aggregation",
     title: "no aggregation",
-    applies: "a cell of 802.11n, ac or ax limits aggregates to fewer than 16 MPDUs",
-    edit: "aggregates of up to 64 MPDUs",
     objectives: &[THROUGHPUT, DELAY, CALLS],
     find: no_aggregation,
 };
@@ -31,9 +26,6 @@ pub const NO_AGGREGATION: Rule = Rule {
 pub const LONG_AGGREGATES: Rule = Rule {
     id: "long-aggregates",
     title: "long aggregates",
-    applies: "a node of a cell sends 8 or more MPDUs per PPDU on average, and the scenario has \
-              calls, datagrams, sensors or short flows",
-    edit: "aggregates of at most 1 ms",
     objectives: &[CALLS, DELAY],
     find: long_aggregates,
 };
@@ -41,9 +33,6 @@ pub const LONG_AGGREGATES: Rule = Rule {
 pub const SHORT_TXOP: Rule = Rule {
     id: "short-txop",
     title: "one frame per transmission opportunity",
-    applies: "a cell without aggregation is busy for 30 % of the time or more, and sends one frame \
-              per transmission opportunity",
-    edit: "transmission opportunities of 8 frames for all nodes",
     objectives: &[THROUGHPUT],
     find: short_txop,
 };
@@ -51,8 +40,6 @@ pub const SHORT_TXOP: Rule = Rule {
 pub const COLLISIONS: Rule = Rule {
     id: "collisions",
     title: "collisions in the Wi-Fi",
-    applies: "5 % or more of the attempts of the access point or of a station collide",
-    edit: "four times the contention window (CWmin) of every node",
     objectives: &[THROUGHPUT, DELAY, CALLS],
     find: collisions,
 };
@@ -60,8 +47,6 @@ pub const COLLISIONS: Rule = Rule {
 pub const AP_ACCESS: Rule = Rule {
     id: "ap-access",
     title: "access point that contends like a single station",
-    applies: "the access point has downstream traffic, stations send, and its CWmin is at least 7",
-    edit: "a quarter of the access point's contention window (CWmin)",
     objectives: &[FAIRNESS, THROUGHPUT, CALLS, DELAY],
     find: ap_access,
 };
@@ -69,8 +54,6 @@ pub const AP_ACCESS: Rule = Rule {
 pub const RATE_FALLBACK: Rule = Rule {
     id: "rate-fallback",
     title: "rates that fall after collisions",
-    applies: "the cell chooses rates by ARF (rate_control = \"arf\")",
-    edit: "fixed rates",
     objectives: &[THROUGHPUT, DELAY, FAIRNESS],
     find: rate_fallback,
 };
@@ -78,9 +61,6 @@ pub const RATE_FALLBACK: Rule = Rule {
 pub const LONG_BACKOFF: Rule = Rule {
     id: "long-backoff",
     title: "long backoff after collisions",
-    applies: "5 % or more of the attempts of a node collide, stations have a CWmax above 63, and \
-              the scenario has calls, datagrams, sensors or short flows",
-    edit: "a CWmax of 63 slots for stations",
     objectives: &[CALLS, DELAY],
     find: long_backoff,
 };

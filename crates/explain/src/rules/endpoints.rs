@@ -14,9 +14,6 @@ const FILLED: f64 = 0.6;
 pub const RECEIVE_WINDOW: Rule = Rule {
     id: "receive-window",
     title: "receive window that is too small",
-    applies: "a TCP flow is limited by its receive window for 5 % of the time or more, or its \
-              congestion window is above 60 % of it on average",
-    edit: "a receive window of 10,000 segments for these flows",
     objectives: &[THROUGHPUT, DELAY, FAIRNESS],
     find: receive_window,
 };
@@ -24,8 +21,6 @@ pub const RECEIVE_WINDOW: Rule = Rule {
 pub const SLOW_RECOVERY: Rule = Rule {
     id: "slow-recovery",
     title: "TCP of an older generation",
-    applies: "a TCP flow has Tahoe, Reno or NewReno, or no SACK",
-    edit: "CUBIC with SACK for all TCP flows",
     objectives: &[THROUGHPUT, DELAY, FAIRNESS],
     find: slow_recovery,
 };
@@ -33,8 +28,6 @@ pub const SLOW_RECOVERY: Rule = Rule {
 pub const SMALL_INITIAL_WINDOW: Rule = Rule {
     id: "small-initial-window",
     title: "small initial window",
-    applies: "flows with an end, or web connections, begin with fewer than 10 segments",
-    edit: "an initial window of 10 segments",
     objectives: &[DELAY],
     find: small_initial_window,
 };
@@ -42,8 +35,6 @@ pub const SMALL_INITIAL_WINDOW: Rule = Rule {
 pub const SMALL_SEGMENTS: Rule = Rule {
     id: "small-segments",
     title: "small segments",
-    applies: "a TCP flow has segments of less than 1,200 B",
-    edit: "segments of 1,460 B",
     objectives: &[THROUGHPUT],
     find: small_segments,
 };
@@ -51,8 +42,6 @@ pub const SMALL_SEGMENTS: Rule = Rule {
 pub const SCALABLE_CONTROL: Rule = Rule {
     id: "scalable-control",
     title: "scalable congestion control in a queue for classic flows",
-    applies: "a flow has DCTCP or Prague, and crosses a queue that is not DualPI2",
-    edit: "CUBIC with SACK for these flows",
     objectives: &[FAIRNESS, THROUGHPUT, DELAY, CALLS],
     find: scalable_control,
 };

@@ -17,9 +17,6 @@ const SEGMENT_BITS: f64 = 12_000.0;
 pub const LONG_QUEUE: Rule = Rule {
     id: "long-queue",
     title: "standing queue",
-    applies: "a queue without flow queues and without RED, PI or proportional drops holds at least \
-              1 packet on average, or 20 at most",
-    edit: "FQ-CoDel in its place; mac80211 at the access point of a cell that aggregates",
     objectives: &[CALLS, DELAY],
     find: |facts| standing_queues(facts, false),
 };
@@ -27,8 +24,6 @@ pub const LONG_QUEUE: Rule = Rule {
 pub const AQM_SETTINGS: Rule = Rule {
     id: "aqm-settings",
     title: "queue whose drops do not suit its rate and its flows",
-    applies: "a queue has RED, PI or proportional drops, and holds at least 1 packet on average",
-    edit: "FQ-CoDel in its place; mac80211 at the access point of a cell that aggregates",
     objectives: &[DELAY, THROUGHPUT, CALLS],
     find: |facts| standing_queues(facts, true),
 };
@@ -36,8 +31,6 @@ pub const AQM_SETTINGS: Rule = Rule {
 pub const SHORT_BUFFER: Rule = Rule {
     id: "short-buffer",
     title: "buffer that is too short",
-    applies: "a drop-tail or threshold queue of at most 250 packets drops packets",
-    edit: "a drop-tail queue of 1,000 packets in its place",
     objectives: &[THROUGHPUT, DELAY, FAIRNESS, CALLS],
     find: short_buffers,
 };

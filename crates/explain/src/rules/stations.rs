@@ -32,8 +32,6 @@ const BITS_BY_MCS: [f64; 12] = [
 pub const SLOW_STATION: Rule = Rule {
     id: "slow-station",
     title: "slow station",
-    applies: "the stations of a table have traffic, and at most 70 % of the highest rate of their PHY",
-    edit: "the highest rate of the station's PHY: MCS 7, 9 or 11, an SNR of 40 dB, or 11 or 54 Mb/s",
     objectives: &[THROUGHPUT, FAIRNESS, DELAY, CALLS],
     find: slow_stations,
 };
@@ -41,9 +39,6 @@ pub const SLOW_STATION: Rule = Rule {
 pub const NOISY_STATION: Rule = Rule {
     id: "noisy-station",
     title: "frames lost to noise",
-    applies: "1 % or more of the attempts of, or to, a station with a fixed rate fail without a \
-              collision",
-    edit: "no channel errors: an SNR of 40 dB, or an error probability of 0",
     objectives: &[THROUGHPUT, DELAY, CALLS, FAIRNESS],
     find: noisy_stations,
 };
@@ -51,8 +46,6 @@ pub const NOISY_STATION: Rule = Rule {
 pub const POWER_SAVE: Rule = Rule {
     id: "power-save",
     title: "power save",
-    applies: "the stations of a table sleep",
-    edit: "no power save",
     objectives: &[DELAY, CALLS, THROUGHPUT],
     find: sleeping_stations,
 };

@@ -11,9 +11,6 @@ const MIN_UNRESPONSIVE_BPS: f64 = 500_000.0;
 pub const NOT_PRIORITISED: Rule = Rule {
     id: "not-prioritised",
     title: "call or sensor without priority in the Wi-Fi",
-    applies: "datagrams at a rate of up to 3 Mb/s, or reports of sensors, are in category best \
-              effort or background in a cell",
-    edit: "category voice for them, in both directions",
     objectives: &[CALLS, DELAY],
     find: not_prioritised,
 };
@@ -21,8 +18,6 @@ pub const NOT_PRIORITISED: Rule = Rule {
 pub const MANY_CONNECTIONS: Rule = Rule {
     id: "many-connections",
     title: "station with many connections",
-    applies: "a station has more TCP connections in a direction than another station has",
-    edit: "one connection per direction for the stations of this table",
     objectives: &[FAIRNESS, DELAY, CALLS],
     find: many_connections,
 };
@@ -30,9 +25,6 @@ pub const MANY_CONNECTIONS: Rule = Rule {
 pub const UNRESPONSIVE: Rule = Rule {
     id: "unresponsive",
     title: "datagrams that do not slow down",
-    applies: "datagrams are sent greedily, or at more than 500 kb/s while 1 % or more are lost or \
-              they are 30 % of the goodput or more",
-    edit: "a tenth of the rate; 1 Mb/s for a greedy source",
     objectives: &[FAIRNESS, THROUGHPUT, DELAY, CALLS],
     find: unresponsive,
 };

@@ -16,8 +16,6 @@ const LONG_S: f64 = 0.005;
 pub const SLOW_LINE: Rule = Rule {
     id: "slow-line",
     title: "line without spare capacity",
-    applies: "a wired link, or the virtual shared bottleneck, has a rate and is used by 30 % or more",
-    edit: "twice the rate, in this direction",
     objectives: &[THROUGHPUT, DELAY, CALLS],
     find: slow_lines,
 };
@@ -25,9 +23,6 @@ pub const SLOW_LINE: Rule = Rule {
 pub const LONG_PATH: Rule = Rule {
     id: "long-path",
     title: "long path",
-    applies: "a wired link, or the round trip of a dumbbell, parking lot or class of flows, has a \
-              one-way propagation time of at least 5 ms",
-    edit: "half the propagation time",
     objectives: &[DELAY, THROUGHPUT],
     find: long_paths,
 };
@@ -35,8 +30,6 @@ pub const LONG_PATH: Rule = Rule {
 pub const LINK_LOSS: Rule = Rule {
     id: "link-loss",
     title: "losses on a link",
-    applies: "a wired link loses packets at random or periodically",
-    edit: "no losses on this link",
     objectives: &[THROUGHPUT, DELAY, CALLS, FAIRNESS],
     find: link_losses,
 };
@@ -44,9 +37,6 @@ pub const LINK_LOSS: Rule = Rule {
 pub const UNEQUAL_RTT: Rule = Rule {
     id: "unequal-rtt",
     title: "unequal round-trip times",
-    applies: "a class of TCP flows between wired nodes has at least 1.5 times the propagation time \
-              of the nearest class",
-    edit: "the round-trip time of the nearest class",
     objectives: &[FAIRNESS],
     find: unequal_rtts,
 };
