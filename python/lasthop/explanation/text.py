@@ -153,7 +153,8 @@ def cause_lines(explanation: "Explanation") -> Iterator[str]:
     yield f"Cause: {first.candidate.title} ({first.candidate.subject})"
     yield f"  {first.candidate.sentence}"
     edit = ", ".join(f"{key}={value}" for key, value in first.candidate.settings)
-    yield f"  With {edit}: {change_text(explanation.objective, first)}"
+    change = change_text(explanation.objective, first)
+    yield f"  With {edit}: {change}{of_others(explanation, first)}"
     for gain in others:
         name = f"{gain.candidate.title} ({gain.candidate.subject})"
         yield f"Also: {name}: {change_text(explanation.objective, gain)}"
@@ -186,17 +187,21 @@ def remedy_lines(explanation: "Explanation", gain: "Gain", mark: str) -> Iterato
 
 
 def change_text(objective: Objective, gain: "Gain") -> str:
-    """Return the quantities after a change, with their differences if these are gains."""
+    """Return the quantities after a change, with their differences if these are gains.
+
+    Without a gain, a quantity has its own interval.
+    """
     words = []
     for quantity in objective.quantities:
         ours, theirs = quantity.values(gain.base), quantity.values(gain.result)
         difference = judge(ours, theirs, objective.direction)
         mean = quantity.scale * (difference.mean or 0.0)
         half = quantity.scale * (difference.ci95 or 0.0)
-        text = mean_text(quantity, gain.result)
         if half and objective.direction * mean > half:
-            text += f" ({signed(mean, half)} ± {half:.{decimals(mean, half)}f})"
-        words.append(text)
+            text = mean_text(quantity, gain.result)
+            words.append(f"{text} ({signed(mean, half)} ± {half:.{decimals(mean, half)}f})")
+        else:
+            words.append(mean_with_interval(quantity, gain.result))
     return ", ".join(words)
 
 
@@ -224,6 +229,20 @@ def side_effects(explanation: "Explanation", gain: "Gain") -> str:
         name = min(lost, key=lambda each: lost[each][1] / lost[each][0])
         words.append(f"goodput of {name} {arrow(*lost[name])}")
     return "".join(f"; {each}" for each in words)
+
+
+def of_others(explanation: "Explanation", gain: "Gain") -> str:
+    """Return what a slow station costs the others, as the end of a sentence; empty if unknown."""
+    candidate = gain.candidate
+    others = [
+        flow
+        for flow in explanation.scenario["flows"]
+        if always_demands(flow) and flow["class"] != candidate.subject
+    ]
+    change = goodput_change(explanation, gain, others) if others else None
+    if candidate.id != "slow-station" or change is None:
+        return ""
+    return f"; goodput of the others {arrow(*change)}"
 
 
 def goodput_change(

@@ -112,7 +112,7 @@ fn standing_queues(facts: &Facts<'_>, is_aqm: bool) -> Vec<Cause> {
 fn cause(facts: &Facts<'_>, queue: Queue<'_>) -> Cause {
     let wait_s = queue.sojourn_s;
     let sentence = format!(
-        "Packets wait {} in {}, which holds {} on average.",
+        "Packets wait {} in {}, which holds {} packets on average.",
         milliseconds(wait_s),
         queue.name,
         rounded(queue.packets.max(1.0), 1.0)
