@@ -66,6 +66,15 @@ def test_a_sum_is_over_the_stations_of_all_cases() -> None:
         assert found.frame.loc[case, column] == pytest.approx(others.sum())
 
 
+def test_users_of_csma_are_compared() -> None:
+    shorter = {"duration": "2 s", "warmup": "0.5 s", "replications": 2}
+    cases = {"legacy": {"csma.access": "legacy"}}
+    found = lh.what_if(
+        Path(__file__).parents[2] / "examples" / "csma.toml", cases, settings=shorter
+    )
+    assert "flows.goodput_bps of all flows" in found.frame
+
+
 def test_frames_have_means_and_differences(asked: lh.WhatIf) -> None:
     result = lh.simulate(CALL, replications=10, settings=CASES["fq"])
     delay = result.flows.loc["phone/udp-up/1", "one_way_delay_p99_s"]

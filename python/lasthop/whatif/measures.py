@@ -159,19 +159,24 @@ def over_common_stations(
         {flow.name: flow.station or flow.class_name for flow in scenario.typed.flows}
         for scenario in scenarios
     ]
+
+    def stations_of(measure: Measure | None, of: Mapping[str, str]) -> set[str]:
+        # A user of `[csma]` is a flow of the result, and its own station.
+        return {of.get(name, name) for name in measure.items} if measure else set()
+
     found = [dict(columns) for columns in by_case]
     sums = {
         key for columns in by_case for key, each in columns.items() if each.label.startswith("all ")
     }
     for key in sums:
         pairs = [(columns.get(key), of) for columns, of in zip(by_case, owners, strict=True)]
-        stations = [{of[name] for name in each.items} if each else set() for each, of in pairs]
+        stations = [stations_of(each, of) for each, of in pairs]
         shared = set[str].intersection(*stations)
         if not shared or all(each == shared for each in stations):
             continue
         for columns, (measure, of) in zip(found, pairs, strict=True):
             if measure is not None:
-                items = tuple(name for name in measure.items if of[name] in shared)
+                items = tuple(name for name in measure.items if of.get(name, name) in shared)
                 label = re.sub("^all ", "common ", measure.label)
                 columns[key] = replace(measure, items=items, label=label)
     return [{measure.key: measure for measure in columns.values()} for columns in found]
