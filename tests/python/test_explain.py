@@ -3,6 +3,8 @@
 import json
 from pathlib import Path
 from statistics import fmean
+from types import SimpleNamespace
+from typing import Any
 
 import pytest
 
@@ -11,6 +13,7 @@ from lasthop.errors import UserError
 from lasthop.explanation.candidates import causes_of
 from lasthop.explanation.facts import rules
 from lasthop.explanation.objectives import default_objective, jain_index, objective_for, shares
+from lasthop.explanation.text import side_effects
 from lasthop.scenario import Scenario
 
 from .conftest import Lasthop
@@ -65,6 +68,7 @@ def test_the_text_names_the_cause_and_a_command(explained: lh.Explanation) -> No
     text = repr(explained)
     assert "Cause: standing queue (bottleneck)" in text
     assert "upload.toml --set 'queue={ fq_codel = {} }'" in text
+    assert "; goodput of all flows" in text.partition("bottleneck with 10 Mbps")[2]
     tree = json.loads(explained.to_json())
     assert tree["verdict"] == "causes"
     assert tree["causes"][0]["gain"] > 0.1
@@ -124,6 +128,11 @@ def test_a_change_that_starves_a_flow_is_no_remedy_for_throughput() -> None:
     objective = objective_for(base.scenario, "throughput")
     assert objective.harms(base, case)
     assert not objective.harms(case, case)
+    explanation: Any = SimpleNamespace(scenario=base.scenario, objective=objective, suggestions=[])
+    gain: Any = SimpleNamespace(base=base, result=case)
+    assert side_effects(explanation, gain).startswith("; goodput of near ")
+    unchanged: Any = SimpleNamespace(base=base, result=base)
+    assert side_effects(explanation, unchanged) == ""
 
 
 def test_the_delay_of_a_sensor_over_tcp_is_that_of_its_reports() -> None:

@@ -43,6 +43,9 @@ PURPOSES = {
 UNEQUAL = 0.8
 """Jain's index below which shares are called unequal. [-]"""
 
+LEAST_LOST = 0.2
+"""Least part of its goodput that a table of flows loses before the loss is printed. [-]"""
+
 LEAST_EFFECT = 0.05
 """Least change of the goodput of all flows that is printed, as a part of the goodput."""
 
@@ -219,7 +222,11 @@ def side_effects(explanation: "Explanation", gain: "Gain") -> str:
             direction = f" ({flow['direction']})" if flow["direction"] else ""
             tables.setdefault(f"{flow['class']}{direction}", []).append(flow)
     changes = {name: goodput_change(explanation, gain, members) for name, members in tables.items()}
-    lost = {name: each for name, each in changes.items() if each and each[1] < 0.8 * each[0]}
+    lost = {
+        name: each
+        for name, each in changes.items()
+        if each and each[1] < (1.0 - LEAST_LOST) * each[0]
+    }
     words = []
     if explanation.objective.name != "throughput":
         total = goodput_change(explanation, gain, flows)
