@@ -1,5 +1,8 @@
-//! Hands the fingerprint of the engine to the extension: results that were kept are found again if
-//! and only if the engine that made them is the same, on whatever machine it was compiled.
+//! Hands two things to the extension: the fingerprint of the engine and the library for user-mode
+//! Linux.
+//!
+//! Stored results are found again if and only if the engine that made them is the same, whatever
+//! machine compiled it.
 
 use std::env;
 use std::fs;
@@ -10,6 +13,9 @@ use sha2::{Digest, Sha256};
 
 /// What decides what comes out of a run: the engine, and the versions of what it is built with.
 const PARTS: [&str; 3] = ["../engine/src", "../engine/Cargo.toml", "../../Cargo.lock"];
+
+/// Source of the library that is preloaded into user-mode Linux.
+const PRELOAD: &str = "uml/preload.c";
 
 fn main() -> io::Result<()> {
     let mut hash = Sha256::new();
@@ -25,7 +31,29 @@ fn main() -> io::Result<()> {
     println!("cargo::rustc-env=LASTHOP_ENGINE={:x}", hash.finalize());
     let profile = env::var("PROFILE").expect("cargo sets PROFILE for every build script");
     println!("cargo::rustc-env=LASTHOP_PROFILE={profile}");
-    Ok(())
+    compile_preload()
+}
+
+/// Compiles the library that is preloaded into user-mode Linux. For other targets than x86-64
+/// Linux, which have no user-mode Linux, the file is empty.
+fn compile_preload() -> io::Result<()> {
+    println!("cargo::rerun-if-changed={PRELOAD}");
+    let variable = |name| env::var(name).expect("cargo sets this variable for every build script");
+    let library = PathBuf::from(variable("OUT_DIR")).join("preload.so");
+    println!("cargo::rustc-env=LASTHOP_UML_PRELOAD={}", library.display());
+    let target = (variable("CARGO_CFG_TARGET_OS"), variable("CARGO_CFG_TARGET_ARCH"));
+    if target != ("linux".to_owned(), "x86_64".to_owned()) {
+        return fs::write(&library, []);
+    }
+    let compiler = cc::Build::new().opt_level(2).debug(false).get_compiler();
+    let mut command = compiler.to_command();
+    command.args(["-shared", "-fPIC", "-s", "-Wall", "-Wextra", "-Werror", PRELOAD, "-ldl", "-o"]);
+    let status = command.arg(&library).status()?;
+    if status.success() {
+        Ok(())
+    } else {
+        Err(io::Error::other(format!("{command:?}: {status}")))
+    }
 }
 
 /// The file, or all files of the directory and below, in the order of their names.

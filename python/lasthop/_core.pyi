@@ -10,6 +10,7 @@ __all__ = [
     "FORMAT",
     "MOST_OPEN",
     "PROFILE",
+    "UML_PRELOAD",
     "VERSION",
     "CapacityEstimator",
     "MultiConnection",
@@ -42,6 +43,7 @@ ENGINE: Final[str]
 FORMAT: Final[int]
 MOST_OPEN: Final[int]
 PROFILE: Final[str]
+UML_PRELOAD: Final[bytes]
 VERSION: Final[str]
 
 @type_check_only

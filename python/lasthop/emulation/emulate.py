@@ -1,17 +1,18 @@
-"""One scenario in real time, from namespaces to a result."""
+"""One emulation, from namespaces to a result."""
 
 import contextlib
 import json
 import os
 from collections.abc import Callable, Collection, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor, wait
+from pathlib import Path
 from types import MappingProxyType
 from typing import Any
 
 from lasthop import _core
 from lasthop.caution import cautions
 from lasthop.congestion import loaded
-from lasthop.emulation.capture import Captured, CaptureFile, capture_file, capturing
+from lasthop.emulation.capture import Captured, CaptureFile, capture_file
 from lasthop.emulation.connection import connection
 from lasthop.emulation.datagrams import Datagrams, datagrams
 from lasthop.emulation.greedy import losses
@@ -20,10 +21,6 @@ from lasthop.emulation.lateness import lateness, waiting
 from lasthop.emulation.limits import (
     CONGESTION,
     LONGEST_S,
-    check,
-    check_followed,
-    check_gro,
-    check_programs,
     datagrams_per_second,
     filling_s,
     initial_rto_s,
@@ -33,7 +30,8 @@ from lasthop.emulation.places import Places, Ways
 from lasthop.emulation.programs import PATIENCE_S, Program, Programs
 from lasthop.emulation.relayed import relayed
 from lasthop.emulation.reports import reports
-from lasthop.emulation.summary import summary
+from lasthop.emulation.request import Request
+from lasthop.emulation.summary import SIMULATED, summary
 from lasthop.emulation.traffic import LOOK_S, Driven, Traffic
 from lasthop.emulation.user import user
 from lasthop.emulation.users import with_users
@@ -45,6 +43,7 @@ from lasthop.models.reading import CsmaScenario, SensorFlow, Tcp, TcpFlow, UdpFl
 from lasthop.result import Answer
 from lasthop.run import replaced
 from lasthop.scenario import Scenario, ScenarioLike
+from lasthop.uml.boot import MAX_PROCESSOR_S
 
 Progress = Callable[[float, float], object]
 """Function that is called with the time passed and the duration. [s]"""
@@ -58,7 +57,7 @@ def unwatched(_places: Places, _flows: Sequence[Driven]) -> contextlib.AbstractC
 
 
 class Emulation(Answer):
-    """Answer of an emulation: one run in real time, without intervals.
+    """Answer of an emulation: one run, without intervals.
 
     Two emulations are equal if their JSON is the same, whatever the exit codes of programs.
     """
@@ -101,7 +100,17 @@ class Emulation(Answer):
             )
         if self.with_excess:
             found.append(greedy_warning(self.with_excess))
+        if self.is_simulated_time and not self.summary.get("repeatable"):
+            found.append(
+                "another run can give other numbers: this machine does not repeat a run in "
+                "simulated time exactly"
+            )
         return found
+
+    @property
+    def is_simulated_time(self) -> bool:
+        """Whether the emulation ran in simulated time."""
+        return bool(self.summary.get("time") == SIMULATED)
 
     @property
     def lateness_p99_s(self) -> float | None:
@@ -115,7 +124,7 @@ class Emulation(Answer):
         From a lateness of 2 ms on, the lines report the load that this machine can carry in time.
         """
         late_s = self.lateness_p99_s
-        if late_s is None:
+        if late_s is None or self.is_simulated_time:
             return []
         at_work, carried_pps = self.total("at_work_fraction"), self.total("carried_pps")
         said = lateness(late_s, at_work, carried_pps, self.total("packets_at_once") or 1.0)
@@ -145,8 +154,14 @@ def emulate(
     follow: Collection[str] = (),
     gro: bool = False,
     watch: Watch = unwatched,
+    virtual: bool = False,
+    deadline_s: float = LONGEST_S,
+    max_time_s: float = MAX_PROCESSOR_S,
 ) -> Emulation:
-    """Emulate a scenario once in real time, with the engine's network and the kernel's TCP and UDP.
+    """Emulate a scenario once, with the engine's network and the kernel's TCP and UDP.
+
+    The emulation runs in real time. If it is `virtual`, it runs in simulated time: in a user-mode
+    Linux, without root, and with the same result each time.
 
     The servers share a network namespace, and each station has its own. All sources of flows
     between wired nodes share a namespace, and all sinks share another namespace. Each namespace has
@@ -196,7 +211,15 @@ def emulate(
     watch : callable, optional
         Function that is called with the places and the sockets of flows before anything is sent. It
         returns a context manager that is left after the run, while sockets and places still exist.
-        It may read values from the kernel, or change settings that a scenario does not have.
+        It may read values from the kernel, or change settings that a scenario does not have. In
+        simulated time no such function is supported.
+    virtual : bool
+        Whether the emulation runs in simulated time. The seed of the scenario then decides all
+        randomness of the kernel, too.
+    deadline_s : float
+        Time after which `foreground` is ended if it has not ended by itself. [s]
+    max_time_s : float
+        Largest processor time of an emulation in simulated time, by an estimate during the run. [s]
 
     Returns
     -------
@@ -210,72 +233,88 @@ def emulate(
         If the scenario is refused.
     UserError
         If the scenario cannot be emulated, this process may not make namespaces, the kernel has no
-        such setting, or the interface is not connected to the outside.
+        such setting, or the interface is not connected to the outside. In simulated time: if there
+        is no user-mode Linux, it lacks a part, or the run would take more than `max_time_s`.
     KeyboardInterrupt
         At Ctrl-C; no result is kept.
 
     Examples
     --------
-    This needs Linux and root rights, and takes the scenario's duration:
+    Real time needs Linux and root rights. Simulated time needs Linux and Debian's package
+    ``user-mode-linux``.
 
     >>> import lasthop as lh
     >>> answer = lh.emulate("hotspot.toml", settings={"duration": "20 s"})  # doctest: +SKIP
+    >>> answer = lh.emulate("hotspot.toml", virtual=True)  # doctest: +SKIP
     >>> answer.stations["goodput_bps"]  # doctest: +SKIP
     """
-    checked = replaced(scenario, settings)
-    if pcapng is not None:
-        name = "a link" if ways else str(checked.source)
-        checked = replaced(checked, capturing(checked, name))
-    if foreground is not None:
-        warmup_s = checked.typed.warmup_s
-        lasting = {"warmup": f"{warmup_s} s", "duration": f"{LONGEST_S:g} s"}
-        checked = replaced(checked, lasting)
-    check(checked)
-    check_followed(follow)
-    if gro:
-        check_gro(checked)
-    if relays and not isinstance(checked.typed, CsmaScenario):
-        raise UserError(f"{checked.source}: relays are for users of a conflict graph, `csma`")
-    own = [
-        Program.of_shell(program.place, command)
-        for program in checked.typed.programs
-        for command in program.commands
-    ]
-    beside = [*own, *others]
-    started = beside if foreground is None else [foreground, *beside]
-    if started:
-        check_programs(checked)
-    if uplink is not None and not started:
-        raise UserError(f"uplink={uplink!r}: no program runs that could use the uplink")
+    request = Request(
+        replaced(scenario, settings),
+        foreground=foreground,
+        others=tuple(others),
+        quiet=quiet,
+        ways=dict(ways or {}),
+        uplink=uplink,
+        pcapng=None if pcapng is None else Path(pcapng),
+        sysctl=dict(sysctl or {}),
+        relays=relays,
+        follow=tuple(follow),
+        gro=gro,
+        quick_acks=quick_acks,
+        deadline_s=deadline_s,
+    ).checked()
+    if virtual:
+        if watch is not unwatched:
+            raise UserError("watch: not supported in simulated time")
+        from lasthop.emulation.virtual import emulate_in_simulated_time
+
+        return emulate_in_simulated_time(request, progress, max_time_s)
+    return carry_out(request, progress, watch)
+
+
+def carry_out(
+    request: Request, progress: Progress | None = None, watch: Watch = unwatched
+) -> Emulation:
+    """Emulate a scenario with the kernel that this process runs on; see `emulate`."""
+    checked, started = request.scenario, request.programs
     with contextlib.ExitStack() as stack:
         known = with_users(checked)
         names = [program.place for program in started]
-        places = Places(known, stack, names, ways=ways, uplink=uplink, sysctl=sysctl)
-        places.follow(initial_window="initial_window" in follow)
+        places = Places(
+            known, stack, names, ways=request.ways, uplink=request.uplink, sysctl=request.sysctl
+        )
+        places.follow(initial_window="initial_window" in request.follow)
         carriers = [flow.transport for flow in known.flows]
         laws = [each.congestion for each in carriers if isinstance(each, Tcp)]
         algorithms = CONGESTION | stack.enter_context(loaded(laws))
-        if "initial_rto" in follow:
+        if "initial_rto" in request.follow:
             stack.enter_context(first_timeouts(initial_rto_s(checked)))
         law = algorithms.get(law_of_programs(checked, places))
         is_preferred = places.prefer(law)
-        flows = make_flows(checked, places, stack, algorithms, quick_acks=quick_acks, relays=relays)
+        flows = make_flows(
+            checked,
+            places,
+            stack,
+            algorithms,
+            quick_acks=request.quick_acks,
+            relays=request.relays,
+        )
         traffic = Traffic(flows, known.warmup_s, known.duration_s)
         stack.callback(traffic.close)
-        programs = Programs(places, foreground, beside, stack, quiet=quiet)
-        capture = stack.enter_context(capture_file(pcapng))
+        programs = Programs(places, request.foreground, request.others, stack, quiet=request.quiet)
+        capture = stack.enter_context(capture_file(request.pcapng))
         with watch(places, flows):
-            lists = run(checked, places, traffic, programs, progress, capture, gro=gro)
+            lists = run(checked, places, traffic, programs, progress, capture, gro=request.gro)
         captured = capture.ended(lists.pop("capture", None))
         lists = without(lists, places.ways)
         counts = {each.flow.name: each.counts for each in flows if isinstance(each, Datagrams)}
-        lost = losses(known, lists, counts, programs_run=bool(started or ways))
+        lost = losses(known, lists, counts, programs_run=bool(started or request.ways))
         answer = Emulation(
             summary(known, flows, lists, traffic.until_s, traffic.processor_wait(), lost), checked
         )
         answer.with_excess = {name: None for name, each in lost.items() if each is None}
         answer.exit_code = programs.exit_code
-        answer.followed = tuple(follow)
+        answer.followed = request.follow
         answer.refused_law = None if is_preferred else law
         answer.captured = captured
         return answer

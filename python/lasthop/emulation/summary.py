@@ -1,6 +1,7 @@
 """The result of an emulation: what the network has measured, with what the kernel's sockets have
 sent and received."""
 
+import os
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -14,6 +15,9 @@ from lasthop.models.reading import CsmaScenario, SensorFlow
 from lasthop.models.reading import Scenario as Typed
 
 Item = dict[str, Any]
+
+REAL, SIMULATED = "real", "simulated"
+"""Values of ``time``."""
 
 
 @dataclass(frozen=True)
@@ -81,6 +85,8 @@ def summary(
         "replications": 1,
         "version": VERSION,
         "format": FORMAT,
+        "time": REAL,
+        "kernel": os.uname().release,
         "duration_s": until_s,
         "warmup_s": scenario.warmup_s,
         **{name: put_together(own, measured.get(name, {})) for name, own in items.items()},

@@ -1,0 +1,36 @@
+"""Carries out an emulation inside a user-mode Linux: ``python -m lasthop.emulation.inside``."""
+
+import ctypes
+import os
+import pickle
+
+from lasthop.emulation.emulate import carry_out
+from lasthop.emulation.virtual import INSIDE, PROGRESS, REQUEST, RESULT
+from lasthop.uml.init import CLOCK_MONOTONIC, TIMER_ABSTIME, Timespec
+
+START_S = 60
+"""Time of the kernel's clock at which each emulation starts. [s]
+
+The emulation does not depend on the time that the start of Python takes.
+"""
+
+
+def main() -> None:
+    """Read the request, carry it out, and write its result or its error."""
+    request = pickle.loads((INSIDE / REQUEST).read_bytes())
+    progress = os.open(INSIDE / PROGRESS, os.O_WRONLY | os.O_CREAT, 0o600)
+
+    def report(now_s: float, _duration_s: float) -> None:
+        os.pwrite(progress, f"{now_s:12.6f}".encode(), 0)
+
+    start = Timespec(START_S, 0)
+    ctypes.CDLL(None).clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, ctypes.byref(start), None)
+    try:
+        outcome: object = carry_out(request, report)
+    except Exception as error:
+        outcome = error
+    (INSIDE / RESULT).write_bytes(pickle.dumps(outcome))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,185 @@
+"""An emulation in simulated time: the same emulation, inside a user-mode Linux."""
+
+import pickle
+import shutil
+import sys
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TextIO
+
+from lasthop.emulation.request import Request
+from lasthop.emulation.summary import SIMULATED
+from lasthop.errors import UserError
+from lasthop.models.reading import Tcp
+from lasthop.saving import in_place_of
+from lasthop.uml.boot import State, UmlError, run
+from lasthop.uml.kernel import find_kernel
+from lasthop.uml.repeatable import is_repeatable
+
+if TYPE_CHECKING:
+    from lasthop.emulation.emulate import Emulation, Progress
+
+REQUEST, RESULT, PROGRESS, CAPTURE = "request.pickle", "result.pickle", "progress", "capture.pcapng"
+"""Files of the exchange."""
+INSIDE = Path("/exchange")
+JUDGED_S = 20.0
+"""Processor time of a run after which its total is estimated. [s]"""
+BY_BPF = "compound"
+"""Congestion control that the kernel gets by BPF."""
+NEEDED = {"initial_rto": ("CGROUP_BPF",)}
+"""Options of the kernel's configuration by the setting of `follow` that needs them."""
+
+
+def emulate_in_simulated_time(
+    request: Request, progress: "Progress | None", max_time_s: float
+) -> "Emulation":
+    """Emulate a scenario inside a user-mode Linux.
+
+    Raises
+    ------
+    UserError
+        If there is no such kernel, it lacks a part, or the run would need more processor time than
+        `max_time_s`.
+    """
+    check(request)
+    kernel = find_kernel()
+    kernel.check(option for each in request.follow for option in NEEDED.get(each, ()))
+    repeatable = is_repeatable(kernel)
+    inside = replace(
+        request, quiet=False, pcapng=None if request.pcapng is None else INSIDE / CAPTURE
+    )
+    follower = Follower(request, progress, max_time_s)
+    results: list[bytes] = []
+
+    def keep(exchange: Path) -> None:
+        results.append((exchange / RESULT).read_bytes())
+        if request.pcapng is not None and (exchange / CAPTURE).exists():
+            with in_place_of(request.pcapng) as partial:
+                shutil.copyfile(exchange / CAPTURE, partial)
+
+    ended = run(
+        kernel,
+        [sys.executable, "-m", "lasthop.emulation.inside"],
+        seed=request.scenario.typed.seed,
+        folder=Path.cwd(),
+        files={REQUEST: pickle.dumps(inside)},
+        max_processor_s=max_time_s,
+        watch=follower.look,
+        keep=keep,
+    )
+    answer: Any = pickle.loads(results[0])
+    if isinstance(answer, BaseException):
+        raise answer
+    if ended.problems:
+        raise UserError(f"{Path.cwd()}: files that a program wrote: {'; '.join(ended.problems)}")
+    emulation: Emulation = answer
+    emulation.summary = {**emulation.summary, "time": SIMULATED, "repeatable": repeatable}
+    if emulation.captured is not None and request.pcapng is not None:
+        emulation.captured = replace(emulation.captured, path=request.pcapng)
+    return emulation
+
+
+def check(request: Request) -> None:
+    """Refuse what simulated time does not support.
+
+    Raises
+    ------
+    UserError
+        With the option or setting.
+    """
+    if request.uplink is not None:
+        raise UserError(
+            f"uplink={request.uplink!r}: not supported in simulated time: the world outside keeps "
+            "real time",
+            "run without --virtual",
+        )
+    flows = request.scenario.typed.flows
+    carriers = (flow.transport for flow in flows)
+    if any(isinstance(each, Tcp) and each.congestion == BY_BPF for each in carriers):
+        raise UserError(
+            f"{request.scenario.source}: congestion {BY_BPF}: not supported in simulated time: it "
+            "is a BPF program, which needs a compiler (JIT) that user-mode Linux lacks",
+            "run without --virtual",
+        )
+
+
+class Follower:
+    """Shows what a kernel and its programs print while it runs, and judges its cost.
+
+    Parameters
+    ----------
+    request : Request
+    progress : callable, optional
+        Called with the simulated time that has passed and the duration. [s]
+    max_time_s : float
+        Processor time above which a run is refused. [s]
+    """
+
+    def __init__(self, request: Request, progress: "Progress | None", max_time_s: float) -> None:
+        self.progress = progress
+        self.max_time_s = max_time_s
+        self.duration_s = None if request.foreground else request.scenario.typed.duration_s
+        self.outputs = {
+            "stdout": sys.stderr if request.quiet else sys.stdout,
+            "stderr": sys.stderr,
+        }
+        self.shown_bytes = dict.fromkeys(self.outputs, 0)
+        self.first: tuple[float, float] | None = None
+        """Simulated time and processor time at the first look after the start."""
+
+    def look(self, state: State) -> None:
+        """Show what is new.
+
+        Raises
+        ------
+        UmlError
+            If the run would take too long.
+        """
+        for name, output in self.outputs.items():
+            self.shown_bytes[name] += show(state.exchange / name, self.shown_bytes[name], output)
+        now_s = read_progress(state.exchange / PROGRESS)
+        if now_s is None:
+            return
+        if self.progress is not None:
+            self.progress(now_s, self.duration_s or now_s)
+        if self.first is None:
+            self.first = now_s, state.processor_s
+        from_s, before_s = self.first
+        if self.duration_s is None or now_s <= from_s or state.processor_s < JUDGED_S:
+            return
+        rate = (state.processor_s - before_s) / (now_s - from_s)
+        total_s = state.processor_s + rate * (self.duration_s - now_s)
+        if total_s > self.max_time_s:
+            raise UmlError(
+                f"the run would take about {total_s:.0f} s of processor time, {rate:.2g} s per "
+                f"simulated second; the limit is {self.max_time_s:g} s",
+                "shorten it by --set duration=..., or raise the limit by --max-time",
+            )
+
+
+def show(file: Path, shown_bytes: int, output: TextIO) -> int:
+    """Print the rest of a growing file; return how much that was. [bytes]"""
+    try:
+        if file.stat().st_size <= shown_bytes:
+            return 0
+        with file.open("rb") as opened:
+            opened.seek(shown_bytes)
+            content = opened.read()
+    except FileNotFoundError:
+        return 0
+    output.flush()
+    raw = getattr(output, "buffer", None)
+    if raw is None:
+        output.write(content.decode(errors="replace"))
+    else:
+        raw.write(content)
+    output.flush()
+    return len(content)
+
+
+def read_progress(file: Path) -> float | None:
+    """Return the simulated time that has passed; None before the start. [s]"""
+    try:
+        return float(file.read_text())
+    except (FileNotFoundError, ValueError):
+        return None

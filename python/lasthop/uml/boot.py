@@ -1,0 +1,325 @@
+"""Starts a user-mode Linux, runs one command in it, and ends it with all its processes."""
+
+import fcntl
+import json
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from pathlib import Path
+
+from lasthop import _core
+from lasthop.errors import UserError
+from lasthop.uml.kernel import Kernel
+
+INIT = Path(__file__).with_name("init.py")
+PREFIX = "lasthop-uml-"
+PASSED = ("PATH", "LD_LIBRARY_PATH", "PYTHONPATH", "VIRTUAL_ENV")
+"""Variables of the environment that programs inside get."""
+DEFAULT_PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
+
+GUARDED = """
+exec 3<&0
+{ read -r _ <&3; rm -rf "$0"; kill -KILL 0; } > /dev/null 2>&1 &
+exec "$@" < /dev/null 3<&-
+"""
+"""A kernel is several processes, one per process inside and some of its own. A shell waits in the
+background until its caller closes the pipe or ends, and then kills them all."""
+
+WAIT_S, LOOK_S, COUNT_S = 1.0, 0.02, 0.25
+"""Longest wait for killed processes to end, time between two looks at a running kernel, and between
+two sums of its processor time. [s]"""
+PRINTED_LINES = 30
+"""Lines of the console that an error repeats."""
+SKIPPED = "raid6_select_algo,calibrate_xor_blocks,init_btrfs_fs,init_zswap,rng_init"
+"""Initialisers that are skipped: measurements of the processor, which never end in simulated time,
+a test of a second, and randomness from the host's devices."""
+LOOPS_PER_JIFFY = 4_000_000
+"""Speed of the processor as the kernel would measure it."""
+EPOCH_S = 1704067200
+"""Date at which the simulated clock begins: 2024-01-01. The preloaded library has it, too. [s]"""
+REFUSED_PTRACE = ("ptrace", "PTRACE")
+
+MAX_PROCESSOR_S = 3600.0
+"""Processor time after which a kernel is ended, unless another limit is set. [s]"""
+MEMORY_MB = 512
+
+
+class UmlError(UserError):
+    """A user-mode Linux did not run its command to the end."""
+
+
+@dataclass(frozen=True)
+class State:
+    """A running kernel, as its caller sees it."""
+
+    exchange: Path
+    processor_s: float
+    """Processor time so far. [s]"""
+
+
+@dataclass(frozen=True)
+class Ended:
+    """A command that has ended inside."""
+
+    status: int
+    stdout: str
+    stderr: str
+    processor_s: float
+    """Processor time of the kernel and its processes, boot included. [s]"""
+    problems: Sequence[str] = ()
+    """Changed files that could not be copied to the folder."""
+
+
+Watch = Callable[[State], object]
+"""Function that is called about every 20 ms; an exception that it raises ends the kernel."""
+
+
+def run(
+    kernel: Kernel,
+    argv: Sequence[str],
+    *,
+    seed: int = 1,
+    folder: Path | None = None,
+    environment: Mapping[str, str] | None = None,
+    files: Mapping[str, bytes] | None = None,
+    memory_mb: int = MEMORY_MB,
+    max_processor_s: float = MAX_PROCESSOR_S,
+    watch: Watch | None = None,
+    keep: Callable[[Path], object] | None = None,
+) -> Ended:
+    """Boot a kernel, run one command as root, and switch the kernel off.
+
+    The command sees the host's files. Its changes are kept in memory and are lost, except those in
+    `folder`.
+
+    Parameters
+    ----------
+    kernel : Kernel
+    argv : sequence of str
+        Command, with paths of the host.
+    seed : int
+        Seed of all randomness of the kernel.
+    folder : path, optional
+        Folder in which the command runs and whose changed files are kept. By default, the command
+        runs in an empty folder.
+    environment : mapping, optional
+        Further variables of the environment. `PASSED` lists those that are always passed.
+    files : mapping, optional
+        Files by name that the command finds in ``/exchange``.
+    memory_mb : int
+        Memory of the kernel. [MB]
+    max_processor_s : float
+        Processor time after which the kernel is ended, since a program that never sleeps stops the
+        clock. [s]
+    watch : callable, optional
+        Called about every 20 ms with the `State`.
+    keep : callable, optional
+        Called with the exchange folder when the command has ended.
+
+    Raises
+    ------
+    UmlError
+        If the kernel does not start, or reaches the limit of processor time.
+    """
+    remove_left_overs()
+    with exchange_folder() as (exchange, lock):
+        for name, content in (files or {}).items():
+            (exchange / name).write_bytes(content)
+        if folder is not None:
+            (exchange / "folder").symlink_to(folder.resolve())
+        task = {
+            "argv": list(argv),
+            "environment": {name: os.environ[name] for name in PASSED if name in os.environ}
+            | {"HOME": "/root", "LANG": "C.UTF-8", "USER": "root"}
+            | ({} if "PATH" in os.environ else {"PATH": DEFAULT_PATH})
+            | dict(environment or {}),
+            "modules": kernel.module_files(),
+            "folder": "" if folder is None else str(folder.resolve()),
+        }
+        (exchange / "task.json").write_text(json.dumps(task))
+        processor_s = boot(kernel, exchange, lock, seed, memory_mb, max_processor_s, watch)
+        stdout, stderr, status, problems = (
+            path.read_text(errors="replace") if path.exists() else ""
+            for path in (exchange / name for name in ("stdout", "stderr", "status", "problems"))
+        )
+        if not status:
+            raise failure(kernel, (exchange / "console").read_text(errors="replace"), stderr)
+        if keep is not None:
+            keep(exchange)
+        return Ended(int(status), stdout, stderr, processor_s, problems.splitlines())
+
+
+def boot(
+    kernel: Kernel,
+    exchange: Path,
+    lock: int,
+    seed: int,
+    memory_mb: int,
+    max_processor_s: float,
+    watch: Watch | None,
+) -> float:
+    """Run the kernel until it has switched itself off; return its processor time. [s]"""
+    library = exchange / "preload.so"
+    library.write_bytes(_core.UML_PRELOAD)
+    start = f'exec "{sys.executable}" -IS "{INIT}"\n'
+    (exchange / "start").write_text(start)
+    own_clock = kernel.has_simulated_clock
+    argv = [
+        *("sh", "-c", GUARDED, str(exchange)),
+        str(kernel.program),
+        f"mem={memory_mb}M",
+        # Relative paths, and paths through the kernel's own directory, are the same in each run:
+        # the command line is part of the kernel's randomness.
+        *("uml_dir=.", "umid=lasthop", "rootfstype=hostfs", "rootflags=/", "ro", "quiet"),
+        *("con=null", "con0=null,fd:1", f"initcall_blacklist={SKIPPED}"),
+        *(
+            ["time-travel=inf-cpu", f"time-travel-start={EPOCH_S * 1_000_000_000}"]
+            if own_clock
+            else [f"lpj={LOOPS_PER_JIFFY}"]
+        ),
+        *("init=/bin/sh", "--", "/proc/self/cwd/start"),
+    ]
+    environment = {
+        "PATH": DEFAULT_PATH,
+        "HOME": str(exchange),
+        "TMPDIR": str(memory_folder(exchange, memory_mb)),
+        "LD_PRELOAD": str(library),
+        "LASTHOP_UML_SEED": str(seed),
+        "LASTHOP_UML_CLOCK": "host" if own_clock else "simulated",
+    }
+    reader, writer = os.pipe()
+    try:
+        with (exchange / "console").open("wb") as console:
+            process = subprocess.Popen(
+                argv,
+                stdin=reader,
+                stdout=console,
+                stderr=console,
+                cwd=exchange,
+                env=environment,
+                start_new_session=True,
+                pass_fds=[lock],
+            )
+        os.close(reader)
+        try:
+            return wait(process, exchange, max_processor_s, watch)
+        finally:
+            end(process)
+    finally:
+        os.close(writer)
+
+
+def wait(
+    process: "subprocess.Popen[bytes]",
+    exchange: Path,
+    max_processor_s: float,
+    watch: Watch | None,
+) -> float:
+    """Wait until the kernel has ended; return its processor time. [s]"""
+    processor_s, counted_s = 0.0, 0.0
+    while True:
+        now_s = time.monotonic()
+        if now_s - counted_s >= COUNT_S:
+            counted_s = now_s
+            processor_s = max(processor_s, session_processor_s(process.pid))
+            if processor_s > max_processor_s:
+                raise UmlError(
+                    f"the run has used {processor_s:.0f} s of processor time; the limit is "
+                    f"{max_processor_s:g} s",
+                    "a program that never sleeps stops the simulated clock; --max-cpu sets the "
+                    "limit",
+                )
+        ended = process.poll() is not None
+        if watch is not None:
+            watch(State(exchange, processor_s))
+        if ended:
+            return processor_s
+        with suppress(subprocess.TimeoutExpired):
+            process.wait(LOOK_S)
+
+
+def session_processor_s(session: int) -> float:
+    """Return the processor time of all processes of a session and of those that have ended. [s]"""
+    ticks = sum(sum(map(int, fields[11:15])) for fields in processes(session))
+    return ticks / os.sysconf("SC_CLK_TCK")
+
+
+def processes(session: int) -> Iterator[list[str]]:
+    """Yield the fields of ``/proc/PID/stat``, from the state on, of each process of a session."""
+    for entry in os.scandir("/proc"):
+        if entry.name.isdigit():
+            with suppress(OSError):
+                fields = Path(entry.path, "stat").read_text().rpartition(")")[2].split()
+                if int(fields[3]) == session:
+                    yield fields
+
+
+def failure(kernel: Kernel, console: str, stderr: str) -> UmlError:
+    """Return the error for a kernel that ended without the status of its command."""
+    if any(word in console for word in REFUSED_PTRACE):
+        return UmlError(
+            f"{kernel.program}: this system does not let a process trace another (ptrace), which "
+            "user-mode Linux needs",
+            "in a container, allow it: docker run --cap-add SYS_PTRACE",
+        )
+    lines = [*console.splitlines(), *stderr.splitlines()][-PRINTED_LINES:]
+    printed = "".join(f"\n  {line}" for line in lines)
+    return UmlError(f"{kernel.program}: Linux {kernel.version} ended before its command{printed}")
+
+
+def memory_folder(exchange: Path, memory_mb: int) -> Path:
+    """Return the folder for the file that is the kernel's memory."""
+    shared = Path("/dev/shm")
+    with suppress(OSError):
+        room = os.statvfs(shared)
+        is_large = room.f_bavail * room.f_frsize >= memory_mb << 20
+        if is_large and not room.f_flag & os.ST_NOEXEC and os.access(shared, os.W_OK):
+            return shared
+    return exchange
+
+
+@contextmanager
+def exchange_folder() -> Iterator[tuple[Path, int]]:
+    """Make a folder for one kernel, locked as long as the kernel or its caller exists."""
+    with tempfile.TemporaryDirectory(prefix=PREFIX, ignore_cleanup_errors=True) as name:
+        lock = os.open(Path(name, "new-lock"), os.O_CREAT | os.O_RDWR, 0o600)
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX)
+            Path(name, "new-lock").rename(Path(name, "lock"))
+            yield Path(name), lock
+        finally:
+            os.close(lock)
+
+
+def remove_left_overs() -> None:
+    """Remove folders of kernels that have ended together with their caller."""
+    for path in Path(tempfile.gettempdir()).glob(f"{PREFIX}*"):
+        with suppress(OSError):
+            if path.is_symlink() or path.stat().st_uid != os.getuid():
+                continue
+            lock = os.open(path / "lock", os.O_RDWR)
+            try:
+                fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                shutil.rmtree(path, ignore_errors=True)
+            finally:
+                os.close(lock)
+
+
+def end(process: "subprocess.Popen[bytes]") -> None:
+    """Kill what is left of a kernel, which is one session, and wait until it has ended."""
+    until_s = time.monotonic() + WAIT_S
+    while time.monotonic() < until_s:
+        with suppress(ProcessLookupError):
+            os.killpg(process.pid, signal.SIGKILL)
+        process.poll()
+        if all(state == "Z" for state, *_ in processes(process.pid)):
+            break
+        time.sleep(LOOK_S / 4)
+    process.wait()

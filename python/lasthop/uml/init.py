@@ -1,0 +1,188 @@
+"""The first process of a user-mode Linux: prepares the system, runs one command, switches it off.
+
+    python3 -IS init.py
+
+The directory in which the kernel was started is the exchange with the host. It has ``task.json``
+and gets ``stdout``, ``stderr``, ``status`` and ``problems``. The file system is that of the host,
+read-only, below a file system in memory. The command's folder is `FOLDER`: it shows the folder of
+the host, and when the command has ended, changed files are copied there. Only the standard library
+is imported.
+"""
+
+import ctypes
+import json
+import os
+import shutil
+import stat
+import subprocess
+import traceback
+from pathlib import Path
+from typing import Any
+
+POWER_OFF = 0x4321FEDC
+FINIT_MODULE = 313
+"""Number of the system call on x86-64."""
+MS_BIND = 0x1000
+EXCHANGE = "/proc/self/cwd"
+"""Path of the exchange in the kernel's own process, the same in each run."""
+FOLDER = "/folder"
+ROOT = Path("/mnt/root")
+"""Where the new root is put together; /mnt exists on every system."""
+START_S = 10
+"""Time of the kernel's clock at which the command starts. [s]
+
+It does not depend on how long the boot takes.
+"""
+CLOCK_MONOTONIC, TIMER_ABSTIME = 1, 1
+
+libc = ctypes.CDLL(None, use_errno=True)
+
+
+class Timespec(ctypes.Structure):
+    """struct timespec."""
+
+    _fields_ = (("tv_sec", ctypes.c_long), ("tv_nsec", ctypes.c_long))
+
+
+def main() -> None:
+    """Run the command; whatever happens, the machine is switched off."""
+    try:
+        mount("proc", "proc", "/proc")
+        mount("none", "hostfs", "/mnt", options=EXCHANGE)
+        task = json.loads(Path("/mnt/task.json").read_text())
+        for file in task["modules"]:
+            load(file)
+        make_root(task["folder"])
+        status = run(task)
+        if task["folder"]:
+            mount("none", "hostfs", "/mnt/below", options=f"{EXCHANGE}/folder/.")
+            copy_changes(Path("/mnt/folder-changes"), Path("/mnt/below"))
+        Path("/mnt/exchange/status").write_text(str(status))
+    except BaseException:
+        traceback.print_exc()
+    finally:
+        os.sync()
+        libc.reboot(POWER_OFF)
+
+
+def make_root(folder: str) -> None:
+    """Put together a root that may be written; `folder` is the host's path of the folder."""
+    mount("tmpfs", "tmpfs", "/mnt")
+    for name in ("changes", "work", "root", "exchange", "below", "folder-changes", "folder-work"):
+        Path("/mnt", name).mkdir()
+    mount("none", "hostfs", "/mnt/exchange", options=EXCHANGE)
+    mount_overlay("/", "/mnt/changes", "/mnt/work", ROOT)
+    for name in ("dev", "proc", "sys", "run", "exchange", FOLDER[1:]):
+        Path(ROOT, name).mkdir(exist_ok=True)
+    mount("proc", "proc", f"{ROOT}/proc")
+    mount("sysfs", "sysfs", f"{ROOT}/sys")
+    mount("devtmpfs", "devtmpfs", f"{ROOT}/dev")
+    for name in ("shm", "pts"):
+        Path(ROOT, "dev", name).mkdir(exist_ok=True)
+    mount("tmpfs", "tmpfs", f"{ROOT}/dev/shm")
+    mount("devpts", "devpts", f"{ROOT}/dev/pts")
+    mount("tmpfs", "tmpfs", f"{ROOT}/run")
+    mount("none", "hostfs", f"{ROOT}/exchange", options=EXCHANGE)
+    if folder:
+        mount("none", "hostfs", "/mnt/below", options=f"{EXCHANGE}/folder/.")
+        above = Path(ROOT, FOLDER[1:])
+        mount_overlay("/mnt/below", "/mnt/folder-changes", "/mnt/folder-work", above)
+        mount(str(above), "none", f"{ROOT}{folder}", flags=MS_BIND)
+
+
+def run(task: dict[str, Any]) -> int:
+    """Run the command at its fixed start and return its exit code, as a shell has it."""
+
+    def enter() -> None:
+        os.chroot(ROOT)
+        os.chdir(FOLDER)
+        start = Timespec(START_S, 0)
+        libc.clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, ctypes.byref(start), None)
+
+    with (
+        open("/mnt/exchange/stdout", "wb") as stdout,
+        open("/mnt/exchange/stderr", "wb") as stderr,
+    ):
+        done = subprocess.run(
+            task["argv"],
+            env=task["environment"],
+            stdin=subprocess.DEVNULL,
+            stdout=stdout,
+            stderr=stderr,
+            check=False,
+            preexec_fn=enter,
+        )
+    return done.returncode if done.returncode >= 0 else 128 - done.returncode
+
+
+def copy_changes(changes: Path, folder: Path) -> None:
+    """Copy what the command has changed in its folder; failures are listed in ``problems``."""
+    problems = []
+    for path in sorted(changes.rglob("*")):
+        target = folder / path.relative_to(changes)
+        try:
+            copy(path, target)
+        except OSError as error:
+            problems.append(f"{path.relative_to(changes)}: {error.strerror}")
+    Path("/mnt/exchange/problems").write_text("\n".join(problems))
+
+
+def copy(path: Path, target: Path) -> None:
+    """Copy one entry of the changes. Raises `OSError`."""
+    entry = path.lstat()
+    if stat.S_ISCHR(entry.st_mode) and entry.st_rdev == 0:  # overlayfs marks a removal in this way
+        remove(target)
+    elif path.is_symlink():
+        remove(target)
+        target.symlink_to(path.readlink())
+    elif path.is_dir():
+        if is_opaque(path):
+            remove(target)
+        target.mkdir(exist_ok=True)
+    elif path.is_file():
+        partial = target.with_name(f".{target.name}.lasthop")
+        shutil.copyfile(path, partial)
+        partial.chmod(stat.S_IMODE(entry.st_mode))
+        partial.replace(target)
+
+
+def remove(path: Path) -> None:
+    """Remove a file or a folder with its files, if it exists. Raises `OSError`."""
+    if path.is_dir() and not path.is_symlink():
+        shutil.rmtree(path)
+    else:
+        path.unlink(missing_ok=True)
+
+
+def is_opaque(folder: Path) -> bool:
+    """Return whether a folder has replaced another of the same name."""
+    try:
+        return os.getxattr(folder, "trusted.overlay.opaque") == b"y"
+    except OSError:
+        return False
+
+
+def mount_overlay(lower: str, upper: str, work: str, target: Path) -> None:
+    """Mount an overlay file system. Raises `OSError`."""
+    layers = f"lowerdir={lower},upperdir={upper},workdir={work}"
+    mount("overlay", "overlay", str(target), options=layers)
+
+
+def mount(source: str, kind: str, target: str, options: str = "", flags: int = 0) -> None:
+    """Mount a file system. Raises `OSError`."""
+    done = libc.mount(source.encode(), target.encode(), kind.encode(), flags, options.encode())
+    if done != 0:
+        number = ctypes.get_errno()
+        raise OSError(number, f"mount {kind}: {os.strerror(number)}", target)
+
+
+def load(file: str) -> None:
+    """Load a module of the kernel. Raises `OSError`."""
+    with open(file, "rb") as module:
+        if libc.syscall(FINIT_MODULE, module.fileno(), b"", 0) != 0:
+            number = ctypes.get_errno()
+            raise OSError(number, f"module: {os.strerror(number)}", file)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,54 @@
+"""A test of whether a kernel gives the same numbers in each run on this machine."""
+
+import hashlib
+import json
+import os
+import sys
+from pathlib import Path
+
+from lasthop import _core
+from lasthop.uml.boot import run
+from lasthop.uml.kernel import Kernel
+from lasthop.uml.store import cache_folder
+
+READINGS = """
+import os, time
+for number in range(20):
+    time.sleep(0.001 * number)
+    print(time.monotonic_ns(), time.time_ns(), os.urandom(4).hex())
+    if number % 5 == 0 and os.fork() == 0:
+        os._exit(0)
+"""
+"""Program that reads the clock and random numbers between sleeps and new processes."""
+
+
+def is_repeatable(kernel: Kernel) -> bool:
+    """Return whether two boots of a kernel read the same times and random numbers.
+
+    The outcome is stored by kernel, preloaded library, host kernel and processor.
+    """
+    file = cache_folder() / "uml" / f"{fingerprint(kernel)}.json"
+    try:
+        return bool(json.loads(file.read_text())["repeatable"])
+    except (OSError, ValueError, KeyError, TypeError):
+        pass
+    first, second = (run(kernel, [sys.executable, "-c", READINGS]) for _ in range(2))
+    outcome = first.status == 0 and (first.status, first.stdout) == (second.status, second.stdout)
+    try:
+        file.parent.mkdir(parents=True, exist_ok=True)
+        partial = file.with_name(f"{file.name}.{os.getpid()}")
+        partial.write_text(json.dumps({"repeatable": outcome}))
+        partial.replace(file)
+    except OSError:
+        pass  # The test is repeated at the next use.
+    return outcome
+
+
+def fingerprint(kernel: Kernel) -> str:
+    """Return a hash of kernel, preloaded library, host kernel and processor."""
+    with kernel.program.open("rb") as program:
+        parts = [hashlib.file_digest(program, "sha256").hexdigest()]
+    parts += [hashlib.sha256(_core.UML_PRELOAD).hexdigest(), os.uname().release]
+    lines = Path("/proc/cpuinfo").read_text().splitlines()
+    parts += sorted({line for line in lines if line.startswith(("model name", "flags"))})
+    return hashlib.sha256("\n".join(parts).encode()).hexdigest()[:32]

@@ -1,0 +1,49 @@
+"""The folder of kernels that `lasthop kernel build` has built."""
+
+import json
+import os
+from dataclasses import dataclass
+from pathlib import Path
+
+INFORMATION = "kernel.json"
+
+
+@dataclass(frozen=True)
+class BuiltKernel:
+    """A kernel that has been built."""
+
+    name: str
+    """Name of its folder: version and hash of configuration and source."""
+    program: Path
+    version: str
+    source: str
+    """Package of the source."""
+    built_at_s: float
+    """Time at which it was built, since 1970. [s]"""
+    processor_s: float
+    """Processor time of the build. [s]"""
+
+
+def cache_folder() -> Path:
+    """Return the user's folder of files that can be made again."""
+    return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "lasthop"
+
+
+def kernel_folder() -> Path:
+    """Return the folder that has a folder per built kernel."""
+    return cache_folder() / "kernels"
+
+
+def built_kernels() -> list[BuiltKernel]:
+    """Return the kernels that are complete, newest first."""
+    found = []
+    folder = kernel_folder()
+    for file in sorted(folder.glob(f"*/{INFORMATION}")) if folder.is_dir() else []:
+        try:
+            known = json.loads(file.read_text())
+            kernel = BuiltKernel(file.parent.name, file.parent / "linux", **known)
+        except (OSError, ValueError, TypeError):
+            continue
+        if kernel.program.exists():
+            found.append(kernel)
+    return sorted(found, key=lambda kernel: (-kernel.built_at_s, kernel.name))
