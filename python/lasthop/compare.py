@@ -92,7 +92,7 @@ class Row:
     ci95: float | None
     """Half width of the simulation's 95 % confidence interval."""
     emulated: float | None = None
-    """Value of the single run in real time; None without an emulation."""
+    """Value of the single emulation; None without an emulation."""
     measured: float | None = None
     """Mean value measured in a real network; None without a measurement."""
     measured_ci95: float | None = None
@@ -120,7 +120,7 @@ class Comparison:
     """Reason why the model refused, as a clause whose subject is "the scenario"; else None."""
     simulation: Result
     emulation: "Emulation | None" = None
-    """Answer of the emulation in real time, if it was asked for."""
+    """Answer of the emulation, if it was asked for."""
     measured: Measured | None = None
     """Measurements of a real network, matched with the scenario's flows."""
     loaded: "tuple[Row, ...] | None" = field(default=None, compare=False)
@@ -345,6 +345,7 @@ def compare(
     jobs: int | None = None,
     progress: ProgressCallback | None = None,
     emulate: bool = False,
+    virtual: bool = False,
     measured: Files | Measured = (),
     max_time_s: float = MAX_TIME_S,
     max_memory_bytes: float = MAX_MEMORY_BYTES,
@@ -365,8 +366,10 @@ def compare(
     replications, seed, settings, jobs, progress
         See `simulate`.
     emulate : bool
-        Whether to run the scenario also in real time with the TCP of Linux; see
+        Whether to run the scenario also with the TCP of Linux, in real time; see
         `lasthop.emulation.emulate`.
+    virtual : bool
+        Whether to run the scenario also with the TCP of Linux, in simulated time.
     measured : sequence of files or pairs, mapping, or Measured
         Measurements by flent or iperf3, or results of lasthop. A file without a name has the
         streams of the whole scenario. ``("laptop", FILE)``, or ``{"laptop": FILE}``, has the
@@ -411,7 +414,7 @@ def compare(
     threads_asked(jobs)
     checked = replaced(scenario, settings, replications=replications, seed=seed)
     beside = measurements(checked, measured)
-    if emulate:
+    if emulate or virtual:
         from lasthop.emulation.limits import check
 
         check(checked)
@@ -431,10 +434,11 @@ def compare(
     checked = sampled(checked, prediction)
     simulation = simulate(checked, jobs=jobs, progress=progress, max_memory_bytes=max_memory_bytes)
     emulation = None
-    if emulate:
-        from lasthop.emulation import emulate as in_real_time
+    if emulate or virtual:
+        from lasthop.emulation import emulate as run_emulation
 
-        emulation = in_real_time(checked, quiet=True)  # programs of the file print, too
+        # Programs of the file print, too.
+        emulation = run_emulation(checked, quiet=True, virtual=virtual)
     return Comparison(prediction, refusal, simulation, emulation, beside)
 
 

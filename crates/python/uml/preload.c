@@ -25,7 +25,7 @@
 
 #define EPOCH_S 1704067200ll	/* 2024-01-01, the date at which the simulated clock begins */
 #define READING_NS 100		/* how far a reading advances the clock: at 0, a loop that waits for the time never ends */
-#define FIRST_NS 1000000000ll
+#define FIRST_NS 1000000000ll	/* reading of the clock at the boot */
 #define XSTATE ((void *)0x202)	/* NT_X86_XSTATE of linux/elf.h */
 #define OLD_SETOPTIONS 21	/* PTRACE_OLDSETOPTIONS of asm/ptrace-abi.h */
 #define FOLDER "/proc/self/cwd/folder"	/* symbolic link in the directory in which the kernel is started */
@@ -85,7 +85,7 @@ int clock_gettime(clockid_t clock, struct timespec *time)
 	now_ns += READING_NS;
 	*time = as_timespec(now_ns);
 	if (clock == CLOCK_REALTIME)
-		time->tv_sec += EPOCH_S;
+		time->tv_sec += EPOCH_S - FIRST_NS / 1000000000;
 	if (due_ns != NONE && now_ns >= due_ns)
 		expire();
 	return 0;

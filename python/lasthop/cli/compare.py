@@ -104,6 +104,13 @@ def compare(
         bool,
         typer.Option("--emulate", help="Also run the scenario in real time with the TCP of Linux."),
     ] = False,
+    virtual: Annotated[
+        bool,
+        typer.Option(
+            "--virtual",
+            help="Also run the scenario in simulated time with the TCP of Linux, without root.",
+        ),
+    ] = False,
     measured: Annotated[
         list[str] | None,
         unset(
@@ -144,6 +151,7 @@ def compare(
             jobs=jobs,
             progress=progress,
             emulate=emulate,
+            virtual=virtual,
             measured=beside or (),
             max_time_s=max_time,
             max_memory_bytes=max_memory,

@@ -14,7 +14,9 @@ from lasthop.cli.footer import print_footer
 from lasthop.cli.options import (
     File,
     Json,
+    Seed,
     Settings,
+    cost_of_time,
     file_name,
     pairs,
     read_scenario,
@@ -24,7 +26,7 @@ from lasthop.cli.options import (
 )
 from lasthop.cli.picture import Plot, changed, picture_path, save_picture, tell
 from lasthop.cli.predict import print_warnings
-from lasthop.cli.progress import real_time_bar
+from lasthop.cli.progress import real_time_bar, share_bar
 from lasthop.cli.report import Anonymise, ReportFile, report_path, save_report
 from lasthop.cli.tables import print_answer
 from lasthop.display.delays import Delays
@@ -37,10 +39,10 @@ if TYPE_CHECKING:
     from lasthop.emulation.programs import Program
     from lasthop.scenario import Scenario
 
+LONGEST_S, MAX_PROCESSOR_S = 3600.0, 3600.0
+"""Defaults of --deadline and --max-time, those of `lasthop.emulation.emulate`. [s]"""
 WITH, LINK, TRACE = "--with", "--link", "--trace"
 MOST_RUNS = 1000
-BY_CTRL_C = 130
-"""Exit code of a program that SIGINT has ended; no further run begins then."""
 SYSCTL = ("--sysctl", "NAME=VALUE", "net.ipv4.tcp_sack=0")
 """An option of pairs, their form, an example."""
 WIDTHS = (20, 14, 20, 1)
@@ -68,12 +70,19 @@ def run_count(text: str) -> int:
     return whole_number(text, 1, MOST_RUNS, "a number of runs")
 
 
+def deadline_s(text: object) -> float:
+    """Read the value of --deadline. [s]"""
+    value = cost_of_time(text)
+    if value > LONGEST_S:
+        raise typer.BadParameter(f'"{text}" is longer than an hour')
+    return value
+
+
 Replications = Annotated[
     int | None,
     unset(
         "N",
-        "Run the scenario this many times in sequence, each time with another seed; by default "
-        "once.",
+        "Run the scenario this many times, each time with another seed; by default once.",
         parser=run_count,
     ),
 ]
@@ -130,6 +139,35 @@ Gro = Annotated[
     bool,
     typer.Option("--gro", help="Combine segments that arrive together at a host into one packet."),
 ]
+Virtual = Annotated[
+    bool,
+    typer.Option(
+        "--virtual",
+        help="Run in simulated time, in a user-mode Linux: without root, and the same numbers in "
+        "each run.",
+    ),
+]
+Deadline = Annotated[
+    float,
+    typer.Option(
+        "--deadline",
+        metavar="TIME",
+        help="End COMMAND after this time of the emulation.",
+        parser=deadline_s,
+        show_default="1h",
+    ),
+]
+MaxTime = Annotated[
+    float,
+    typer.Option(
+        "--max-time",
+        metavar="TIME",
+        help="With --virtual, refuse a run that would take more processor time, by an estimate "
+        "during the run.",
+        parser=cost_of_time,
+        show_default="1h",
+    ),
+]
 Places = Annotated[bool, typer.Option("--places", help="List the places with their addresses.")]
 
 
@@ -143,7 +181,11 @@ def emulate(
     link: Link = None,
     trace: Trace = None,
     uplink: Uplink = None,
+    virtual: Virtual = False,
+    seed: Seed = None,
     replications: Replications = None,
+    deadline: Deadline = LONGEST_S,
+    max_time: MaxTime = MAX_PROCESSOR_S,
     pcapng: Pcapng = None,
     sysctl: Sysctl = None,
     relays: Relays = False,
@@ -155,7 +197,10 @@ def emulate(
     anonymise: Anonymise = False,
     as_json: Json = False,
 ) -> int:
-    """Run a scenario in real time, with the real TCP of Linux between network namespaces.
+    """Run a scenario with the real TCP of Linux between network namespaces.
+
+    The scenario runs in real time, and needs root. With --virtual it runs in simulated time in a
+    user-mode Linux: it needs no root, and gives the same numbers in each run.
 
     The program starts when the warm-up is over. The run ends when the program ends, and the exit
     code of the program becomes that of the command.
@@ -167,7 +212,7 @@ def emulate(
     """
     from lasthop.emulation.limits import check_programs
 
-    scenario, ways = of_file_or_link(file, link, trace, settings)
+    scenario, ways = of_file_or_link(file, link, trace, settings, seed)
     if places:
         check_programs(scenario)
         print_places(scenario, ways, as_json)
@@ -179,7 +224,12 @@ def emulate(
         at = next((client for client, _ in ways.values()), None)
     if pcapng is not None:
         writable_file(pcapng, "--pcapng", file)
+    if virtual and shell is not None:
+        raise UserError(
+            "`--shell` and `--virtual` cannot be combined: simulated time does not wait for you"
+        )
     more = (
+        ("virtual", "yes" if virtual else None),
         ("link", link),
         ("trace", None if trace is None else " ".join(trace)),
         ("at", at if command else shell),
@@ -195,35 +245,31 @@ def emulate(
     beside = [beside_of(each) for each in others or []]
     count = replications or 1
     kernel = dict(pairs(sysctl or [], *SYSCTL))
-    from lasthop.emulation import emulate as run
-    from lasthop.emulation.repeat import together
+    from lasthop.emulation.replicate import replicate
 
-    runs = []
-    for number in range(count):
-        seed = {"seed": scenario["seed"] + number}
-        shown = nullcontext() if foreground else real_time_bar(f"emulating {number + 1}/{count}")
-        with shown as progress:
-            one = run(
-                scenario,
-                settings=seed,
-                progress=progress,
-                foreground=foreground,
-                others=beside,
-                quiet=as_json,
-                pcapng=pcapng if number == 0 else None,
-                ways=ways,
-                uplink=uplink,
-                sysctl=kernel,
-                relays=relays,
-                follow=follow or [],
-                gro=gro,
-            )
-            runs.append(one)
-        if one.exit_code == BY_CTRL_C:
-            break
-    emulation = together(runs)
+    title = f"emulating {count} times" if count > 1 else "emulating"
+    bar = share_bar(title, is_judged_late=True) if virtual else real_time_bar(title)
+    with nullcontext() if foreground else bar as progress:
+        emulation = replicate(
+            scenario,
+            count,
+            progress,
+            foreground=foreground,
+            others=beside,
+            quiet=as_json,
+            pcapng=pcapng,
+            ways=ways,
+            uplink=uplink,
+            sysctl=kernel,
+            relays=relays,
+            follow=follow or [],
+            gro=gro,
+            virtual=virtual,
+            deadline_s=deadline,
+            max_time_s=max_time,
+        )
     print_emulation(scenario, emulation, as_json)
-    print_captured(runs[0].captured)
+    print_captured(emulation.captured)
     if pcapng is not None:
         tell("capture", pcapng, as_json=as_json)
     save_picture(lambda: emulation.plot(), picture, as_json=as_json)
@@ -232,17 +278,22 @@ def emulate(
 
 
 def of_file_or_link(
-    file: str, words: str | None, traces: tuple[str, str] | None, settings: list[str] | None
+    file: str,
+    words: str | None,
+    traces: tuple[str, str] | None,
+    settings: list[str] | None,
+    seed: str | None,
 ) -> "tuple[Scenario, Ways]":
     """Return the scenario, and its flows that are paths of programs."""
     if words is None and traces is None:
-        return read_scenario(file, settings), {}
+        return read_scenario(file, settings, seed=seed), {}
     from lasthop.emulation.link import WAYS, link
 
     if file:
         option = TRACE if words is None else LINK
         raise UserError(f"`{option}` replaces FILE: {file}", "expected one of the two")
     replaced = pairs(settings or [], "--set", "PATH=VALUE", "tcp.mss=1000")
+    replaced += [] if seed is None else [("seed", seed)]
     return link(words or "", replaced, traces), WAYS
 
 
@@ -324,7 +375,7 @@ def print_emulation(scenario: "Scenario", emulation: "Emulation", as_json: bool)
         sys.stdout.write(emulation.to_json())
     else:
         runs = emulation.summary["replications"]
-        length = f"{emulation.summary['duration_s']:.3g} s in real time"
+        length = f"{emulation.summary['duration_s']:.3g} s in {emulation.clock}"
         if runs > 1:
             length = f"{runs} x {length}"
         if scenario["warmup_s"] > 0:

@@ -12,7 +12,7 @@ COMMANDS = {
     "simulate": "Simulate a scenario packet by packet.",
     "compare": "Predict and simulate, and compare the results.",
     "explain": "Explain a result and what helps, or a term.",
-    "emulate": "Run a scenario in real time with real TCP.",
+    "emulate": "Run a scenario with the real TCP of Linux.",
     "sweep": "Simulate a scenario at many settings.",
     "what-if": "Compare named cases with a scenario as it is.",
     "tune": "Find the best access parameters for an aim.",

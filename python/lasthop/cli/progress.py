@@ -41,6 +41,7 @@ def drawn(
     text: str = "",
     part: "Callable[P, tuple[float, float]] | None" = None,
     said: "Callable[P, str]" = lambda *_, **__: "",
+    is_judged_late: bool = False,
 ) -> Iterator[Callable[P, None] | None]:
     """Draw a bar with one task while the body runs; none with --quiet.
 
@@ -63,30 +64,37 @@ def drawn(
     said : callable, optional
         Returns the line for these values without a terminal; empty for none. Only the first is
         printed.
+    is_judged_late : bool
+        Whether the time before the first progress, such as that of a boot, is left out of the
+        estimate of the remaining time.
     """
     if is_quiet():
         yield None
         return
     if not sys.stderr.isatty():
-        yield None if part is None else announcing(label, part, said)
+        yield None if part is None else announcing(label, part, said, is_judged_late)
         return
     bar = new_bar(label, title=title, counted=counted, text=text, paced=part is not None)
     with bar:
         try:
-            yield partial(show, bar) if part is None else paced(bar, show, part)
+            yield partial(show, bar) if part is None else paced(bar, show, part, is_judged_late)
         finally:
             forget(bar)
 
 
 def announcing(
-    label: str, part: Callable[P, tuple[float, float]], said: Callable[P, str]
+    label: str,
+    part: Callable[P, tuple[float, float]],
+    said: Callable[P, str],
+    is_judged_late: bool,
 ) -> Callable[P, None]:
     """Return a callback that prints the remaining time, until `said` returns a line."""
-    announcer = Announcer(label)
+    announcer = None if is_judged_late else Announcer(label)
     has_said = False
 
     def hear(*values: P.args, **named: P.kwargs) -> None:
-        nonlocal has_said
+        nonlocal announcer, has_said
+        announcer = announcer or Announcer(label)
         line = said(*values, **named)
         if line and not has_said:
             has_said = True
@@ -101,11 +109,14 @@ def paced(
     bar: "Bar",
     show: "Callable[Concatenate[Bar, P], None]",
     part: Callable[P, tuple[float, float]],
+    is_judged_late: bool,
 ) -> Callable[P, None]:
     """Return a callback that shows values and the remaining time."""
-    pace = Pace()
+    pace = None if is_judged_late else Pace()
 
     def hear(*values: P.args, **named: P.kwargs) -> None:
+        nonlocal pace
+        pace = pace or Pace()
         rest = pace.judge(*part(*values, **named))
         if rest is not None:
             clock = str(timedelta(seconds=ceil(rest.left_s)))
@@ -237,9 +248,13 @@ def stage_bar() -> "AbstractContextManager[StageCallback | None]":
     )
 
 
-def share_bar(label: str) -> AbstractContextManager[Callable[[float, float], None] | None]:
+def share_bar(
+    label: str, *, is_judged_late: bool = False
+) -> AbstractContextManager[Callable[[float, float], None] | None]:
     """Draw the part of the simulated time that is done, with the remaining time."""
-    return drawn(label, show_part, part=lambda done, total: (done, total))
+    return drawn(
+        label, show_part, part=lambda done, total: (done, total), is_judged_late=is_judged_late
+    )
 
 
 def show_part(bar: "Bar", done: float, total: float) -> None:

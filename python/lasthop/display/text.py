@@ -60,7 +60,7 @@ def emulation_text(emulation: "Emulation") -> str:
     """Return an emulation's text, as that of a simulation."""
     count, span_s = emulation.summary["replications"], emulation.summary["duration_s"]
     runs = f"{count} x {span_s:.3g} s" if count > 1 else f"{span_s:.3g} s"
-    return _text("Emulation", emulation, f"{runs} in real time")
+    return _text("Emulation", emulation, f"{runs} in {emulation.clock}")
 
 
 def comparison_text(comparison: "Comparison") -> str:

@@ -51,6 +51,10 @@ Watch = Callable[[Places, Sequence[Driven]], contextlib.AbstractContextManager[o
 """Context of a run, made from its places and flows."""
 
 
+BY_DEADLINE = 124
+"""Exit code of a program that the deadline has ended, as that of timeout(1)."""
+
+
 def unwatched(_places: Places, _flows: Sequence[Driven]) -> contextlib.AbstractContextManager[None]:
     """Return a context without effect."""
     return contextlib.nullcontext()
@@ -65,6 +69,8 @@ class Emulation(Answer):
     intervals = False
     exit_code: int | None = None
     """Exit code of the foreground program; None without one."""
+    is_cut: bool = False
+    """Whether the deadline has ended the foreground program."""
     left_out: int = 0
     """Number of items that not all of several runs have, such as connections of programs."""
     refused_law: str | None = None
@@ -94,6 +100,10 @@ class Emulation(Answer):
                 f"programs use this machine's congestion control, not {self.refused_law}, which "
                 "users may not select: add it to net.ipv4.tcp_allowed_congestion_control"
             )
+        if self.is_cut:
+            found.append(
+                f"the program had not ended after {self.summary['duration_s']:g} s, and was ended"
+            )
         if self.left_out:
             found.append(
                 f"{self.left_out} connections of programs are not in every run, and are left out"
@@ -111,6 +121,13 @@ class Emulation(Answer):
     def is_simulated_time(self) -> bool:
         """Whether the emulation ran in simulated time."""
         return bool(self.summary.get("time") == SIMULATED)
+
+    @property
+    def clock(self) -> str:
+        """Words for the time in which the emulation ran, such as ``real time``."""
+        if not self.is_simulated_time:
+            return "real time"
+        return f"simulated time, Linux {self.summary['kernel']}"
 
     @property
     def lateness_p99_s(self) -> float | None:
@@ -217,7 +234,8 @@ def emulate(
         Whether the emulation runs in simulated time. The seed of the scenario then decides all
         randomness of the kernel, too.
     deadline_s : float
-        Time after which `foreground` is ended if it has not ended by itself. [s]
+        Time after which `foreground` is ended if it has not ended by itself; its exit code is then
+        124. [s]
     max_time_s : float
         Largest processor time of an emulation in simulated time, by an estimate during the run. [s]
 
@@ -314,6 +332,8 @@ def carry_out(
         )
         answer.with_excess = {name: None for name, each in lost.items() if each is None}
         answer.exit_code = programs.exit_code
+        if request.foreground is not None and programs.exit_code is None:
+            answer.exit_code, answer.is_cut = BY_DEADLINE, True
         answer.followed = request.follow
         answer.refused_law = None if is_preferred else law
         answer.captured = captured

@@ -40,7 +40,7 @@ CAN_FOLLOW = ("initial_rto", "initial_window")
 """Those of them that it can be made to follow."""
 
 LONGEST_S = 3600.0
-"""Longest emulation; it takes as long as it lasts. [s]"""
+"""Longest emulation. [s]"""
 
 MOST_STATIONS = 1000
 MOST_FLOWS = 4000
@@ -63,7 +63,7 @@ def check(scenario: Scenario) -> None:
     for what in _refused(with_users(scenario)):
         raise UserError(
             f"{scenario.source}: {what}",
-            "simulate it instead: a simulation does not need real time",
+            "simulate it instead: lasthop simulate",
         )
 
 
@@ -97,7 +97,7 @@ def check_programs(scenario: Scenario) -> None:
 def _refused(scenario: Typed) -> Iterator[str]:
     duration_s, flows = scenario.duration_s, scenario.flows
     if duration_s > LONGEST_S:
-        yield f"`duration`: {duration_s:g} s of real time; expected up to {LONGEST_S:g} s"
+        yield f"`duration`: {duration_s:g} s; an emulation lasts up to {LONGEST_S:g} s"
     if len(scenario.stations) > MOST_STATIONS:
         yield f"{len(scenario.stations)} stations; the emulator supports up to {MOST_STATIONS}"
     if len(flows) > MOST_FLOWS:

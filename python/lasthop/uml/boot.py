@@ -233,7 +233,7 @@ def wait(
                 raise UmlError(
                     f"the run has used {processor_s:.0f} s of processor time; the limit is "
                     f"{max_processor_s:g} s",
-                    "a program that never sleeps stops the simulated clock; --max-cpu sets the "
+                    "a program that never sleeps stops the simulated clock; --max-time sets the "
                     "limit",
                 )
         ended = process.poll() is not None
@@ -253,10 +253,10 @@ def session_processor_s(session: int) -> float:
 
 def processes(session: int) -> Iterator[list[str]]:
     """Yield the fields of ``/proc/PID/stat``, from the state on, of each process of a session."""
-    for entry in os.scandir("/proc"):
-        if entry.name.isdigit():
+    for name in os.listdir("/proc"):
+        if name.isdigit():
             with suppress(OSError):
-                fields = Path(entry.path, "stat").read_text().rpartition(")")[2].split()
+                fields = Path("/proc", name, "stat").read_text().rpartition(")")[2].split()
                 if int(fields[3]) == session:
                     yield fields
 

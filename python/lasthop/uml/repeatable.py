@@ -4,6 +4,7 @@ import hashlib
 import json
 import os
 import sys
+import threading
 from pathlib import Path
 
 from lasthop import _core
@@ -11,6 +12,7 @@ from lasthop.uml.boot import run
 from lasthop.uml.kernel import Kernel
 from lasthop.uml.store import cache_folder
 
+TESTING = threading.Lock()
 READINGS = """
 import os, time
 for number in range(20):
@@ -27,7 +29,12 @@ def is_repeatable(kernel: Kernel) -> bool:
 
     The outcome is stored by kernel, preloaded library, host kernel and processor.
     """
-    file = cache_folder() / "uml" / f"{fingerprint(kernel)}.json"
+    with TESTING:
+        return outcome_of(kernel, cache_folder() / "uml" / f"{fingerprint(kernel)}.json")
+
+
+def outcome_of(kernel: Kernel, file: Path) -> bool:
+    """Return the outcome that a file stores; test the kernel if it has none."""
     try:
         return bool(json.loads(file.read_text())["repeatable"])
     except (OSError, ValueError, KeyError, TypeError):

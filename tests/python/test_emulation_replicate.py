@@ -4,7 +4,7 @@ from typing import Any
 
 import lasthop as lh
 from lasthop.emulation import Emulation
-from lasthop.emulation.repeat import together
+from lasthop.emulation.replicate import together
 
 CELL = lh.Scenario(
     {

@@ -1,0 +1,157 @@
+"""Several runs of an emulation with other seeds as one answer: means with their intervals."""
+
+import os
+import threading
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from statistics import fmean
+from typing import Any
+
+from lasthop.emulation.emulate import Emulation, Progress, emulate
+from lasthop.estimates import Estimate
+from lasthop.scenario import Scenario
+
+Item = dict[str, Any]
+Key = tuple[str, str, int]
+
+BY_CTRL_C = 130
+"""Exit code of a program that SIGINT has ended; no further run begins then."""
+
+
+def replicate(
+    scenario: Scenario,
+    count: int,
+    progress: Progress | None = None,
+    *,
+    pcapng: Path | None = None,
+    virtual: bool = False,
+    **options: Any,
+) -> Emulation:
+    """Emulate a scenario several times, each time with the next seed.
+
+    Runs in real time follow one another. Runs in simulated time use all processors, unless a
+    program runs in the foreground.
+
+    Parameters
+    ----------
+    scenario : Scenario
+    count : int
+        Number of runs.
+    progress : callable, optional
+        Called with the emulated time that has passed and the duration of all runs. [s]
+    pcapng : path, optional
+        File for the frames of the first run.
+    virtual : bool
+        Whether the runs are in simulated time.
+    options
+        Further arguments of `emulate`.
+
+    Raises
+    ------
+    ScenarioError, UserError, KeyboardInterrupt
+        As `emulate`; the other runs end.
+    """
+    duration_s = scenario.typed.duration_s
+    passed_s = [0.0] * count
+    is_stopped = threading.Event()
+
+    def run(number: int) -> Emulation:
+        def report(now_s: float, _duration_s: float) -> None:
+            if is_stopped.is_set():
+                raise KeyboardInterrupt
+            passed_s[number] = now_s
+            if progress is not None:
+                progress(sum(passed_s), count * duration_s)
+
+        return emulate(
+            scenario,
+            settings={"seed": scenario["seed"] + number},
+            progress=report,
+            pcapng=pcapng if number == 0 else None,
+            virtual=virtual,
+            **options,
+        )
+
+    if virtual and count > 1 and options.get("foreground") is None:
+        with ThreadPoolExecutor(min(count, len(os.sched_getaffinity(0)))) as pool:
+            futures = [pool.submit(run, number) for number in range(count)]
+            try:
+                return together([future.result() for future in futures])
+            except BaseException:
+                is_stopped.set()
+                for future in futures:
+                    future.cancel()
+                raise
+    runs: list[Emulation] = []
+    while len(runs) < count and (not runs or runs[-1].exit_code != BY_CTRL_C):
+        runs.append(run(len(runs)))
+    return together(runs)
+
+
+def together(runs: Sequence[Emulation]) -> Emulation:
+    """One answer of several runs of a scenario with other seeds; the exit code is the first that is
+    not 0. What some run does not have has no estimate.
+    """
+    first = runs[0]
+    if len(runs) == 1:
+        return first
+    summaries = [run.summary for run in runs]
+    lengths_s = [float(summary["duration_s"]) for summary in summaries]
+    summary = dict(first.summary) | {"replications": len(runs), "duration_s": fmean(lengths_s)}
+    if "repeatable" in summary:
+        summary["repeatable"] = all(each["repeatable"] for each in summaries)
+    left_out: set[Key] = set()
+    for name, items in first.summary.items():
+        if isinstance(items, list):
+            lists = [keyed(each.get(name, [])) for each in summaries]
+            shared = common(lists)
+            summary[name] = [of_items([each[key] for each in lists]) for key in shared]
+            left_out |= {key for each in lists for key in each} - set(shared)
+    answer = Emulation(summary, first.scenario)
+    answer.intervals = True
+    answer.left_out = len(left_out)
+    answer.followed, answer.refused_law = first.followed, first.refused_law
+    answer.captured = first.captured
+    answer.with_excess = {name: None for run in runs for name in run.with_excess}
+    codes = [run.exit_code for run in runs if run.exit_code is not None]
+    answer.exit_code = next((code for code in codes if code != 0), 0) if codes else None
+    return answer
+
+
+def keyed(items: Iterable[Item]) -> dict[Key, Item]:
+    """Items by what makes them the same in several runs: the name, and of a program's connections
+    what they are and the how-manieth.
+    """
+    found: dict[Key, Item] = {}
+    count: Counter[tuple[str, str]] = Counter()
+    for item in items:
+        if "traffic" in item:
+            what = item["name"].rpartition("/")[0], item["traffic"]
+            count[what] += 1
+            found[*what, count[what]] = item
+        else:
+            found[item["name"], "", 0] = item
+    return found
+
+
+def common(lists: Sequence[Mapping[Key, Item]]) -> list[Key]:
+    """What all runs have, in the order of the first."""
+    return [key for key in lists[0] if all(key in each for each in lists)]
+
+
+def of_items(same: Sequence[Item]) -> Item:
+    """An item with its estimates over all runs; ports of clients are those of one run, and go."""
+    return {
+        key: Estimate.of([one[key]["mean"] for one in same]).to_dict()
+        if is_estimate(value)
+        else value
+        for key, value in same[0].items()
+        if key != "connection" and (not is_estimate(value) or all(key in one for one in same))
+    }
+
+
+def is_estimate(value: object) -> bool:
+    """Whether a value of an item is measured."""
+    return isinstance(value, Mapping)

@@ -1,0 +1,154 @@
+"""Emulations in simulated time: the same bytes in each run, files, programs, limits, clean-up."""
+
+import os
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+import pytest
+
+import lasthop as lh
+from lasthop.emulation.programs import Program
+from lasthop.errors import UserError
+from lasthop.uml.boot import PREFIX, Ended, run
+from lasthop.uml.kernel import find_kernel
+from lasthop.uml.repeatable import is_repeatable
+
+pytestmark = pytest.mark.usefixtures("self_tested")
+
+SCENARIO = {
+    "name": "two stations",
+    "seed": 3,
+    "warmup": "0.5 s",
+    "duration": "3 s",
+    "cell": {"phy": "802.11g", "ap_queue": 50},
+    "tcp": {"congestion": "cubic"},
+    "station": {"one": {"download": 1}, "two": {}},
+}
+COMMAND = "pwd; cat read; echo printed >&2; date; echo written > new; rm read; exit 3"
+MAX_PROCESSOR_S = 60.0
+ENDLESS = ["sh", "-c", "while :; do :; done"]
+
+
+@pytest.fixture(scope="module")
+def self_tested(user_mode: None) -> bool:
+    """Test once whether the kernel repeats its runs; the outcome is stored."""
+    return is_repeatable(find_kernel())
+
+
+@pytest.fixture
+def temporary(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A folder in which all exchange folders of this test are."""
+    folder = tmp_path / "exchanges"
+    folder.mkdir()
+    monkeypatch.setattr(tempfile, "tempdir", str(folder))
+    return folder
+
+
+def processes_in(folder: Path) -> list[int]:
+    """Return the processes whose working directory is in a folder."""
+    found = []
+    for path in Path("/proc").glob("[0-9]*"):
+        try:
+            if folder in Path(os.readlink(path / "cwd")).parents:
+                found.append(int(path.name))
+        except OSError:
+            continue
+    return found
+
+
+def emulated_in(folder: Path, monkeypatch: pytest.MonkeyPatch) -> lh.Emulation:
+    """Emulate the scenario with a program, from a new folder."""
+    folder.mkdir()
+    (folder / "read").write_text("input\n")
+    monkeypatch.chdir(folder)
+    program = Program.of_shell("two", f"ping -c 2 -i 0.2 server; {COMMAND}")
+    return lh.emulate(SCENARIO, virtual=True, foreground=program, max_time_s=MAX_PROCESSOR_S)
+
+
+def test_a_program_runs_and_its_folder_has_what_it_wrote(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    emulation = emulated_in(tmp_path / "folder", monkeypatch)
+    printed = capfd.readouterr()
+    assert emulation.summary["time"] == "simulated"
+    assert emulation.summary["repeatable"] is True
+    assert emulation.summary["kernel"] == find_kernel().version
+    assert emulation.exit_code == 3
+    assert "2 packets transmitted, 2 received" in printed.out
+    assert "/folder\ninput\nMon Jan  1 00:01:0" in printed.out
+    assert "printed\n" in printed.err
+    assert "real time" not in repr(emulation)
+    assert [path.name for path in (tmp_path / "folder").iterdir()] == ["new"]
+    assert (tmp_path / "folder" / "new").read_text() == "written\n"
+
+
+@pytest.mark.slow
+def test_two_runs_in_two_folders_have_the_same_bytes(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    first = emulated_in(tmp_path / "a", monkeypatch)
+    printed = capfd.readouterr()
+    second = emulated_in(tmp_path / "another folder, with a longer name", monkeypatch)
+    assert capfd.readouterr() == printed
+    assert first.to_json() == second.to_json()
+
+
+def test_another_seed_gives_another_run_and_reads_other_random_numbers() -> None:
+    command = ["sh", "-c", "head -c 8 /dev/urandom | od -x; date +%s.%N"]
+    outputs = [run(find_kernel(), command, seed=seed).stdout.split() for seed in (1, 2)]
+    assert outputs[0][1:5] != outputs[1][1:5]
+    assert outputs[0][-1][:12] == outputs[1][-1][:12] == "1704067210.0"
+
+
+def test_a_program_that_never_sleeps_is_ended(temporary: Path) -> None:
+    with pytest.raises(UserError, match=r"has used 2 s of processor time; the limit is 1\.8 s"):
+        run(find_kernel(), ENDLESS, max_processor_s=1.8)
+    assert processes_in(temporary) == []
+    assert list(temporary.iterdir()) == []
+
+
+def test_a_killed_caller_leaves_nothing(temporary: Path) -> None:
+    script = (
+        "import tempfile\n"
+        "from lasthop.uml.boot import run\n"
+        "from lasthop.uml.kernel import find_kernel\n"
+        f"tempfile.tempdir = {str(temporary)!r}\n"
+        f"run(find_kernel(), {ENDLESS!r})\n"
+    )
+    caller = subprocess.Popen([sys.executable, "-c", script])
+    until_s = time.monotonic() + MAX_PROCESSOR_S
+    while len(processes_in(temporary)) < 2:
+        assert time.monotonic() < until_s
+        time.sleep(0.02)
+    caller.send_signal(signal.SIGKILL)
+    caller.wait()
+    while processes_in(temporary) or list(temporary.glob(f"{PREFIX}*")):
+        assert time.monotonic() < until_s
+        time.sleep(0.02)
+
+
+def test_a_folder_that_was_left_over_is_removed_at_the_next_start(temporary: Path) -> None:
+    left_over = temporary / f"{PREFIX}left"
+    left_over.mkdir()
+    (left_over / "lock").touch()
+    ended = run(find_kernel(), ["true"])
+    assert isinstance(ended, Ended)
+    assert not left_over.exists()
+
+
+@pytest.mark.parametrize(
+    ("changes", "options", "message"),
+    [
+        ({}, {"uplink": "eth0", "foreground": Program("two", ["true"])}, "uplink='eth0'"),
+        ({"tcp": {"congestion": "compound"}}, {}, "congestion compound: not supported"),
+    ],
+)
+def test_options_that_need_the_outside_or_bpf_are_refused(
+    changes: dict[str, object], options: dict[str, object], message: str
+) -> None:
+    with pytest.raises(UserError, match=message):
+        lh.emulate({**SCENARIO, **changes}, virtual=True, **options)
