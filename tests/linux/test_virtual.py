@@ -7,6 +7,7 @@ import sys
 import tempfile
 import time
 from pathlib import Path
+from random import Random
 
 import pytest
 
@@ -129,6 +130,33 @@ def test_a_killed_caller_leaves_nothing(temporary: Path) -> None:
     while processes_in(temporary) or list(temporary.glob(f"{PREFIX}*")):
         assert time.monotonic() < until_s
         time.sleep(0.02)
+
+
+def state_of_host(temporary: Path) -> tuple[list[int], list[Path], list[str]]:
+    """Return processes, files and mounts that a run could leave."""
+    files = [*temporary.iterdir(), *Path("/dev/shm").glob("vm_file*")]
+    return processes_in(temporary), files, Path("/proc/mounts").read_text().splitlines()
+
+
+@pytest.mark.slow
+def test_after_a_kill_at_any_moment_the_next_start_leaves_nothing(
+    temporary: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(temporary.parent)
+    random = Random(int(os.environ.get("SEED", "1")))
+    script = (
+        "import tempfile, lasthop as lh\n"
+        f"tempfile.tempdir = {str(temporary)!r}\n"
+        f"lh.emulate({SCENARIO!r}, virtual=True)\n"
+    )
+    mounts = state_of_host(temporary)[2]
+    for _ in range(20):
+        caller = subprocess.Popen([sys.executable, "-c", script])
+        time.sleep(random.uniform(0.3, 6.0))
+        caller.kill()
+        caller.wait()
+        assert run(find_kernel(), ["true"]).status == 0
+        assert state_of_host(temporary) == ([], [], mounts)
 
 
 def test_a_folder_that_was_left_over_is_removed_at_the_next_start(temporary: Path) -> None:

@@ -1,0 +1,186 @@
+"""Are emulations in simulated time the same bytes in each run, and what do they cost?
+
+    python bench/virtual.py                 all examples that can be emulated; an hour, as root
+    python bench/virtual.py --only seven    examples whose names match
+    python bench/virtual.py --cost          only the processor time of one example
+
+Runs differ in the user, the folder and the load of the machine. Each run of an example must print
+the same bytes. A line per run is kept in bench/out/virtual.jsonl.
+"""
+
+import argparse
+import hashlib
+import itertools
+import os
+import re
+import resource
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import asdict, dataclass
+from pathlib import Path
+
+from measure import require_release_build
+from runs import OUT, Runs
+
+from lasthop.uml.kernel import find_kernel
+
+EXAMPLES = Path(__file__).resolve().parent.parent / "examples"
+SETTINGS = ("duration=10s", "replications=1")
+WARMUP = "warmup=2s"
+"""Setting of examples whose own warm-up is longer than these runs."""
+MOST_REPEATED = ("seven-downloads.toml", "hotspot.toml", "calls.toml")
+USERS = (65534, 64321)
+"""Two users without rights; neither needs an account."""
+FOLDERS = ("a", "a much longer name/with a folder in it")
+LOADS = (0, 8)
+"""Numbers of busy loops beside a run."""
+BUSY = "while :; do :; done"
+COST = ("seven-downloads.toml", "duration=20s", "replications=1")
+MAX_COST_S = 15.0
+"""Claim: processor time of the example, boot included, after the self-test. [s]"""
+
+
+@dataclass(frozen=True)
+class Condition:
+    """What differs between runs of an example."""
+
+    user: int
+    folder: str
+    busy_loops: int
+
+
+EVERY = tuple(Condition(*each) for each in itertools.product(USERS, FOLDERS, LOADS))
+TEN = (*EVERY, EVERY[0], EVERY[-1])
+TWO = (EVERY[0], EVERY[-1])
+
+
+@dataclass(frozen=True)
+class Printed:
+    """What a run has printed."""
+
+    exit_code: int
+    sha256: str
+    error: str
+    processor_s: float
+
+
+@contextmanager
+def busy(loops: int) -> Iterator[None]:
+    """Keep the machine busy with this many loops."""
+    processes = [subprocess.Popen(["sh", "-c", BUSY]) for _ in range(loops)]
+    try:
+        yield
+    finally:
+        for process in processes:
+            process.kill()
+            process.wait()
+
+
+def run(example: str, condition: Condition, *settings: str) -> Printed:
+    """Emulate an example as a user, in a folder, on a machine with this load."""
+    with tempfile.TemporaryDirectory(prefix="bench-virtual-") as home:
+        folder = Path(home, condition.folder)
+        folder.mkdir(parents=True)
+        shutil.copytree(EXAMPLES, folder, dirs_exist_ok=True)
+        for path in (Path(home), *Path(home).rglob("*")):
+            os.chown(path, condition.user, condition.user)
+        command = [sys.executable, "-m", "lasthop", "emulate", example, "--virtual", "--json", "-q"]
+        for setting in settings:
+            command += ["--set", setting]
+        before_s = children_s()
+        with busy(condition.busy_loops):
+            done = subprocess.run(
+                [*as_user(condition.user), *command],
+                cwd=folder,
+                env={**os.environ, "HOME": home, "XDG_CACHE_HOME": f"{home}/cache"},
+                capture_output=True,
+                check=False,
+            )
+            processor_s = children_s() - before_s
+        digest = hashlib.sha256(done.stdout).hexdigest()
+        return Printed(done.returncode, digest, done.stderr.decode(), round(processor_s, 2))
+
+
+def as_user(user: int) -> list[str]:
+    """Return the beginning of a command that runs as a user without rights."""
+    return ["setpriv", f"--reuid={user}", f"--regid={user}", "--clear-groups"]
+
+
+def children_s() -> float:
+    """Return the processor time of all processes that have ended. [s]"""
+    used = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return used.ru_utime + used.ru_stime
+
+
+def settings_of(example: str) -> tuple[str, ...]:
+    """Return the settings of an example's runs."""
+    text = (EXAMPLES / example).read_text()
+    warmup = re.search(r'^warmup = "(\d+) s"', text, re.MULTILINE)
+    return (*SETTINGS, WARMUP) if warmup and int(warmup[1]) >= 10 else SETTINGS
+
+
+def compare_runs(example: str, conditions: tuple[Condition, ...], runs: Runs) -> bool:
+    """Run an example under each condition; return whether all runs print the same."""
+    printed = []
+    for number, condition in enumerate(conditions):
+        seen = run(example, condition, *settings_of(example))
+        if seen.exit_code == 2:
+            print(f"{example}: not emulated: {seen.error.splitlines()[0]}", flush=True)
+            return True
+        runs.add(f"{example} {number}", {**asdict(condition), **asdict(seen)})
+        printed.append((seen.exit_code, seen.sha256))
+    is_same = len(set(printed)) == 1 and printed[0][0] == 0
+    verdict = "the same bytes" if is_same else f"DIFFERENT: {len(set(printed))} outputs"
+    print(f"{example}: {len(printed)} runs, {verdict} ({printed[0][1][:12]})", flush=True)
+    return is_same
+
+
+def check_cost() -> bool:
+    """Print the processor time of the example of the claim; return whether the claim holds."""
+    example, *settings = COST
+    with tempfile.TemporaryDirectory() as cache:
+        environment = {**os.environ, "XDG_CACHE_HOME": cache}
+        command = [sys.executable, "-m", "lasthop", "emulate", str(EXAMPLES / example), "--virtual"]
+        for setting in settings:
+            command += ["--set", setting]
+        costs = []
+        for _ in range(4):
+            before_s = children_s()
+            subprocess.run(command, env=environment, check=True, capture_output=True)
+            costs.append(children_s() - before_s)
+    first, *later = costs
+    cost_s = sorted(later)[1]
+    print(
+        f"{example} ({', '.join(settings)}): {cost_s:.1f} s of processor time "
+        f"({min(later):.1f} to {max(later):.1f}), the first run with the self-test {first:.1f} s; "
+        f"claim: at most {MAX_COST_S:g} s"
+    )
+    return cost_s <= MAX_COST_S
+
+
+def main() -> int:
+    """Run what is asked for; the exit code is 1 if an aim is missed."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--only", default="", metavar="PATTERN", help="examples that match")
+    parser.add_argument("--cost", action="store_true", help="only the processor time")
+    options = parser.parse_args()
+    require_release_build()
+    kernel = find_kernel()
+    print(f"{kernel.program}: Linux {kernel.version}", flush=True)
+    aims = [check_cost()]
+    if not options.cost:
+        runs = Runs(OUT / f"virtual-{int(time.time())}.jsonl")
+        for path in sorted(EXAMPLES.glob("*.toml")):
+            if re.search(options.only, path.name):
+                conditions = TEN if path.name in MOST_REPEATED else TWO
+                aims.append(compare_runs(path.name, conditions, runs))
+    return 0 if all(aims) else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())
