@@ -1,4 +1,4 @@
-"""A scenario in real time: the engine's cell between network namespaces with real TCP."""
+"""A scenario with the TCP of Linux: the engine's network between network namespaces."""
 
 from lasthop.emulation.emulate import Emulation, emulate
 

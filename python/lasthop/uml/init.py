@@ -28,6 +28,7 @@ EXCHANGE = "/proc/self/cwd"
 FOLDER = "/folder"
 ROOT = Path("/mnt/root")
 """Where the new root is put together; /mnt exists on every system."""
+PROBLEMS = Path("/mnt/exchange/problems")
 START_S = 10
 """Time of the kernel's clock at which the command starts. [s]
 
@@ -124,7 +125,7 @@ def copy_changes(changes: Path, folder: Path) -> None:
             copy(path, target)
         except OSError as error:
             problems.append(f"{path.relative_to(changes)}: {error.strerror}")
-    Path("/mnt/exchange/problems").write_text("\n".join(problems))
+    PROBLEMS.write_text("\n".join(problems))
 
 
 def copy(path: Path, target: Path) -> None:

@@ -1,0 +1,154 @@
+"""User-mode Linux without a boot: which kernel is used, what is refused, what is copied."""
+
+import os
+import stat
+from io import BytesIO, TextIOWrapper
+from pathlib import Path
+
+import pytest
+
+import lasthop as lh
+from lasthop.emulation import virtual
+from lasthop.emulation.request import Request
+from lasthop.errors import UserError
+from lasthop.uml import boot, init, kernel, store
+from lasthop.uml.boot import State
+
+NEEDED = "".join(f"CONFIG_{name}=y\n" for name in ("UML", *kernel.NEEDED))
+
+
+@pytest.fixture(autouse=True)
+def nothing_installed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    monkeypatch.delenv(kernel.VARIABLE, raising=False)
+    monkeypatch.setattr(kernel.shutil, "which", lambda program: None)
+
+
+def program(path: Path, version: str = "6.1.176", configuration: str = NEEDED) -> Path:
+    """Write a program that prints a version and a configuration, as a kernel does."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(
+        f'#!/bin/sh\ncase $1 in --version) echo {version};; *) cat << "e"\n{configuration}e\nesac\n'
+    )
+    path.chmod(0o755)
+    return path
+
+
+def test_without_a_kernel_the_package_is_named() -> None:
+    with pytest.raises(UserError, match="no user-mode Linux found") as refused:
+        kernel.find_kernel()
+    assert "apt install user-mode-linux" in str(refused.value.hint)
+
+
+def test_the_variable_is_first_then_the_newest_built_kernel_then_the_package(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    installed = program(tmp_path / "linux.uml")
+    monkeypatch.setattr(kernel.shutil, "which", lambda _: str(installed))
+    assert kernel.find_kernel().version == "6.1.176"
+    for name, built_at_s in (("old", 1.0), ("new", 2.0)):
+        folder = store.kernel_folder() / name
+        program(folder / "linux", f"6.12-{name}")
+        (folder / store.INFORMATION).write_text(
+            f'{{"version": "6.12-{name}", "source": "linux-source-6.12", '
+            f'"built_at_s": {built_at_s}, "processor_s": 700.0}}'
+        )
+    assert kernel.find_kernel().version == "6.12-new"
+    monkeypatch.setenv(kernel.VARIABLE, str(program(tmp_path / "mine", "7.0")))
+    assert kernel.find_kernel().version == "7.0"
+
+
+@pytest.mark.parametrize("content", ["#!/bin/sh\nexit 1\n", "#!/bin/sh\necho hello\n", ""])
+def test_another_program_is_refused(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, content: str
+) -> None:
+    path = tmp_path / "other"
+    path.write_text(content)
+    path.chmod(0o755)
+    monkeypatch.setenv(kernel.VARIABLE, str(path))
+    with pytest.raises(UserError, match=f"^LASTHOP_UML={path}: {path}: "):
+        kernel.find_kernel()
+
+
+def test_a_kernel_without_a_needed_part_is_refused(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    lacking = NEEDED.replace("CONFIG_TUN=y\n", "# CONFIG_TUN is not set\n")
+    monkeypatch.setenv(kernel.VARIABLE, str(program(tmp_path / "k", configuration=lacking)))
+    with pytest.raises(UserError, match=r"Linux 6\.1\.176 lacks CONFIG_TUN"):
+        kernel.find_kernel()
+
+
+def test_changes_are_copied_and_removals_are_repeated(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    changes, folder = tmp_path / "changes", tmp_path / "folder"
+    for path in (changes / "sub", folder / "old"):
+        path.mkdir(parents=True)
+    for path, text in {
+        changes / "sub" / "new": "1",
+        changes / "same": "2",
+        folder / "same": "before",
+        folder / "untouched": "3",
+        folder / "gone": "4",
+        folder / "old" / "inside": "5",
+    }.items():
+        path.write_text(text)
+    (changes / "same").chmod(0o755)
+    (changes / "link").symlink_to("same")
+    for name in ("gone", "old"):
+        os.mknod(changes / name, stat.S_IFCHR, 0)
+    monkeypatch.setattr(init, "PROBLEMS", tmp_path / "problems")
+    init.copy_changes(changes, folder)
+    found = {str(path.relative_to(folder)) for path in folder.rglob("*")}
+    assert found == {"sub", "sub/new", "same", "link", "untouched"}
+    assert (folder / "same").read_text() == "2"
+    assert (folder / "same").stat().st_mode & 0o777 == 0o755
+    assert (folder / "link").readlink() == Path("same")
+    assert (tmp_path / "problems").read_text() == ""
+
+
+def test_left_over_folders_are_removed_and_those_in_use_are_kept(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(boot.tempfile, "tempdir", str(tmp_path))
+    left_over = tmp_path / f"{boot.PREFIX}left"
+    left_over.mkdir()
+    (left_over / "lock").touch()
+    with boot.exchange_folder() as (used, _):
+        boot.remove_left_overs()
+        assert used.exists()
+    assert list(tmp_path.iterdir()) == []
+
+
+def request_of(**settings: str) -> Request:
+    """Return a request for a small scenario."""
+    scenario = lh.Scenario(
+        {"cell": {"phy": "802.11g"}, "station": {"a": {"download": 1}}, **settings}
+    )
+    return Request(scenario, None, (), False, {}, None, None, {}, False, (), False, True, 3600.0)
+
+
+def test_output_is_shown_while_it_grows_and_a_run_that_takes_too_long_is_refused(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    output = BytesIO()
+    monkeypatch.setattr(virtual.sys, "stdout", TextIOWrapper(output))
+    reports: list[tuple[float, float]] = []
+    follower = virtual.Follower(
+        request_of(duration="100 s"), lambda *each: reports.append(each), 200.0
+    )
+    follower.look(State(tmp_path, 1.0))
+    (tmp_path / "stdout").write_bytes(b"one\n")
+    (tmp_path / virtual.PROGRESS).write_text("    1.000000")
+    follower.look(State(tmp_path, 3.0))
+    with (tmp_path / "stdout").open("ab") as file:
+        file.write(b"\xfftwo")
+    (tmp_path / virtual.PROGRESS).write_text("   11.000000")
+    follower.look(State(tmp_path, 22.0))
+    assert output.getvalue() == b"one\n\xfftwo"
+    assert reports == [(1.0, 100.0), (11.0, 100.0)]
+    (tmp_path / virtual.PROGRESS).write_text("   12.000000")
+    # 29 s of processor time for 11 simulated seconds after 3 s: 32 + 88 * 29 / 11 = 264
+    with pytest.raises(UserError, match=r"would take about 264 s .*, 2\.6 s per simulated second"):
+        follower.look(State(tmp_path, 32.0))
