@@ -1,6 +1,7 @@
 """One emulation, from namespaces to a result."""
 
 import contextlib
+import errno
 import json
 import os
 from collections.abc import Callable, Collection, Mapping, Sequence
@@ -37,6 +38,7 @@ from lasthop.emulation.user import user
 from lasthop.emulation.users import with_users
 from lasthop.emulation.web import room_for, web
 from lasthop.errors import UserError
+from lasthop.linux.descriptors import raise_descriptors
 from lasthop.linux.scheduling import preferred, real_time
 from lasthop.linux.sock_ops import first_timeouts
 from lasthop.models.reading import CsmaScenario, SensorFlow, Tcp, TcpFlow, UdpFlow
@@ -294,6 +296,19 @@ def carry_out(
     request: Request, progress: Progress | None = None, watch: Watch = unwatched
 ) -> Emulation:
     """Emulate a scenario with the kernel that this process runs on; see `emulate`."""
+    limit = raise_descriptors()
+    try:
+        return _carried_out(request, progress, watch)
+    except OSError as error:
+        if error.errno != errno.EMFILE:
+            raise
+        raise UserError(
+            f"{request.scenario.source}: the emulation needs more than {limit} open files",
+            "raise the limit: ulimit -n",
+        ) from None
+
+
+def _carried_out(request: Request, progress: Progress | None, watch: Watch) -> Emulation:
     checked, started = request.scenario, request.programs
     with contextlib.ExitStack() as stack:
         known = with_users(checked)

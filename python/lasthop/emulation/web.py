@@ -22,6 +22,7 @@ from lasthop import _core
 from lasthop.emulation.connection import CHUNK, connecting, listening
 from lasthop.emulation.places import Ends
 from lasthop.emulation.traffic import Traffic
+from lasthop.linux.descriptors import raise_descriptors
 from lasthop.linux.tcp import clamp_window, forbid_quick_acks
 from lasthop.models.reading import TcpFlow
 
@@ -325,8 +326,7 @@ def room_for(sources: int) -> int:
 
     This process may have as many from now on as it is ever allowed.
     """
-    _, most = resource.getrlimit(resource.RLIMIT_NOFILE)
-    resource.setrlimit(resource.RLIMIT_NOFILE, (most, most))
+    most = raise_descriptors()
     if most == resource.RLIM_INFINITY:
         return _core.MOST_OPEN
     return min(_core.MOST_OPEN, max(1, (most - KEPT_DESCRIPTORS) // (2 * sources)))

@@ -1,6 +1,7 @@
 """TUN interfaces: what the kernel sends there is read from a descriptor, and back."""
 
 import contextlib
+import errno
 import fcntl
 import os
 import socket
@@ -48,10 +49,14 @@ def open_tun(name: str, address: str, mask: str, mtu: int, *, offloads: bool = F
     ------
     UserError
         If this process may not do that.
+    OSError
+        If this process has too many open files.
     """
     try:
         tun = os.open(DEVICE, os.O_RDWR | os.O_NONBLOCK | os.O_CLOEXEC)
     except OSError as error:
+        if error.errno == errno.EMFILE:
+            raise
         raise UserError(f"{DEVICE}: {error.strerror}", "the emulator needs TUN devices") from None
     try:
         header = IFF_VNET_HDR if offloads else 0

@@ -1,14 +1,13 @@
 """Relays that run in the process of a program."""
 
 import json
-import resource
 import socket
-from contextlib import suppress
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self
 
 from lasthop._core import Relay
 from lasthop.errors import UserError
+from lasthop.linux.descriptors import raise_descriptors
 from lasthop.relay import programs
 from lasthop.relay.settings import (
     LOOPBACK,
@@ -35,13 +34,6 @@ def start(settings: ClientSettings | ServerSettings) -> Relay:
         raise UserError(f"relay: {error}") from None
     except OSError as error:
         raise UserError(f"relay: {error}") from None
-
-
-def raise_descriptors() -> None:
-    """Raise the limit of descriptors of this process; each stream needs one."""
-    _, most = resource.getrlimit(resource.RLIMIT_NOFILE)
-    with suppress(OSError, ValueError):
-        resource.setrlimit(resource.RLIMIT_NOFILE, (most, most))
 
 
 class Running:

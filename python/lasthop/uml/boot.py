@@ -35,7 +35,7 @@ background until its caller closes the pipe or ends, and then kills them all."""
 WAIT_S, LOOK_S, COUNT_S = 1.0, 0.02, 0.25
 """Longest wait for killed processes to end, time between two looks at a running kernel, and between
 two sums of its processor time. [s]"""
-PRINTED_LINES = 30
+PRINTED_LINES = 10
 """Lines of the console that an error repeats."""
 SKIPPED = "raid6_select_algo,calibrate_xor_blocks,init_btrfs_fs,init_zswap,rng_init"
 """Initialisers that are skipped: measurements of the processor, which never end in simulated time,
@@ -44,6 +44,8 @@ LOOPS_PER_JIFFY = 4_000_000
 """Speed of the processor as the kernel would measure it."""
 EPOCH_S = 1704067200
 """Date at which the simulated clock begins: 2024-01-01. The preloaded library has it, too. [s]"""
+PANIC = "Kernel panic"
+"""Beginning of what the kernel prints after the reason why it ends."""
 REFUSED_PTRACE = ("ptrace", "PTRACE")
 
 MAX_PROCESSOR_S = 3600.0
@@ -269,7 +271,8 @@ def failure(kernel: Kernel, console: str, stderr: str) -> UmlError:
             "user-mode Linux needs",
             "in a container, allow it: docker run --cap-add SYS_PTRACE",
         )
-    lines = [*console.splitlines(), *stderr.splitlines()][-PRINTED_LINES:]
+    printed_before, *_ = console.partition(PANIC)
+    lines = [*printed_before.splitlines(), *stderr.splitlines()][-PRINTED_LINES:]
     printed = "".join(f"\n  {line}" for line in lines)
     return UmlError(f"{kernel.program}: Linux {kernel.version} ended before its command{printed}")
 

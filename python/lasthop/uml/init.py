@@ -12,6 +12,7 @@ is imported.
 import ctypes
 import json
 import os
+import resource
 import shutil
 import stat
 import subprocess
@@ -34,6 +35,8 @@ START_S = 10
 
 It does not depend on how long the boot takes.
 """
+OPEN_FILES = (1024, 524288)
+"""Soft and hard limit of open files per process, those of systemd."""
 CLOCK_MONOTONIC, TIMER_ABSTIME = 1, 1
 
 libc = ctypes.CDLL(None, use_errno=True)
@@ -97,6 +100,7 @@ def run(task: dict[str, Any]) -> int:
     def enter() -> None:
         os.chroot(ROOT)
         os.chdir(FOLDER)
+        resource.setrlimit(resource.RLIMIT_NOFILE, OPEN_FILES)
         start = Timespec(START_S, 0)
         libc.clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, ctypes.byref(start), None)
 
