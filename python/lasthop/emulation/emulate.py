@@ -53,6 +53,8 @@ Watch = Callable[[Places, Sequence[Driven]], contextlib.AbstractContextManager[o
 """Context of a run, made from its places and flows."""
 
 
+MOST_NAMED = 3
+"""Files that a warning names."""
 BY_DEADLINE = 124
 """Exit code of a program that the deadline has ended, as that of timeout(1)."""
 
@@ -75,6 +77,8 @@ class Emulation(Answer):
     """Whether the deadline has ended the foreground program."""
     left_out: int = 0
     """Number of items that not all of several runs have, such as connections of programs."""
+    not_saved: tuple[str, ...] = ()
+    """Files that a program wrote in simulated time and that could not be saved, with reasons."""
     refused_law: str | None = None
     """Congestion control that the kernel did not allow for programs; None if it did."""
     followed: tuple[str, ...] = ()
@@ -105,6 +109,13 @@ class Emulation(Answer):
         if self.is_cut:
             found.append(
                 f"the program had not ended after {self.summary['duration_s']:g} s, and was ended"
+            )
+        if self.not_saved:
+            more = len(self.not_saved) - MOST_NAMED
+            found.append(
+                "files that a program wrote could not be saved: "
+                + "; ".join(self.not_saved[:MOST_NAMED])
+                + (f"; and {more} more" if more > 0 else "")
             )
         if self.left_out:
             found.append(

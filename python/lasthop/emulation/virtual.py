@@ -42,6 +42,7 @@ def emulate_in_simulated_time(
         `max_time_s`.
     """
     check(request)
+    folder = current_folder() if request.programs else None
     kernel = find_kernel()
     kernel.check(option for each in request.follow for option in NEEDED.get(each, ()))
     repeatable = is_repeatable(kernel)
@@ -61,7 +62,7 @@ def emulate_in_simulated_time(
         kernel,
         [sys.executable, "-m", "lasthop.emulation.inside"],
         seed=request.scenario.typed.seed,
-        folder=Path.cwd(),
+        folder=folder,
         files={REQUEST: pickle.dumps(inside)},
         max_processor_s=max_time_s,
         watch=follower.look,
@@ -70,9 +71,8 @@ def emulate_in_simulated_time(
     answer: Any = pickle.loads(results[0])
     if isinstance(answer, BaseException):
         raise answer
-    if ended.problems:
-        raise UserError(f"{Path.cwd()}: files that a program wrote: {'; '.join(ended.problems)}")
     emulation: Emulation = answer
+    emulation.not_saved = tuple(ended.problems)
     emulation.summary = {**emulation.summary, "time": SIMULATED, "repeatable": repeatable}
     if emulation.captured is not None and request.pcapng is not None:
         emulation.captured = replace(emulation.captured, path=request.pcapng)
@@ -101,6 +101,26 @@ def check(request: Request) -> None:
             "is a BPF program, which needs a compiler (JIT) that user-mode Linux lacks",
             "run without --virtual",
         )
+
+
+def current_folder() -> Path:
+    """Return the folder that programs see, and that gets what they write.
+
+    Raises
+    ------
+    UserError
+        If it is the root, or does not exist any more.
+    """
+    try:
+        folder = Path.cwd()
+    except FileNotFoundError:
+        raise UserError("the current folder does not exist any more", "cd to another") from None
+    if folder == Path("/"):
+        raise UserError(
+            "the current folder is /: programs write to the current folder in simulated time",
+            "cd to a folder of your own",
+        )
+    return folder
 
 
 class Follower:

@@ -144,6 +144,7 @@ def copy(path: Path, target: Path) -> None:
         if is_opaque(path):
             remove(target)
         target.mkdir(exist_ok=True)
+        target.chmod(stat.S_IMODE(entry.st_mode))
     elif path.is_file():
         partial = target.with_name(f".{target.name}.lasthop")
         shutil.copyfile(path, partial)
