@@ -73,7 +73,7 @@ def test_what_it_cannot_do_is_said_in_one_line(tmp_path, rest, message):
     with pytest.raises(lh.UserError) as caught:
         check(scenario)
     assert str(caught.value) == f"{path}: {message}"
-    assert caught.value.hint == "simulate it instead: a simulation does not need real time"
+    assert caught.value.hint == "simulate it instead: lasthop simulate"
 
 
 def test_a_comparison_is_refused_before_it_simulates(tmp_path):

@@ -498,9 +498,9 @@ def become(
 ) -> None:
     """Become the relay: this process keeps its number, and little of its memory."""
     from lasthop import _core
+    from lasthop.linux.descriptors import raise_descriptors
     from lasthop.relay import process
     from lasthop.relay.exposed import listener
-    from lasthop.relay.running import raise_descriptors
 
     at = None if metrics is None else own_address(metrics, "--metrics")
     if at is not None:
