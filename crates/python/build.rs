@@ -41,13 +41,18 @@ fn compile_preload() -> io::Result<()> {
     let variable = |name| env::var(name).expect("cargo sets this variable for every build script");
     let library = PathBuf::from(variable("OUT_DIR")).join("preload.so");
     println!("cargo::rustc-env=LASTHOP_UML_PRELOAD={}", library.display());
-    let target = (variable("CARGO_CFG_TARGET_OS"), variable("CARGO_CFG_TARGET_ARCH"));
+    let target = (
+        variable("CARGO_CFG_TARGET_OS"),
+        variable("CARGO_CFG_TARGET_ARCH"),
+    );
     if target != ("linux".to_owned(), "x86_64".to_owned()) {
         return fs::write(&library, []);
     }
     let compiler = cc::Build::new().opt_level(2).debug(false).get_compiler();
     let mut command = compiler.to_command();
-    command.args(["-shared", "-fPIC", "-s", "-Wall", "-Wextra", "-Werror", PRELOAD, "-ldl", "-o"]);
+    command.args([
+        "-shared", "-fPIC", "-s", "-Wall", "-Wextra", "-Werror", PRELOAD, "-ldl", "-o",
+    ]);
     let status = command.arg(&library).status()?;
     if status.success() {
         Ok(())

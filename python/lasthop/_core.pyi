@@ -8,6 +8,7 @@ __all__ = [
     "CALL_LOSS",
     "ENGINE",
     "FORMAT",
+    "FULL",
     "MOST_OPEN",
     "PROFILE",
     "UML_PRELOAD",
@@ -41,6 +42,7 @@ CALL_DELAY_P99_S: Final[float]
 CALL_LOSS: Final[float]
 ENGINE: Final[str]
 FORMAT: Final[int]
+FULL: Final[float]
 MOST_OPEN: Final[int]
 PROFILE: Final[str]
 UML_PRELOAD: Final[bytes]

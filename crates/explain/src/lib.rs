@@ -21,6 +21,7 @@ use serde_json::{Value, json};
 
 pub use crate::calls::{CALL_DELAY_P99_S, CALL_LOSS};
 use crate::facts::Facts;
+pub use crate::limits::FULL;
 
 /// Explains a result.
 ///

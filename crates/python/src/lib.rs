@@ -42,6 +42,10 @@ mod _core {
     #[pymodule_export]
     const CALL_LOSS: f64 = lasthop_explain::CALL_LOSS;
 
+    /// Utilisation above which a line or the air counts as full. [-]
+    #[pymodule_export]
+    const FULL: f64 = lasthop_explain::FULL;
+
     /// Library that is preloaded into user-mode Linux; empty on systems without user-mode Linux.
     #[pymodule_export]
     const UML_PRELOAD: &[u8] = include_bytes!(env!("LASTHOP_UML_PRELOAD"));

@@ -3,6 +3,7 @@
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
+from lasthop import _core
 from lasthop.answer import Answer
 from lasthop.explanation.objectives import always_demands
 from lasthop.models.reading import CellScenario
@@ -10,7 +11,7 @@ from lasthop.scenario import Scenario
 
 __all__ = ["line_use"]
 
-FULL = 0.9
+FULL = _core.FULL
 """Utilisation above which a line is full, the same as for the limits of flows. [-]"""
 
 WINDOWS = {"rwnd": "receive windows", "cwnd": "congestion windows"}
