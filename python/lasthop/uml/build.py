@@ -242,13 +242,17 @@ def compile_kernel(tree: Path, source: Source, log: Path, progress: Progress | N
         With the first error that `make` prints; the whole output is in `log`.
     """
     argv = [*make(), f"-j{len(os.sched_getaffinity(0))}", "linux"]
-    with log.open("w") as printed, started(argv, tree) as process:
-        assert process.stdout is not None
-        for number, line in enumerate(process.stdout):
-            printed.write(line)
-            if progress is not None:
-                progress(min(number, STEPS - 1), STEPS)
-        status = process.wait()
+    try:
+        with log.open("w") as printed, started(argv, tree) as process:
+            assert process.stdout is not None
+            for number, line in enumerate(process.stdout):
+                printed.write(line)
+                if progress is not None:
+                    progress(min(number, STEPS - 1), STEPS)
+            status = process.wait()
+    except KeyboardInterrupt:
+        log.unlink()
+        raise
     if status != 0:
         lines = log.read_text().splitlines()
         first = next(filter(ERROR_LINE.search, lines), lines[-1] if lines else "")
