@@ -15,7 +15,7 @@ from lasthop.cli.kernel import accepted
 from lasthop.errors import UserError
 from lasthop.uml import build, source
 from lasthop.uml.build import CONFIGURATION, REQUIRED
-from lasthop.uml.kernel import candidates, read_kernel
+from lasthop.uml.kernel import Kernel, candidates, read_kernel
 from lasthop.uml.source import Source, find_source
 from lasthop.uml.store import built_kernels, kernel_folder
 
@@ -302,6 +302,20 @@ def test_a_kernel_in_the_present_folder_is_not_looked_up_in_the_path(
 ) -> None:
     monkeypatch.chdir(machine.root)
     assert read_kernel(Path("linux"), "here").version == "6.12.7-lasthop"
+
+
+@pytest.mark.parametrize(
+    ("version", "options", "needs"),
+    [
+        ("6.1.192-lasthop", {}, True),
+        ("6.1.176", {"BLOCK": "y"}, False),
+        ("6.12.117-lasthop", {}, False),
+    ],
+)
+def test_an_old_kernel_without_block_layer_needs_the_name_of_its_root(
+    version: str, options: dict[str, str], needs: bool
+) -> None:
+    assert Kernel(Path("linux"), version, options).needs_root_name is needs
 
 
 def test_kernels_are_removed_by_name_or_all(machine: Machine, lasthop: Lasthop) -> None:

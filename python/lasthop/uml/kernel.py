@@ -2,6 +2,7 @@
 
 import os
 import platform
+import re
 import shutil
 import subprocess
 from collections.abc import Iterable, Mapping
@@ -45,6 +46,15 @@ class Kernel:
     def has_simulated_clock(self) -> bool:
         """Whether the kernel has a simulated clock of its own."""
         return self.options.get("UML_TIME_TRAVEL_SUPPORT") == "y"
+
+    @property
+    def needs_root_name(self) -> bool:
+        """Whether the kernel mounts a root that is no block device only if `root=` names one.
+
+        Without a block layer, Linux 6.1 needs the name, and Linux 6.12 does not.
+        """
+        numbers = tuple(int(number) for number in re.findall(r"\d+", self.version)[:2])
+        return not self.has("BLOCK") and numbers < (6, 12)
 
     def has(self, option: str) -> bool:
         """Return whether an option of the configuration is set."""
