@@ -22,7 +22,7 @@ CANNOT_FAIL = {"schema"}
 """Verbs that take nothing, and raise nothing."""
 
 SKIPPED = {
-    "emulate": "This needs Linux and root rights, and takes the scenario's duration",
+    "emulate": "Real time needs Linux and root rights",
     "write_report": "This needs the template of reports, which Node builds",
 }
 """Verbs whose examples are not run, and the reason that the docstring gives."""

@@ -61,6 +61,7 @@ def test_circles_are_found() -> None:
 
 FOUNDATIONS = {
     "_core",
+    "descriptors",
     "digits",
     "errors",
     "estimates",
@@ -183,11 +184,12 @@ MAY_IMPORT: Mapping[str, Set[str]] = {
     "report": {*ANSWERS, *KEPT, "compare", "plot", "sweep", "tuning", "whatif", "workbench"},
     "linux": {"errors"},
     "congestion": {"errors", "linux"},
-    "emulation": {*ANSWERS, "congestion", "linux", "relay", "saving"},
+    "uml": {"_core", "errors", "underway"},
+    "emulation": {*ANSWERS, "congestion", "linux", "relay", "saving", "uml"},
     "daemon": {"errors", "linux"},
     "linkqueue": {"_core", "daemon", "errors", "linux", "models", "scenario", "stability", "typed"},
     "gateway": {"_core", "control", "daemon", "errors", "importing", "linux", "scenario", "typed"},
-    "relay": {"_core", "daemon", "errors"},
+    "relay": {"_core", "daemon", "descriptors", "errors"},
     "plot": {*ANSWERS, "stability", "studies", "swing", "tuning"},
     "studies": {*ANSWERS, *KEPT, "plot", "predict", "source", "stability", "swing"},
     "lasthop": {

@@ -170,6 +170,10 @@ def functions_of(group: str) -> Mapping[Callable[..., None], str]:
             from lasthop.cli.congestion import COMMANDS as CONGESTION
 
             return CONGESTION
+        case "kernel":
+            from lasthop.cli.kernel import COMMANDS as KERNEL
+
+            return KERNEL
         case "relay":
             from lasthop.cli.relay import COMMANDS as RELAY
 

@@ -54,6 +54,10 @@ GROUPS = {
         "Load Compound or Illinois into Linux.",
         "Load congestion controls of the simulator into Linux, as BPF programs.",
     ),
+    "kernel": Group(
+        "Build the Linux that `emulate --virtual` runs.",
+        "Build, list and remove kernels of user-mode Linux, for emulations in simulated time.",
+    ),
     "relay": Group(
         "Carry streams over several TCP connections.",
         "Carry the streams of any program over several TCP connections; a rule sets their number.",

@@ -275,3 +275,8 @@ def reading_bar(label: str) -> AbstractContextManager[Callable[[float, float], N
 def count_bar(label: str) -> AbstractContextManager[Callable[[int, int], None] | None]:
     """Draw the number of finished steps, and their total."""
     return drawn(label, show_part, counted=True, part=lambda done, total: (done, total))
+
+
+def step_bar(label: str) -> AbstractContextManager[Callable[[int, int], None] | None]:
+    """Draw the number of finished steps, and their total; show nothing without a terminal."""
+    return drawn(label, show_part, counted=True)

@@ -13,6 +13,7 @@ from typing import Any
 from lasthop import _core
 from lasthop.caution import cautions
 from lasthop.congestion import loaded
+from lasthop.descriptors import raise_descriptors
 from lasthop.emulation.capture import Captured, CaptureFile, capture_file
 from lasthop.emulation.connection import connection
 from lasthop.emulation.datagrams import Datagrams, datagrams
@@ -38,7 +39,6 @@ from lasthop.emulation.user import user
 from lasthop.emulation.users import with_users
 from lasthop.emulation.web import room_for, web
 from lasthop.errors import UserError
-from lasthop.linux.descriptors import raise_descriptors
 from lasthop.linux.scheduling import preferred, real_time
 from lasthop.linux.sock_ops import first_timeouts
 from lasthop.models.reading import CsmaScenario, SensorFlow, Tcp, TcpFlow, UdpFlow

@@ -180,6 +180,7 @@ def boot(
         # Relative paths, and paths through the kernel's own directory, are the same in each run:
         # the command line is part of the kernel's randomness.
         *("uml_dir=.", "umid=lasthop", "rootfstype=hostfs", "rootflags=/", "ro", "quiet"),
+        *(["root=none"] if kernel.needs_root_name else []),
         *("con=null", "con0=null,fd:1", f"initcall_blacklist={SKIPPED}"),
         *(
             ["time-travel=inf-cpu", f"time-travel-start={EPOCH_S * 1_000_000_000}"]

@@ -80,6 +80,8 @@ def make_root(folder: str) -> None:
         Path(ROOT, name).mkdir(exist_ok=True)
     mount("proc", "proc", f"{ROOT}/proc")
     mount("sysfs", "sysfs", f"{ROOT}/sys")
+    if Path(ROOT, "sys/fs/cgroup").is_dir():  # Only a kernel with control groups has it.
+        mount("none", "cgroup2", f"{ROOT}/sys/fs/cgroup")
     mount("devtmpfs", "devtmpfs", f"{ROOT}/dev")
     for name in ("shm", "pts"):
         Path(ROOT, "dev", name).mkdir(exist_ok=True)

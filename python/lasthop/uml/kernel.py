@@ -2,6 +2,7 @@
 
 import os
 import platform
+import re
 import shutil
 import subprocess
 from collections.abc import Iterable, Mapping
@@ -10,7 +11,7 @@ from pathlib import Path
 
 from lasthop import _core
 from lasthop.errors import UserError
-from lasthop.uml.store import built_kernels
+from lasthop.uml.store import BuiltKernel, built_kernels
 
 VARIABLE = "LASTHOP_UML"
 """Environment variable that names a kernel."""
@@ -46,6 +47,15 @@ class Kernel:
         """Whether the kernel has a simulated clock of its own."""
         return self.options.get("UML_TIME_TRAVEL_SUPPORT") == "y"
 
+    @property
+    def needs_root_name(self) -> bool:
+        """Whether the kernel mounts a root that is no block device only if `root=` names one.
+
+        Without a block layer, Linux 6.1 needs the name, and Linux 6.12 does not.
+        """
+        numbers = tuple(int(number) for number in re.findall(r"\d+", self.version)[:2])
+        return not self.has("BLOCK") and numbers < (6, 12)
+
     def has(self, option: str) -> bool:
         """Return whether an option of the configuration is set."""
         return self.options.get(option) in ("y", "m")
@@ -79,34 +89,56 @@ class Kernel:
                 )
 
 
-def find_kernel() -> Kernel:
-    """Return the kernel that emulations in simulated time use.
+@dataclass(frozen=True)
+class Candidate:
+    """A program that may be the kernel of emulations."""
+
+    program: Path
+    origin: str
+    """Words that name it in messages."""
+    built: BuiltKernel | None = None
+    """Its entry in the folder of built kernels."""
+
+
+def candidates() -> list[Candidate]:
+    """Return the kernels of this machine; emulations use the first.
 
     It is the kernel that `LASTHOP_UML` names, else the newest that `lasthop kernel build` has
     built, else the installed package's.
+    """
+    named, installed = os.environ.get(VARIABLE), shutil.which(PROGRAM)
+    return [
+        *([Candidate(Path(named), f"{VARIABLE}={named}")] if named else []),
+        *(Candidate(each.program, "a built kernel", each) for each in built_kernels()),
+        *([Candidate(Path(installed), PROGRAM)] if installed else []),
+    ]
+
+
+def check_machine() -> None:
+    """Refuse a machine on which no user-mode Linux runs. Raises `UserError`."""
+    if not _core.UML_PRELOAD:
+        system = f"{platform.system()} on {platform.machine()}"
+        raise UserError(
+            f"simulated time needs Linux on x86_64; this is {system}", "run without --virtual"
+        )
+
+
+def find_kernel() -> Kernel:
+    """Return the kernel that emulations in simulated time use, the first of `candidates`.
 
     Raises
     ------
     UserError
         If there is none, or it cannot be used.
     """
-    if not _core.UML_PRELOAD:
-        system = f"{platform.system()} on {platform.machine()}"
-        raise UserError(
-            f"simulated time needs Linux on x86_64; this is {system}", "run without --virtual"
-        )
-    named = os.environ.get(VARIABLE)
-    if named:
-        kernel = read_kernel(Path(named), f"{VARIABLE}={named}")
-    elif built := built_kernels():
-        kernel = read_kernel(built[0].program, "a built kernel")
-    elif program := shutil.which(PROGRAM):
-        kernel = read_kernel(Path(program), PROGRAM)
-    else:
+    check_machine()
+    found = candidates()
+    if not found:
         raise UserError(
             "no user-mode Linux found: simulated time needs one",
             f"apt install {PACKAGE}, or lasthop kernel build, or {VARIABLE}=PROGRAM",
         )
+    kernel = read_kernel(found[0].program, found[0].origin)
     kernel.check(NEEDED)
     return kernel
 
@@ -123,7 +155,7 @@ def read_kernel(program: Path, named: str) -> Kernel:
     for option in ("--version", "--showconfig"):
         try:
             done = subprocess.run(
-                [str(program), option],
+                [str(program.absolute()), option],
                 capture_output=True,
                 text=True,
                 check=True,

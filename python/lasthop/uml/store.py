@@ -2,6 +2,7 @@
 
 import json
 import os
+import shutil
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -22,6 +23,16 @@ class BuiltKernel:
     """Time at which it was built, since 1970. [s]"""
     processor_s: float
     """Processor time of the build. [s]"""
+
+    @property
+    def size_bytes(self) -> int:
+        """Size of the program. [bytes]"""
+        return self.program.stat().st_size
+
+    def remove(self) -> None:
+        """Remove the kernel. Emulations that run keep their program. Raises `OSError`."""
+        (self.program.parent / INFORMATION).unlink()
+        shutil.rmtree(self.program.parent)
 
 
 def cache_folder() -> Path:

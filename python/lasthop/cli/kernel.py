@@ -1,0 +1,213 @@
+"""`lasthop kernel`: kernels for emulations in simulated time."""
+
+import json
+import sys
+import time
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from lasthop.allowance import TIMES, told
+from lasthop.cli.boundary import Interrupted, note, print_error, warn
+from lasthop.cli.options import Json, counted, unset
+from lasthop.errors import UserError
+from lasthop.uml.kernel import PACKAGE, PROGRAM, VARIABLE, candidates, check_machine, read_kernel
+from lasthop.uml.store import BuiltKernel, built_kernels, kernel_folder
+
+if TYPE_CHECKING:
+    from lasthop.uml.build import Cost
+    from lasthop.uml.source import Source
+
+HEADS = ["kernel", "version", "source", "size [MB]", "built", "used"]
+NONE_BUILT = "no kernel is built"
+
+
+def build(
+    source: Annotated[
+        str | None,
+        unset(
+            "PACKAGE",
+            "Build this package of the distribution, such as linux-source-6.12, or an archive "
+            "FILE.tar.xz; by default the newest package.",
+        ),
+    ] = None,
+    yes: Annotated[
+        bool, typer.Option("--yes", "-y", help="Build without asking whether the cost is accepted.")
+    ] = False,
+    as_json: Json = False,
+) -> None:
+    """Build a small Linux with all queue disciplines, congestion controls, MPTCP and BPF.
+
+    The command first prints what the build costs, and asks at a terminal. No privilege is needed.
+    The kernel is stored by configuration and source, so that the same kernel is built once.
+    """
+    from lasthop.cli.progress import step_bar
+    from lasthop.uml.build import already_built, check, cost
+    from lasthop.uml.build import build as carry_out
+    from lasthop.uml.source import find_source
+
+    check_machine()
+    chosen = find_source(source)
+    kernel = already_built(chosen)
+    if kernel is not None:
+        note(f"{kernel.name} is already built from {chosen.name}", err=True)
+    else:
+        check(chosen)
+        note(told_cost(chosen, cost(chosen)), err=True)
+        if not (yes or accepted()):
+            note("nothing is built", err=True)
+            return
+        try:
+            with step_bar("building") as progress:
+                built = carry_out(chosen, progress)
+        except KeyboardInterrupt:
+            raise Interrupted("nothing kept") from None
+        kernel = built.kernel
+        if built.refused:
+            note(f"{chosen.name} has no {', '.join(built.refused)}: built without", err=True)
+        note(f"built in {told(kernel.processor_s, TIMES)} of processor time", err=True)
+    if as_json:
+        typer.echo(json.dumps(shown(kernel), indent=2))
+    else:
+        typer.echo(f"{kernel.name}: {kernel.program}")
+
+
+def told_cost(source: "Source", cost: "Cost") -> str:
+    """Describe what a build costs."""
+    download = f"download {cost.download_bytes / 1e6:.0f} MB, " if cost.download_bytes else ""
+    return (
+        f"building {source.name}: {download}{cost.disk_bytes / 1e9:.1f} GB of disk in "
+        f"{kernel_folder()} during the build, {told(cost.processor_s, TIMES)} of processor time "
+        f"(about {told(cost.duration_s, TIMES)} on {counted(cost.processors, 'processor')}); the "
+        f"kernel has {cost.result_bytes / 1e6:.0f} MB"
+    )
+
+
+def accepted() -> bool:
+    """Ask whether to build; without a terminal the answer is yes."""
+    if not (sys.stdin.isatty() and sys.stderr.isatty()):
+        return True
+    while True:
+        print("Build it? [Y/n] ", end="", file=sys.stderr, flush=True)
+        line = sys.stdin.readline()
+        if not line:
+            print(file=sys.stderr)
+            return False
+        match line.strip().lower():
+            case "" | "y" | "yes":
+                return True
+            case "n" | "no":
+                return False
+            case answer:
+                print_error(f'"{answer}": expected yes or no')
+
+
+def shown(kernel: BuiltKernel) -> dict[str, Any]:
+    """Return a built kernel as JSON."""
+    return {
+        "name": kernel.name,
+        "version": kernel.version,
+        "source": kernel.source,
+        "program": str(kernel.program),
+        "size_bytes": kernel.size_bytes,
+        "built_at_s": kernel.built_at_s,
+        "processor_s": kernel.processor_s,
+    }
+
+
+def listed(as_json: Json = False) -> None:
+    """List the kernels of this machine, and which of them emulations use."""
+    rows = entries()
+    if as_json:
+        typer.echo(json.dumps({"kernels": rows}, indent=2))
+        return
+    if not rows:
+        note("no user-mode Linux found; run lasthop kernel build, or apt install user-mode-linux")
+        return
+    from lasthop.cli.tables import print_table
+
+    print_table(HEADS, [cells(row) for row in rows], 3)
+    for row in rows:
+        if row["problem"]:
+            warn(row["problem"])
+
+
+def cells(row: dict[str, Any]) -> list[str]:
+    """Return the cells of a kernel in the table of `list`."""
+    size_bytes, built_at_s = row["size_bytes"], row["built_at_s"]
+    return [
+        row["name"],
+        row["version"] or "-",
+        row["source"],
+        f"{size_bytes / 1e6:.1f}" if size_bytes else "-",
+        time.strftime("%Y-%m-%d", time.localtime(built_at_s)) if built_at_s else "-",
+        "yes" if row["used"] else "-",
+    ]
+
+
+def entries() -> list[dict[str, Any]]:
+    """Return the kernels of this machine as JSON, the one that emulations use first."""
+    rows = []
+    for number, candidate in enumerate(candidates()):
+        row: dict[str, Any] = {"problem": None, "used": number == 0}
+        if candidate.built is not None:
+            rows.append(shown(candidate.built) | row)
+            continue
+        version, size_bytes = None, None
+        try:
+            version = read_kernel(candidate.program, candidate.origin).version
+            size_bytes = candidate.program.stat().st_size
+        except UserError as error:
+            row["problem"] = str(error)
+        source = PACKAGE if candidate.origin == PROGRAM else VARIABLE
+        rows.append(
+            {
+                "name": str(candidate.program),
+                "version": version,
+                "source": source,
+                "program": str(candidate.program),
+                "size_bytes": size_bytes,
+                "built_at_s": None,
+                "processor_s": None,
+            }
+            | row
+        )
+    return rows
+
+
+def remove(
+    names: Annotated[
+        list[str] | None,
+        typer.Argument(metavar="NAME", help="Kernel, as `lasthop kernel list` names it."),
+    ] = None,
+    everything: Annotated[
+        bool, typer.Option("--all", help="Remove all kernels that were built.")
+    ] = False,
+    as_json: Json = False,
+) -> None:
+    """Remove kernels that were built. Emulations that are running continue."""
+    kernels = {kernel.name: kernel for kernel in built_kernels()}
+    if bool(names) == everything:
+        raise UserError("NAME: expected names of kernels, or --all", "run `lasthop kernel list`")
+    for name in names or ():
+        if name not in kernels:
+            known = f"expected one of {', '.join(kernels)}" if kernels else NONE_BUILT
+            raise UserError(f'NAME: "{name}" is no built kernel: {known}')
+    removed = list(kernels) if everything else list(dict.fromkeys(names or ()))
+    for name in removed:
+        kernels[name].remove()
+    if as_json:
+        typer.echo(json.dumps({"removed": removed}))
+    else:
+        typer.echo("\n".join(f"{name} is removed" for name in removed) or NONE_BUILT)
+
+
+listed.__name__ = "list"
+
+COMMANDS: dict[Callable[..., None], str] = {
+    build: "Build a kernel from a package of the distribution.",
+    listed: "List the kernels, and which of them emulations use.",
+    remove: "Remove kernels that were built.",
+}
+"""Every command of the group and its line in the list of them."""

@@ -1,0 +1,310 @@
+"""Builds a user-mode Linux from a source of the kernel and the configuration `kernel.config`."""
+
+import fcntl
+import hashlib
+import json
+import os
+import platform
+import re
+import resource
+import shutil
+import signal
+import subprocess
+import tempfile
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from pathlib import Path
+
+from lasthop.errors import UserError
+from lasthop.uml.kernel import NEEDED, check_machine, read_kernel
+from lasthop.uml.source import Source
+from lasthop.uml.store import INFORMATION, BuiltKernel, built_kernels, kernel_folder
+
+Progress = Callable[[int, int], object]
+"""Function that is called with a number of steps and their total."""
+
+CONFIGURATION = Path(__file__).with_name("kernel.config")
+REQUIRED = (*NEEDED, "UML_TIME_TRAVEL_SUPPORT")
+"""Options without which a built kernel is of no use; a source may lack any other."""
+
+PROGRAMS = {
+    "gcc": "gcc",
+    "make": "make",
+    "flex": "flex",
+    "bison": "bison",
+    "bc": "bc",
+    "strip": "binutils",
+    "xz": "xz-utils",
+    "pahole": "dwarves",
+}
+"""Programs that a build runs, and their Debian packages. `pahole` writes the BTF."""
+HEADERS = {"stdio.h": "libc6-dev", "gelf.h": "libelf-dev", "zlib.h": "zlib1g-dev"}
+"""Headers that a build includes, and their packages. `resolve_btfids` uses the last two."""
+HEADER_FOLDERS = (
+    "/usr/include",
+    "/usr/local/include",
+    f"/usr/include/{platform.machine()}-linux-gnu",
+)
+
+PROCESSOR_S, SERIAL_S = 800.0, 50.0
+"""Processor time of a build, and its part that one processor does (unpacking, linking, BTF). [s]
+
+Measured on two processors: 768 s with Linux 6.12, without unpacking, and 824 s with Linux 6.1.
+"""
+DISK_BYTES, RESULT_BYTES = 2.9e9, 13e6
+"""Disk during a build, without what is downloaded, and size of the result. [bytes]"""
+STEPS = 1430
+"""Lines that `make` prints, about; a bar shows how many it has printed."""
+FIXED = {
+    "KBUILD_BUILD_USER": "lasthop",
+    "KBUILD_BUILD_HOST": "lasthop",
+    "KBUILD_BUILD_TIMESTAMP": "2024-01-01",
+    "KBUILD_BUILD_VERSION": "1",
+    "LC_ALL": "C",
+}
+"""Environment of a build: the kernel reports the same builder and date everywhere."""
+PASSED = ("PATH", "HOME", "TMPDIR")
+LOG = "build.log"
+"""File with the output of the last build that failed."""
+TEMPORARY = ".build-"
+ERROR_LINE = re.compile(r"(?i)\b(error|failed|not found)\b")
+
+
+@dataclass(frozen=True)
+class Cost:
+    """Estimated cost of a build."""
+
+    download_bytes: float
+    disk_bytes: float
+    processor_s: float
+    duration_s: float
+    """Duration if all processors are free. [s]"""
+    processors: int
+    result_bytes: float
+
+
+def cost(source: Source, processors: int | None = None) -> Cost:
+    """Estimate the cost of building a source; by default with the processors of this process."""
+    count = processors or len(os.sched_getaffinity(0))
+    disk_bytes = DISK_BYTES + source.download_bytes
+    duration_s = SERIAL_S + (PROCESSOR_S - SERIAL_S) / count
+    return Cost(source.download_bytes, disk_bytes, PROCESSOR_S, duration_s, count, RESULT_BYTES)
+
+
+def already_built(source: Source) -> BuiltKernel | None:
+    """Return the kernel that was built from this source and the present configuration."""
+    ending = f"-{fingerprint(source)}"
+    return next((each for each in built_kernels() if each.name.endswith(ending)), None)
+
+
+def fingerprint(source: Source) -> str:
+    """Return a hash of configuration and source."""
+    text = f"{source.identity}\n{CONFIGURATION.read_text()}"
+    return hashlib.sha256(text.encode()).hexdigest()[:12]
+
+
+def check(source: Source) -> None:
+    """Refuse a build that this machine cannot carry out.
+
+    Raises
+    ------
+    UserError
+        With the missing programs and headers, or the room on the disk.
+    """
+    check_machine()
+    programs = {name: PROGRAMS[name] for name in PROGRAMS if shutil.which(name) is None}
+    headers = {
+        name: HEADERS[name]
+        for name in HEADERS
+        if not any(Path(folder, name).exists() for folder in HEADER_FOLDERS)
+    }
+    missing = programs | headers
+    if missing:
+        raise UserError(
+            f"building a kernel needs {', '.join(missing)}: not found",
+            f"apt install {' '.join(dict.fromkeys(missing.values()))}",
+        )
+    folder = kernel_folder()
+    if re.search(r"[\s:]", str(folder)):
+        raise UserError(
+            f"{folder}: the kernel cannot be built in a folder with spaces or colons in its path",
+            "set XDG_CACHE_HOME to another folder",
+        )
+    folder.mkdir(parents=True, exist_ok=True)
+    free_bytes, needed_bytes = shutil.disk_usage(folder).free, cost(source).disk_bytes
+    if free_bytes < needed_bytes:
+        raise UserError(
+            f"{folder}: {free_bytes / 1e9:.1f} GB free: a build needs {needed_bytes / 1e9:.1f} GB",
+            "set XDG_CACHE_HOME to a folder on a larger disk",
+        )
+
+
+@dataclass(frozen=True)
+class Built:
+    """A kernel and what its source refused."""
+
+    kernel: BuiltKernel
+    refused: Sequence[str] = ()
+    """Options of `CONFIGURATION` that the source lacks or refuses, without ``CONFIG_``."""
+
+
+def build(source: Source, progress: Progress | None = None) -> Built:
+    """Build a kernel, which is visible only when it is complete.
+
+    Parameters
+    ----------
+    source : Source
+    progress : callable, optional
+        Called with the finished steps of the compilation and their approximate number.
+
+    Raises
+    ------
+    UserError
+        If another build is under way, or this one fails.
+    """
+    check(source)
+    with only_build() as folder:
+        if (kernel := already_built(source)) is not None:
+            return Built(kernel)
+        with tempfile.TemporaryDirectory(
+            prefix=TEMPORARY, dir=folder, ignore_cleanup_errors=True
+        ) as temporary:
+            before_s, hashed = children_s(), fingerprint(source)
+            tree = source.unpack(Path(temporary))
+            refused = configure(tree)
+            compile_kernel(tree, source, folder / LOG, progress)
+            result = Path(temporary, "result")
+            result.mkdir()
+            program = result / "linux"
+            must(["strip", "--strip-debug", "-o", str(program), str(tree / "linux")], tree)
+            version = read_kernel(program, source.name).version
+            name = f"{version.partition('-')[0]}-{hashed}"
+            about = {
+                "version": version,
+                "source": source.name,
+                "built_at_s": time.time(),
+                "processor_s": children_s() - before_s,
+            }
+            (result / INFORMATION).write_text(json.dumps(about))
+            result.rename(folder / name)
+        (folder / LOG).unlink(missing_ok=True)
+        kernel = next(each for each in built_kernels() if each.name == name)
+        return Built(kernel, refused)
+
+
+@contextmanager
+def only_build() -> Iterator[Path]:
+    """Keep other builds out; remove what a killed one has left. Raises `UserError`."""
+    folder = kernel_folder()
+    folder.mkdir(parents=True, exist_ok=True)
+    with (folder / ".lock").open("w") as lock:
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            raise UserError(
+                f"{folder}: another `lasthop kernel build` is under way", "wait until it ends"
+            ) from None
+        for left_over in folder.glob(f"{TEMPORARY}*"):
+            shutil.rmtree(left_over, ignore_errors=True)
+        yield folder
+
+
+def configure(tree: Path) -> list[str]:
+    """Configure a source; return the options that it refuses.
+
+    Raises
+    ------
+    UserError
+        If it refuses one of `REQUIRED`.
+    """
+    must([*make(), f"KCONFIG_ALLCONFIG={CONFIGURATION}", "allnoconfig"], tree)
+    present = set((tree / ".config").read_text().splitlines())
+    wanted = [line for line in CONFIGURATION.read_text().splitlines() if line.endswith("=y")]
+    refused = [
+        line.removesuffix("=y").removeprefix("CONFIG_") for line in wanted if line not in present
+    ]
+    if required := [option for option in refused if option in REQUIRED]:
+        raise UserError(
+            f"{tree.name}: this source refuses {', '.join(required)}, which emulation needs",
+            "build another source: --source linux-source-6.12",
+        )
+    return refused
+
+
+def compile_kernel(tree: Path, source: Source, log: Path, progress: Progress | None) -> None:
+    """Compile a configured source.
+
+    Raises
+    ------
+    UserError
+        With the first error that `make` prints; the whole output is in `log`.
+    """
+    argv = [*make(), f"-j{len(os.sched_getaffinity(0))}", "linux"]
+    try:
+        with log.open("w") as printed, started(argv, tree) as process:
+            assert process.stdout is not None
+            for number, line in enumerate(process.stdout):
+                printed.write(line)
+                if progress is not None:
+                    progress(min(number, STEPS - 1), STEPS)
+            status = process.wait()
+    except KeyboardInterrupt:
+        log.unlink()
+        raise
+    if status != 0:
+        lines = log.read_text().splitlines()
+        first = next(filter(ERROR_LINE.search, lines), lines[-1] if lines else "")
+        raise UserError(f"{source.name}: make failed: {first.strip()}", f"see {log}")
+
+
+@contextmanager
+def started(argv: Sequence[str], tree: Path) -> Iterator["subprocess.Popen[str]"]:
+    """Start a program, and kill it with its children if the body does not end normally."""
+    process = subprocess.Popen(
+        argv,
+        cwd=tree,
+        env=environment(),
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        errors="replace",
+        start_new_session=True,
+    )
+    try:
+        with process:
+            try:
+                yield process
+            except BaseException:
+                with suppress(ProcessLookupError):
+                    os.killpg(process.pid, signal.SIGKILL)
+                raise
+    finally:
+        process.wait()
+
+
+def must(argv: Sequence[str], tree: Path) -> None:
+    """Run a program of the build. Raises `UserError` with the last line of its output."""
+    with started(argv, tree) as process:
+        printed, _ = process.communicate()
+    if process.returncode != 0:
+        lines = printed.strip().splitlines() or [f"exit code {process.returncode}"]
+        raise UserError(f"{argv[0]}: {lines[-1]}")
+
+
+def make() -> list[str]:
+    """Return the command for this kind of kernel."""
+    return ["make", "ARCH=um"]
+
+
+def environment() -> Mapping[str, str]:
+    """Return the environment of a build, which no variable of the user changes."""
+    return {name: os.environ[name] for name in PASSED if name in os.environ} | FIXED
+
+
+def children_s() -> float:
+    """Return the processor time of programs that have ended. [s]"""
+    used = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return used.ru_utime + used.ru_stime

@@ -1,0 +1,191 @@
+"""Sources of the Linux kernel: packages of the distribution, and archives of the user."""
+
+import hashlib
+import os
+import re
+import shutil
+import subprocess
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from lasthop.errors import UserError, listed
+from lasthop.underway import step
+
+PACKAGE = re.compile(r"linux-source-(\d+(?:\.\d+)*)")
+"""Names of packages that have a source. Those of patches have more after the version."""
+INSTALLED = Path("/usr/src")
+"""Folder in which these packages put their archives."""
+REMEDY = "apt update, or name an archive of a kernel: --source FILE.tar.xz"
+
+
+@dataclass(frozen=True)
+class Source:
+    """A source of the kernel that can be unpacked."""
+
+    name: str
+    """Package with its version, or name of the user's file."""
+    identity: str
+    """Text that is the same only for the same source."""
+    archive: Path | None = None
+    """The archive; None for a package that has to be downloaded."""
+    package: str = ""
+    """Package and version for apt-get; empty if there is nothing to download."""
+    download_bytes: int = 0
+
+    def unpack(self, folder: Path) -> Path:
+        """Unpack the source, downloaded if necessary, into a folder; return the source's folder.
+
+        Raises
+        ------
+        UserError
+            If it cannot be downloaded, or is no source of a kernel.
+        """
+        archive = self.archive or download(self.package, folder)
+        inside = folder / "source"
+        inside.mkdir()
+        with step(f"unpacking {self.name}"):
+            try:
+                output(["tar", "-xf", str(archive), "-C", str(inside)])
+            except UserError as error:
+                raise UserError(f"{archive}: {error}: expected an archive of a kernel") from None
+        if self.archive is None:
+            archive.unlink()
+        for tree in inside.iterdir():
+            if (tree / "arch/um/Makefile").exists() and (tree / "Kbuild").exists():
+                return tree
+        raise UserError(f"{archive}: no source of Linux: expected a folder with arch/um")
+
+
+def find_source(asked: str | None = None) -> Source:
+    """Return the source that is asked for, by default the newest of the distribution.
+
+    Parameters
+    ----------
+    asked : str, optional
+        Name of a package, or path of an archive.
+
+    Raises
+    ------
+    UserError
+        If there is no such source.
+    """
+    if asked is not None and ("/" in asked or ".tar" in asked):
+        return from_file(Path(asked))
+    installed = installed_archives()
+    packages = newest_first({*installed, *packages_of_apt()})
+    if asked is not None and asked not in packages:
+        known = f"one of {listed(packages)}" if packages else "a package that apt has"
+        raise UserError(
+            f'--source "{asked}": no such source: expected {known}, or a file .tar.xz', REMEDY
+        )
+    for package in packages if asked is None else [asked]:
+        if package in installed:
+            return from_installed(package, installed[package])
+        if found := from_apt(package):
+            return found
+    raise UserError("no source of Linux found: expected a package linux-source-X.Y", REMEDY)
+
+
+def from_file(file: Path) -> Source:
+    """Return the source in a user's file. Raises `UserError`."""
+    try:
+        with file.open("rb") as opened:
+            digest = hashlib.file_digest(opened, "sha256").hexdigest()
+    except OSError as error:
+        raise UserError(f"--source {file}: {error.strerror}: expected an archive .tar.xz") from None
+    return Source(file.name, digest, file.resolve())
+
+
+def from_installed(package: str, archive: Path) -> Source:
+    """Return the source of an installed package."""
+    try:
+        version = output(["dpkg-query", "-W", "-f", "${Version}", package])
+    except UserError:
+        return from_file(archive)
+    return Source(f"{package} {version}", f"{package}={version}", archive)
+
+
+def from_apt(package: str) -> Source | None:
+    """Return the source of a package that apt can download; None if it cannot."""
+    try:
+        shown = output(["apt-cache", "show", "--no-all-versions", package])
+    except UserError:
+        return None
+    fields = dict(line.split(": ", 1) for line in shown.splitlines() if ": " in line)
+    if "Version" not in fields:
+        return None
+    identity = f"{package}={fields['Version']}"
+    name = f"{package} {fields['Version']}"
+    return Source(name, identity, package=identity, download_bytes=int(fields.get("Size", "0")))
+
+
+def installed_archives() -> dict[str, Path]:
+    """Return the archives of installed packages by package."""
+    files = [
+        *INSTALLED.glob("linux-source-*.tar.*"),
+        *INSTALLED.glob("linux-source-*/linux-source-*.tar.*"),
+    ]
+    named = ((file.name.partition(".tar.")[0], file) for file in files)
+    return {name: file for name, file in named if PACKAGE.fullmatch(name)}
+
+
+def packages_of_apt() -> list[str]:
+    """Return the packages of sources that apt knows; none without apt."""
+    try:
+        names = output(["apt-cache", "pkgnames", "linux-source-"]).split()
+    except UserError:
+        return []
+    return [name for name in names if PACKAGE.fullmatch(name)]
+
+
+def newest_first(packages: set[str]) -> list[str]:
+    """Sort packages by the version in their names."""
+
+    def version(package: str) -> list[int]:
+        return [int(number) for number in package.rpartition("-")[2].split(".")]
+
+    return sorted(packages, key=version, reverse=True)
+
+
+def download(package: str, folder: Path) -> Path:
+    """Download a package, without privilege; return the archive in it. Raises `UserError`."""
+    with step(f"downloading {package}"):
+        # root's apt would hand the download to a user who may not write here.
+        argv = ["apt-get", "-qq", "-o", "APT::Sandbox::User=", "download", package]
+        output(argv, folder)
+    [deb] = folder.glob("*.deb")
+    output(["dpkg-deb", "--extract", str(deb), str(folder / "package")])
+    deb.unlink()
+    sources = folder / "package/usr/src"
+    files = (path for path in sources.rglob("linux-source-*.tar.*") if not path.is_symlink())
+    archive = next(files, None)
+    if archive is None:
+        raise UserError(f"{package}: expected an archive in /usr/src")
+    return archive
+
+
+def output(argv: Sequence[str], folder: Path | None = None) -> str:
+    """Return what a program prints.
+
+    Raises
+    ------
+    UserError
+        With the program and the last line of its errors.
+    """
+    if shutil.which(argv[0]) is None:
+        raise UserError(f"{argv[0]}: not found: expected an installed program")
+    done = subprocess.run(
+        argv,
+        cwd=folder,
+        env={**os.environ, "LC_ALL": "C"},
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        text=True,
+        errors="replace",
+        check=False,
+    )
+    if done.returncode != 0:
+        lines = done.stderr.strip().splitlines() or [f"exit code {done.returncode}"]
+        raise UserError(f"{argv[0]}: {lines[-1]}")
+    return done.stdout.strip()
