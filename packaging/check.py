@@ -9,9 +9,12 @@ from pathlib import Path
 
 import project
 
-LARGEST_WHEEL = 4_200_000
-"""Bytes: 3.2 MB without the workbench's page, and 0.75 MB for it, most of that the engine once
-more, for browsers; `tests/workbench/test_engine.py` bounds the page's parts."""
+LARGEST_WHEEL = 5_000_000
+"""Largest size of a wheel. [bytes]
+
+It has 3.9 MB without the workbench's page, and 0.95 MB for the page, most of it the engine for
+browsers. `tests/workbench/test_engine.py` limits the parts of the page.
+"""
 
 WHEEL = re.compile(r"lasthop-[\d.]+-cp311-abi3-manylinux_2_28_(x86_64|aarch64)\.whl")
 

@@ -92,6 +92,7 @@ def machine(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Machine:
     monkeypatch.delenv("LASTHOP_UML", raising=False)
     monkeypatch.setattr(source, "INSTALLED", tmp_path / "usr")
     monkeypatch.setattr(build, "HEADERS", {})
+    monkeypatch.setattr(build, "check_boot", lambda kernel: None)
     monkeypatch.setattr(build, "PASSED", (*build.PASSED, "XDG_CACHE_HOME"))
     return Machine(tmp_path, program, make, archive)
 

@@ -18,7 +18,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from lasthop.errors import UserError
-from lasthop.uml.kernel import NEEDED, check_machine, read_kernel
+from lasthop.uml.boot import run
+from lasthop.uml.kernel import NEEDED, Kernel, check_machine, read_kernel
 from lasthop.uml.source import Source
 from lasthop.uml.store import INFORMATION, BuiltKernel, built_kernels, kernel_folder
 
@@ -179,7 +180,9 @@ def build(source: Source, progress: Progress | None = None) -> Built:
             result.mkdir()
             program = result / "linux"
             must(["strip", "--strip-debug", "-o", str(program), str(tree / "linux")], tree)
-            version = read_kernel(program, source.name).version
+            kernel_read = read_kernel(program, source.name)
+            check_boot(kernel_read)
+            version = kernel_read.version
             name = f"{version.partition('-')[0]}-{hashed}"
             about = {
                 "version": version,
@@ -192,6 +195,13 @@ def build(source: Source, progress: Progress | None = None) -> Built:
         (folder / LOG).unlink(missing_ok=True)
         kernel = next(each for each in built_kernels() if each.name == name)
         return Built(kernel, refused)
+
+
+def check_boot(kernel: Kernel) -> None:
+    """Boot a new kernel once. Raises `UserError` if it does not run a command."""
+    ended = run(kernel, ["true"])
+    if ended.status != 0:
+        raise UserError(f"{kernel.program}: Linux {kernel.version} boots, but runs no command")
 
 
 @contextmanager
