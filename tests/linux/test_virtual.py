@@ -26,7 +26,7 @@ SCENARIO = {
     "warmup": "0.5 s",
     "duration": "3 s",
     "cell": {"phy": "802.11g", "ap_queue": 50},
-    "tcp": {"congestion": "cubic"},
+    "tcp": {"congestion": "cubic", "initial_rto": "0.5 s"},
     "station": {"one": {"download": 1}, "two": {}},
 }
 COMMAND = "pwd; cat read; echo printed >&2; date; echo written > new; rm read; exit 3"
@@ -67,7 +67,13 @@ def emulated_in(folder: Path, monkeypatch: pytest.MonkeyPatch) -> lh.Emulation:
     (folder / "read").write_text("input\n")
     monkeypatch.chdir(folder)
     program = Program.of_shell("two", f"ping -c 2 -i 0.2 server; {COMMAND}")
-    return lh.emulate(SCENARIO, virtual=True, foreground=program, max_time_s=MAX_PROCESSOR_S)
+    return lh.emulate(
+        SCENARIO,
+        virtual=True,
+        foreground=program,
+        follow=["initial_rto"],
+        max_time_s=MAX_PROCESSOR_S,
+    )
 
 
 def test_a_program_runs_and_its_folder_has_what_it_wrote(
@@ -83,6 +89,7 @@ def test_a_program_runs_and_its_folder_has_what_it_wrote(
     assert "/folder\ninput\nMon Jan  1 00:01:0" in printed.out
     assert "printed\n" in printed.err
     assert "real time" not in repr(emulation)
+    assert emulation.warnings == []
     assert [path.name for path in (tmp_path / "folder").iterdir()] == ["new"]
     assert (tmp_path / "folder" / "new").read_text() == "written\n"
 
