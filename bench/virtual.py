@@ -1,11 +1,11 @@
-"""Are emulations in simulated time the same bytes in each run, and what do they cost?
+"""Do emulations in simulated time give the same bytes in each run, and what do they cost?
 
     python bench/virtual.py                 all examples that can be emulated; an hour, as root
     python bench/virtual.py --only seven    examples whose names match
     python bench/virtual.py --cost          only the processor time of one example
 
-Runs differ in the user, the folder and the load of the machine. Each run of an example must print
-the same bytes. A line per run is kept in bench/out/virtual.jsonl.
+Runs differ in the user, the folder and the load of the machine. All runs of an example must print
+the same bytes. The file bench/out/virtual-TIME.jsonl has one line per run.
 """
 
 import argparse
@@ -32,36 +32,36 @@ from lasthop.uml.kernel import find_kernel
 EXAMPLES = Path(__file__).resolve().parent.parent / "examples"
 SETTINGS = ("duration=10s", "replications=1")
 WARMUP = "warmup=2s"
-"""Setting of examples whose own warm-up is longer than these runs."""
+"""Setting of examples whose own warm-up is as long as these runs, or longer."""
 MOST_REPEATED = ("seven-downloads.toml", "hotspot.toml", "calls.toml")
 USERS = (65534, 64321)
-"""Two users without rights; neither needs an account."""
+"""Two unprivileged users; an account is not necessary."""
 FOLDERS = ("a", "a much longer name/with a folder in it")
 LOADS = (0, 8)
-"""Numbers of busy loops beside a run."""
+"""Numbers of busy loops during a run."""
 BUSY = "while :; do :; done"
 COST = ("seven-downloads.toml", "duration=20s", "replications=1")
 MAX_COST_S = 15.0
-"""Claim: processor time of the example, boot included, after the self-test. [s]"""
+"""Claim: largest processor time of the example, with its boot and without the self-test. [s]"""
 
 
 @dataclass(frozen=True)
 class Condition:
-    """What differs between runs of an example."""
+    """Condition of a run, which must not change what the run prints."""
 
     user: int
     folder: str
     busy_loops: int
 
 
-EVERY = tuple(Condition(*each) for each in itertools.product(USERS, FOLDERS, LOADS))
-TEN = (*EVERY, EVERY[0], EVERY[-1])
-TWO = (EVERY[0], EVERY[-1])
+ALL_CONDITIONS = tuple(Condition(*each) for each in itertools.product(USERS, FOLDERS, LOADS))
+TEN_CONDITIONS = (*ALL_CONDITIONS, ALL_CONDITIONS[0], ALL_CONDITIONS[-1])
+TWO_CONDITIONS = (ALL_CONDITIONS[0], ALL_CONDITIONS[-1])
 
 
 @dataclass(frozen=True)
-class Printed:
-    """What a run has printed."""
+class RunResult:
+    """Result of a run."""
 
     exit_code: int
     sha256: str
@@ -81,7 +81,7 @@ def busy(loops: int) -> Iterator[None]:
             process.wait()
 
 
-def run(example: str, condition: Condition, *settings: str) -> Printed:
+def run(example: str, condition: Condition, *settings: str) -> RunResult:
     """Emulate an example as a user, in a folder, on a machine with this load."""
     with tempfile.TemporaryDirectory(prefix="bench-virtual-") as home:
         folder = Path(home, condition.folder)
@@ -103,16 +103,16 @@ def run(example: str, condition: Condition, *settings: str) -> Printed:
             )
             processor_s = children_s() - before_s
         digest = hashlib.sha256(done.stdout).hexdigest()
-        return Printed(done.returncode, digest, done.stderr.decode(), round(processor_s, 2))
+        return RunResult(done.returncode, digest, done.stderr.decode(), round(processor_s, 2))
 
 
 def as_user(user: int) -> list[str]:
-    """Return the beginning of a command that runs as a user without rights."""
+    """Return the beginning of a command that runs as an unprivileged user."""
     return ["setpriv", f"--reuid={user}", f"--regid={user}", "--clear-groups"]
 
 
 def children_s() -> float:
-    """Return the processor time of all processes that have ended. [s]"""
+    """Return the processor time of all child processes that have ended. [s]"""
     used = resource.getrusage(resource.RUSAGE_CHILDREN)
     return used.ru_utime + used.ru_stime
 
@@ -125,15 +125,15 @@ def settings_of(example: str) -> tuple[str, ...]:
 
 
 def compare_runs(example: str, conditions: tuple[Condition, ...], runs: Runs) -> bool:
-    """Run an example under each condition; return whether all runs print the same."""
+    """Run an example under each condition; return whether all runs print the same bytes."""
     printed = []
     for number, condition in enumerate(conditions):
-        seen = run(example, condition, *settings_of(example))
-        if seen.exit_code == 2:
-            print(f"{example}: not emulated: {seen.error.splitlines()[0]}", flush=True)
+        result = run(example, condition, *settings_of(example))
+        if result.exit_code == 2:
+            print(f"{example}: not emulated: {result.error.splitlines()[0]}", flush=True)
             return True
-        runs.add(f"{example} {number}", {**asdict(condition), **asdict(seen)})
-        printed.append((seen.exit_code, seen.sha256))
+        runs.add(f"{example} {number}", {**asdict(condition), **asdict(result)})
+        printed.append((result.exit_code, result.sha256))
     is_same = len(set(printed)) == 1 and printed[0][0] == 0
     verdict = "the same bytes" if is_same else f"DIFFERENT: {len(set(printed))} outputs"
     print(f"{example}: {len(printed)} runs, {verdict} ({printed[0][1][:12]})", flush=True)
@@ -141,7 +141,7 @@ def compare_runs(example: str, conditions: tuple[Condition, ...], runs: Runs) ->
 
 
 def check_cost() -> bool:
-    """Print the processor time of the example of the claim; return whether the claim holds."""
+    """Print the processor time of the example; return whether it is within the claim."""
     example, *settings = COST
     with tempfile.TemporaryDirectory() as cache:
         environment = {**os.environ, "XDG_CACHE_HOME": cache}
@@ -164,7 +164,7 @@ def check_cost() -> bool:
 
 
 def main() -> int:
-    """Run what is asked for; the exit code is 1 if an aim is missed."""
+    """Run the checks; return 1 if one of them fails."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--only", default="", metavar="PATTERN", help="examples that match")
     parser.add_argument("--cost", action="store_true", help="only the processor time")
@@ -172,14 +172,14 @@ def main() -> int:
     require_release_build()
     kernel = find_kernel()
     print(f"{kernel.program}: Linux {kernel.version}", flush=True)
-    aims = [check_cost()]
+    checks = [check_cost()]
     if not options.cost:
         runs = Runs(OUT / f"virtual-{int(time.time())}.jsonl")
         for path in sorted(EXAMPLES.glob("*.toml")):
             if re.search(options.only, path.name):
-                conditions = TEN if path.name in MOST_REPEATED else TWO
-                aims.append(compare_runs(path.name, conditions, runs))
-    return 0 if all(aims) else 1
+                conditions = TEN_CONDITIONS if path.name in MOST_REPEATED else TWO_CONDITIONS
+                checks.append(compare_runs(path.name, conditions, runs))
+    return 0 if all(checks) else 1
 
 
 if __name__ == "__main__":

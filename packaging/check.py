@@ -12,7 +12,7 @@ import project
 LARGEST_WHEEL = 5_000_000
 """Largest size of a wheel. [bytes]
 
-It has 3.9 MB without the workbench's page, and 0.95 MB for the page, most of it the engine for
+A wheel has 3.9 MB without the workbench's page. The page has 0.95 MB, most of it the engine for
 browsers. `tests/workbench/test_engine.py` limits the parts of the page.
 """
 

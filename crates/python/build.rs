@@ -1,8 +1,7 @@
-//! Hands two things to the extension: the fingerprint of the engine and the library for user-mode
-//! Linux.
+//! Passes the fingerprint of the engine and the library for user-mode Linux to the extension.
 //!
-//! Stored results are found again if and only if the engine that made them is the same, whatever
-//! machine compiled it.
+//! Stored results are reused if and only if the same engine made them. The fingerprint does not
+//! depend on the machine that compiled the engine.
 
 use std::env;
 use std::fs;
@@ -11,7 +10,7 @@ use std::path::{Path, PathBuf};
 
 use sha2::{Digest, Sha256};
 
-/// What decides what comes out of a run: the engine, and the versions of what it is built with.
+/// Files that determine the results of a run: the engine, and the versions of its dependencies.
 const PARTS: [&str; 3] = ["../engine/src", "../engine/Cargo.toml", "../../Cargo.lock"];
 
 /// Source of the library that is preloaded into user-mode Linux.
@@ -34,8 +33,9 @@ fn main() -> io::Result<()> {
     compile_preload()
 }
 
-/// Compiles the library that is preloaded into user-mode Linux. For other targets than x86-64
-/// Linux, which have no user-mode Linux, the file is empty.
+/// Compiles the library that is preloaded into user-mode Linux.
+///
+/// Targets other than x86-64 Linux have no user-mode Linux. For these targets the file is empty.
 fn compile_preload() -> io::Result<()> {
     println!("cargo::rerun-if-changed={PRELOAD}");
     let variable = |name| env::var(name).expect("cargo sets this variable for every build script");
@@ -61,7 +61,7 @@ fn compile_preload() -> io::Result<()> {
     }
 }
 
-/// The file, or all files of the directory and below, in the order of their names.
+/// Returns the file, or all files of the directory tree in the order of their names.
 fn files(path: &Path) -> io::Result<Vec<PathBuf>> {
     if !path.is_dir() {
         return Ok(path.exists().then(|| path.to_owned()).into_iter().collect());

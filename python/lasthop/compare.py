@@ -366,10 +366,10 @@ def compare(
     replications, seed, settings, jobs, progress
         See `simulate`.
     emulate : bool
-        Whether to run the scenario also with the TCP of Linux, in real time; see
+        Whether to also run the scenario with the TCP of Linux in real time; see
         `lasthop.emulation.emulate`.
     virtual : bool
-        Whether to run the scenario also with the TCP of Linux, in simulated time.
+        Whether to also run the scenario with the TCP of Linux in simulated time.
     measured : sequence of files or pairs, mapping, or Measured
         Measurements by flent or iperf3, or results of lasthop. A file without a name has the
         streams of the whole scenario. ``("laptop", FILE)``, or ``{"laptop": FILE}``, has the
@@ -437,7 +437,7 @@ def compare(
     if emulate or virtual:
         from lasthop.emulation import emulate as run_emulation
 
-        # Programs of the file print, too.
+        # Quiet, since programs of the file also print.
         emulation = run_emulation(checked, quiet=True, virtual=virtual)
     return Comparison(prediction, refusal, simulation, emulation, beside)
 

@@ -1,4 +1,4 @@
-"""Emulations in simulated time: the same bytes in each run, files, programs, limits, clean-up."""
+"""Emulations in simulated time: repeatability, files, programs, limits and clean-up."""
 
 import os
 import signal
@@ -14,7 +14,7 @@ import pytest
 import lasthop as lh
 from lasthop.emulation.programs import Program
 from lasthop.errors import UserError
-from lasthop.uml.boot import PREFIX, Ended, run
+from lasthop.uml.boot import PREFIX, CommandResult, run
 from lasthop.uml.kernel import find_kernel
 from lasthop.uml.repeatable import is_repeatable
 
@@ -36,13 +36,13 @@ ENDLESS = ["sh", "-c", "while :; do :; done"]
 
 @pytest.fixture(scope="module")
 def self_tested(user_mode: None) -> bool:
-    """Test once whether the kernel repeats its runs; the outcome is stored."""
+    """Run the self-test of the kernel once, and return its outcome, which is stored."""
     return is_repeatable(find_kernel())
 
 
 @pytest.fixture
 def temporary(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A folder in which all exchange folders of this test are."""
+    """Return the folder of all exchange folders of this test."""
     folder = tmp_path / "exchanges"
     folder.mkdir()
     monkeypatch.setattr(tempfile, "tempdir", str(folder))
@@ -76,7 +76,7 @@ def emulated_in(folder: Path, monkeypatch: pytest.MonkeyPatch) -> lh.Emulation:
     )
 
 
-def test_a_program_runs_and_its_folder_has_what_it_wrote(
+def test_a_program_runs_and_its_files_are_copied_to_its_folder(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
 ) -> None:
     emulation = emulated_in(tmp_path / "folder", monkeypatch)
@@ -95,7 +95,7 @@ def test_a_program_runs_and_its_folder_has_what_it_wrote(
 
 
 @pytest.mark.slow
-def test_two_runs_in_two_folders_have_the_same_bytes(
+def test_two_runs_in_two_folders_give_the_same_bytes(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
 ) -> None:
     first = emulated_in(tmp_path / "a", monkeypatch)
@@ -105,7 +105,7 @@ def test_two_runs_in_two_folders_have_the_same_bytes(
     assert first.to_json() == second.to_json()
 
 
-def test_another_seed_gives_another_run_and_reads_other_random_numbers() -> None:
+def test_another_seed_gives_other_random_numbers_at_the_same_start_time() -> None:
     command = ["sh", "-c", "head -c 8 /dev/urandom | od -x; date +%s.%N"]
     outputs = [run(find_kernel(), command, seed=seed).stdout.split() for seed in (1, 2)]
     assert outputs[0][1:5] != outputs[1][1:5]
@@ -139,14 +139,14 @@ def test_a_killed_caller_leaves_nothing(temporary: Path) -> None:
         time.sleep(0.02)
 
 
-def state_of_host(temporary: Path) -> tuple[list[int], list[Path], list[str]]:
-    """Return processes, files and mounts that a run could leave."""
+def remains(temporary: Path) -> tuple[list[int], list[Path], list[str]]:
+    """Return the processes and files that a run has left, and all mounts of the host."""
     files = [*temporary.iterdir(), *Path("/dev/shm").glob("vm_file*")]
     return processes_in(temporary), files, Path("/proc/mounts").read_text().splitlines()
 
 
 @pytest.mark.slow
-def test_after_a_kill_at_any_moment_the_next_start_leaves_nothing(
+def test_after_a_kill_at_any_time_the_next_start_removes_all_remains(
     temporary: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(temporary.parent)
@@ -156,22 +156,22 @@ def test_after_a_kill_at_any_moment_the_next_start_leaves_nothing(
         f"tempfile.tempdir = {str(temporary)!r}\n"
         f"lh.emulate({SCENARIO!r}, virtual=True)\n"
     )
-    mounts = state_of_host(temporary)[2]
+    mounts = remains(temporary)[2]
     for _ in range(20):
         caller = subprocess.Popen([sys.executable, "-c", script])
         time.sleep(random.uniform(0.3, 6.0))
         caller.kill()
         caller.wait()
         assert run(find_kernel(), ["true"]).status == 0
-        assert state_of_host(temporary) == ([], [], mounts)
+        assert remains(temporary) == ([], [], mounts)
 
 
-def test_a_folder_that_was_left_over_is_removed_at_the_next_start(temporary: Path) -> None:
+def test_a_left_over_folder_is_removed_at_the_next_start(temporary: Path) -> None:
     left_over = temporary / f"{PREFIX}left"
     left_over.mkdir()
     (left_over / "lock").touch()
     ended = run(find_kernel(), ["true"])
-    assert isinstance(ended, Ended)
+    assert isinstance(ended, CommandResult)
     assert not left_over.exists()
 
 
@@ -182,7 +182,7 @@ def test_a_folder_that_was_left_over_is_removed_at_the_next_start(temporary: Pat
         ({"tcp": {"congestion": "compound"}}, {}, "congestion compound: not supported"),
     ],
 )
-def test_options_that_need_the_outside_or_bpf_are_refused(
+def test_options_that_need_the_internet_or_bpf_are_refused(
     changes: dict[str, object], options: dict[str, object], message: str
 ) -> None:
     with pytest.raises(UserError, match=message):

@@ -31,15 +31,15 @@ CELL = 'duration = "9 s"\ncell = { phy = "802.11b" }\n'
         ),
         (
             '[station.a]\nudp_up = { rate = "1 Mbps", header = "40 B" }',
-            "flow a/udp-up/1 has headers of 40 B; those of IPv4 and UDP are 28 B",
+            "flow a/udp-up/1: headers of 40 B: expected 28 B, those of IPv4 and UDP",
         ),
         (
             '[station.a]\nudp_up = { rate = "16 Mbps", packet = "100 B" }',
-            "20000 datagrams a second; the emulator sends up to 10000",
+            "20000 datagrams per second: expected up to 10000",
         ),
         (
             'tcp.mss = "80 B"\n[station.a]\ndownload = 1',
-            "flow a/down/1: mss of 80 B; the kernel's TCP accepts 88 B and more",
+            "flow a/down/1: mss of 80 B: expected at least 88 B, the minimum of the kernel's TCP",
         ),
         ("[station.a]\ndownload = { connections = 1, segments = 9 }", None),
         (
@@ -49,11 +49,11 @@ CELL = 'duration = "9 s"\ncell = { phy = "802.11b" }\n'
         ('[station.a]\nsensor_up = "1 s"', None),
         (
             '[station.a]\nsensor_up = { every = "1 s", size = "3 B" }',
-            "flow a/sensor-up/1: reports of 3 B; the emulator's have 4 B at least",
+            "flow a/sensor-up/1: reports of 3 B: expected at least 4 B",
         ),
         (
             'tcp.congestion = "africa"\n[station.a]\ndownload = 1',
-            "flow a/down/1: congestion africa; the emulator has reno, newreno, cubic, cubic_linux, "
+            "flow a/down/1: congestion africa: expected one of reno, newreno, cubic, cubic_linux, "
             "compound, illinois",
         ),
         ('tcp.congestion = "compound"\n[station.a]\ndownload = 1', None),
@@ -63,7 +63,7 @@ CELL = 'duration = "9 s"\ncell = { phy = "802.11b" }\n'
         ),
     ],
 )
-def test_what_it_cannot_do_is_said_in_one_line(tmp_path, rest, message):
+def test_a_scenario_beyond_the_limits_is_refused_in_one_line(tmp_path, rest, message):
     path = tmp_path / "x.toml"
     path.write_text(CELL + rest)
     scenario = lh.Scenario(path)
@@ -79,7 +79,9 @@ def test_what_it_cannot_do_is_said_in_one_line(tmp_path, rest, message):
 def test_a_comparison_is_refused_before_it_simulates(tmp_path):
     path = tmp_path / "x.toml"
     path.write_text(CELL + 'tcp.congestion = "africa"\n[station.a]\ndownload = 1')
-    with pytest.raises(lh.UserError, match="the emulator has reno, newreno, cubic"):
+    with pytest.raises(
+        lh.UserError, match="congestion africa: expected one of reno, newreno, cubic"
+    ):
         lh.compare(path, emulate=True)
 
 
@@ -98,17 +100,17 @@ CLASSES = {"class": {"all": {"share": 1, "station": "a"}}}
         ({**WIRED, "flow": {"f": {"web": 3}}}, None),
         (
             {**WIRED, "flow": {"f": {"web": 300}, "g": {"web": 301}}},
-            "601 web connections a second; the emulator begins up to 500",
+            "601 web connections per second: expected up to 500",
         ),
         ({**ON_AIR, "flow": {"f": {"route": ["1"]}}}, None),
         (
             {**ON_AIR, "flow": {"f": {"route": ["1"]}}, "tcp": {"congestion": "africa"}},
-            "flow f: congestion africa; the emulator has reno, newreno, cubic, cubic_linux, "
+            "flow f: congestion africa: expected one of reno, newreno, cubic, cubic_linux, "
             "compound, illinois",
         ),
         (
             {**QUICK, "flow": {"f": {"route": ["1"], "udp": "greedy"}}},
-            "12000 datagrams a second; the emulator sends up to 10000",
+            "12000 datagrams per second: expected up to 10000",
         ),
         (
             {

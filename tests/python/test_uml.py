@@ -1,4 +1,4 @@
-"""User-mode Linux without a boot: which kernel is used, what is refused, what is copied."""
+"""User-mode Linux without a boot: choice of the kernel, refusals, and copies of changed files."""
 
 import os
 import stat
@@ -70,7 +70,7 @@ def test_another_program_is_refused(
         kernel.find_kernel()
 
 
-def test_a_kernel_without_a_needed_part_is_refused(
+def test_a_kernel_without_a_needed_option_is_refused(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     lacking = NEEDED.replace("CONFIG_TUN=y\n", "# CONFIG_TUN is not set\n")
@@ -79,7 +79,7 @@ def test_a_kernel_without_a_needed_part_is_refused(
         kernel.find_kernel()
 
 
-def test_changes_are_copied_and_removals_are_repeated(
+def test_changed_files_are_copied_and_removed_files_are_removed(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     changes, folder = tmp_path / "changes", tmp_path / "folder"
@@ -108,7 +108,7 @@ def test_changes_are_copied_and_removals_are_repeated(
     assert (tmp_path / "problems").read_text() == ""
 
 
-def test_left_over_folders_are_removed_and_those_in_use_are_kept(
+def test_left_over_folders_are_removed_and_folders_in_use_are_kept(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(boot.tempfile, "tempdir", str(tmp_path))
@@ -129,26 +129,26 @@ def request_of(**settings: str) -> Request:
     return Request(scenario, None, (), False, {}, None, None, {}, False, (), False, True, 3600.0)
 
 
-def test_output_is_shown_while_it_grows_and_a_run_that_takes_too_long_is_refused(
+def test_output_is_printed_while_it_grows_and_a_run_that_would_take_too_long_is_ended(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     output = BytesIO()
     monkeypatch.setattr(virtual.sys, "stdout", TextIOWrapper(output))
     reports: list[tuple[float, float]] = []
-    follower = virtual.Follower(
+    monitor = virtual.RunMonitor(
         request_of(duration="100 s"), lambda *each: reports.append(each), 200.0
     )
-    follower.look(State(tmp_path, 1.0))
+    monitor.update(State(tmp_path, 1.0))
     (tmp_path / "stdout").write_bytes(b"one\n")
     (tmp_path / virtual.PROGRESS).write_text("    1.000000")
-    follower.look(State(tmp_path, 3.0))
+    monitor.update(State(tmp_path, 3.0))
     with (tmp_path / "stdout").open("ab") as file:
         file.write(b"\xfftwo")
     (tmp_path / virtual.PROGRESS).write_text("   11.000000")
-    follower.look(State(tmp_path, 22.0))
+    monitor.update(State(tmp_path, 22.0))
     assert output.getvalue() == b"one\n\xfftwo"
     assert reports == [(1.0, 100.0), (11.0, 100.0)]
     (tmp_path / virtual.PROGRESS).write_text("   12.000000")
-    # 29 s of processor time for 11 simulated seconds after 3 s: 32 + 88 * 29 / 11 = 264
+    # 29 s of processor time for 11 simulated seconds: 32 + 88 * 29 / 11 = 264.
     with pytest.raises(UserError, match=r"would take about 264 s .*, 2\.6 s per simulated second"):
-        follower.look(State(tmp_path, 32.0))
+        monitor.update(State(tmp_path, 32.0))

@@ -1,4 +1,4 @@
-"""Kernels of user-mode Linux: their sources, builds with programs that only pretend, and lists."""
+"""Kernels of user-mode Linux: their sources, builds with fake programs, and lists."""
 
 import fcntl
 import io
@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 import pytest
 
-from lasthop.cli.kernel import accepted
+from lasthop.cli.kernel import confirm
 from lasthop.errors import UserError
 from lasthop.uml import build, source
 from lasthop.uml.build import CONFIGURATION, REQUIRED
@@ -38,7 +38,7 @@ case "$*" in
     cp {root}/linux linux;;
 esac
 """
-POLICY = """
+APT_CACHE = """
 case $1 in
   pkgnames) echo linux-source-6.1; echo linux-source-6.12; echo linux-source-6.12-rt;;
   show) echo "Package: $3"; echo "Version: $3-1"; echo "Size: 153000000";;
@@ -47,19 +47,19 @@ esac
 
 
 class Machine(NamedTuple):
-    """A folder with pretended programs, an archive and a cache."""
+    """Folder with fake programs, an archive and a cache."""
 
     root: Path
     program: Callable[[str, str], None]
-    """Writes a program, given its name and its commands for the shell."""
+    """Function that writes a program, given its name and its shell commands."""
     make: Callable[..., None]
-    """Writes a `make` that knows the given settings and runs `compile`."""
+    """Function that writes a `make` that supports the given settings and runs `compile`."""
     archive: Path
 
 
 @pytest.fixture
 def machine(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Machine:
-    """A machine on which a build takes no time."""
+    """Return a machine on which a build takes no time."""
     programs = tmp_path / "bin"
     programs.mkdir()
 
@@ -76,7 +76,7 @@ def machine(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Machine:
         program(name, "exit 1")
     program("strip", 'cp "$4" "$3"')
     program("xz", 'exec /usr/bin/xz "$@"')
-    program("apt-cache", POLICY)
+    program("apt-cache", APT_CACHE)
     program("apt-get", 'echo "E: no network" >&2; exit 100')
     program("dpkg-query", "echo 6.12.7-1")
     make()
@@ -84,7 +84,7 @@ def machine(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Machine:
     (tmp_path / "linux").chmod(0o755)
     (tmp_path / "usr").mkdir()
     archive = tmp_path / "linux.tar.xz"
-    with tarfile.open(archive, "w") as opened:  # `tar` sees what compression there is.
+    with tarfile.open(archive, "w") as opened:  # `tar` detects the compression.
         for name in ("Kbuild", "arch/um/Makefile"):
             opened.addfile(tarfile.TarInfo(f"linux-6.12.7/{name}"))
     monkeypatch.setenv("PATH", f"{programs}:/usr/bin:/bin")
@@ -97,7 +97,7 @@ def machine(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Machine:
     return Machine(tmp_path, program, make, archive)
 
 
-def left_in_cache() -> set[str]:
+def names_in_cache() -> set[str]:
     return {path.name for path in kernel_folder().iterdir()}
 
 
@@ -121,7 +121,7 @@ def test_the_newest_source_is_chosen_and_downloaded_only_if_it_is_not_installed(
     assert find_source("linux-source-6.1").download_bytes == 0
 
 
-def test_a_source_that_does_not_exist_is_refused_with_those_that_do(
+def test_an_unknown_source_is_refused_with_a_list_of_sources(
     machine: Machine, lasthop: Lasthop
 ) -> None:
     done = lasthop("kernel", "build", "--source", "linux-source-5.10")
@@ -129,11 +129,11 @@ def test_a_source_that_does_not_exist_is_refused_with_those_that_do(
     assert "expected one of linux-source-6.12, linux-source-6.1, or a file .tar.xz" in done.stderr
     machine.program("apt-cache", "exit 1")
     done = lasthop("kernel", "build")
-    assert "no source of Linux found" in done.stderr
+    assert "no kernel source found" in done.stderr
     assert "--source FILE.tar.xz" in done.stderr
 
 
-def test_a_file_that_is_no_kernel_is_refused(machine: Machine, lasthop: Lasthop) -> None:
+def test_a_file_that_is_not_a_kernel_source_is_refused(machine: Machine, lasthop: Lasthop) -> None:
     (machine.root / "text.tar.xz").write_text("no archive")
     done = lasthop("kernel", "build", "--source", machine.root / "text.tar.xz", "--yes")
     assert done.returncode == 2
@@ -141,13 +141,13 @@ def test_a_file_that_is_no_kernel_is_refused(machine: Machine, lasthop: Lasthop)
     with tarfile.open(machine.root / "other.tar.xz", "w") as opened:
         opened.addfile(tarfile.TarInfo("other/README"))
     done = lasthop("kernel", "build", "--source", machine.root / "other.tar.xz", "--yes")
-    assert "no source of Linux: expected a folder with arch/um" in done.stderr
+    assert "not a kernel source: expected a folder with arch/um" in done.stderr
 
 
 # -- builds ------------------------------------------------------------------------------------
 
 
-def test_a_build_prints_its_cost_first_and_the_same_kernel_is_built_once(
+def test_a_build_first_prints_its_cost_and_the_same_kernel_is_not_built_again(
     machine: Machine, lasthop: Lasthop
 ) -> None:
     done = lasthop("kernel", "build", "--source", machine.archive, "--json")
@@ -162,9 +162,9 @@ def test_a_build_prints_its_cost_first_and_the_same_kernel_is_built_once(
     again = lasthop("kernel", "build", "--source", machine.archive)
     assert again.returncode == 0
     assert "is already built from linux.tar.xz" in again.stderr
-    # Only one build, and no kernel was visible while it ran.
+    # There was only one build, and it saw no kernel.
     assert (machine.root / "seen").read_text() == "make\n"
-    assert left_in_cache() == {".lock", kernel.name}
+    assert names_in_cache() == {".lock", kernel.name}
 
 
 def test_a_download_is_part_of_the_cost(machine: Machine, lasthop: Lasthop) -> None:
@@ -174,19 +174,19 @@ def test_a_download_is_part_of_the_cost(machine: Machine, lasthop: Lasthop) -> N
     assert "error: apt-get: E: no network" in done.stderr
 
 
-def test_options_that_a_source_lacks_are_named_and_needed_ones_refuse_it(
+def test_missing_options_are_named_and_a_source_without_a_needed_option_is_refused(
     machine: Machine, lasthop: Lasthop
 ) -> None:
     known = CONFIGURATION.read_text()
     machine.make(known.replace("CONFIG_NET_SCH_CAKE=y\n", ""))
     done = lasthop("kernel", "build", "--source", machine.archive)
     assert done.returncode == 0
-    assert "linux.tar.xz has no NET_SCH_CAKE: built without\n" in done.stderr
+    assert "linux.tar.xz has no NET_SCH_CAKE: the kernel is built without\n" in done.stderr
     assert lasthop("kernel", "remove", "--all").returncode == 0
     machine.make(known.replace("CONFIG_HOSTFS=y\n", ""))
     done = lasthop("kernel", "build", "--source", machine.archive)
     assert done.returncode == 2
-    assert "refuses HOSTFS, which emulation needs" in done.stderr
+    assert "this source has no HOSTFS, which emulations need" in done.stderr
     assert built_kernels() == []
 
 
@@ -195,15 +195,15 @@ def test_the_configuration_has_all_that_emulations_need() -> None:
     assert [option for option in REQUIRED if f"CONFIG_{option}=y" not in lines] == []
 
 
-def test_a_build_that_fails_leaves_its_output_alone(machine: Machine, lasthop: Lasthop) -> None:
+def test_a_failed_build_leaves_only_its_output(machine: Machine, lasthop: Lasthop) -> None:
     machine.make(compile='echo "net/a.c:1: error: no such thing"; echo more; exit 2')
     done = lasthop("kernel", "build", "--source", machine.archive)
     assert done.returncode == 2
     assert "make failed: net/a.c:1: error: no such thing\nhint: see " in done.stderr
-    assert left_in_cache() == {".lock", "build.log"}
+    assert names_in_cache() == {".lock", "build.log"}
 
 
-def test_a_build_that_is_interrupted_leaves_nothing_and_ends_its_programs(
+def test_an_interrupted_build_leaves_nothing_and_ends_its_programs(
     machine: Machine,
 ) -> None:
     machine.make(compile=f"exec 3> {machine.root}/alive; flock 3; sleep 100")
@@ -213,12 +213,12 @@ def test_a_build_that_is_interrupted_leaves_nothing_and_ends_its_programs(
 
     with pytest.raises(KeyboardInterrupt):
         build.build(find_source(str(machine.archive)), interrupt)
-    assert left_in_cache() == {".lock"}
+    assert names_in_cache() == {".lock"}
     with (machine.root / "alive").open("w") as alive:
         fcntl.flock(alive, fcntl.LOCK_EX | fcntl.LOCK_NB)
 
 
-def test_a_second_build_is_refused_and_left_overs_of_a_killed_one_are_removed(
+def test_a_second_build_is_refused_and_files_of_a_killed_build_are_removed(
     machine: Machine, lasthop: Lasthop
 ) -> None:
     left_over = kernel_folder() / ".build-killed"
@@ -227,7 +227,7 @@ def test_a_second_build_is_refused_and_left_overs_of_a_killed_one_are_removed(
         fcntl.flock(lock, fcntl.LOCK_EX)
         done = lasthop("kernel", "build", "--source", machine.archive)
         assert done.returncode == 2
-        assert "another `lasthop kernel build` is under way" in done.stderr
+        assert "another `lasthop kernel build` is running" in done.stderr
         assert left_over.exists()
     assert lasthop("kernel", "build", "--source", machine.archive).returncode == 0
     assert not left_over.exists()
@@ -249,14 +249,14 @@ def test_missing_programs_and_headers_and_a_full_disk_are_refused(
     ]
 
 
-def test_at_a_terminal_the_cost_must_be_accepted(
+def test_at_a_terminal_the_cost_must_be_confirmed(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     def typed(text: str, *, terminal: bool = True) -> bool:
         monkeypatch.setattr(sys, "stdin", io.StringIO(text))
         monkeypatch.setattr(sys.stdin, "isatty", lambda: terminal)
         monkeypatch.setattr(sys.stderr, "isatty", lambda: terminal)
-        return accepted()
+        return confirm()
 
     assert typed("\n")
     assert not typed("")
@@ -268,7 +268,7 @@ def test_at_a_terminal_the_cost_must_be_accepted(
 # -- kernels -----------------------------------------------------------------------------------
 
 
-def put(name: str, built_at_s: float) -> None:
+def put_kernel(name: str, built_at_s: float) -> None:
     folder = kernel_folder() / name
     folder.mkdir(parents=True)
     (folder / "linux").write_text(LINUX)
@@ -280,8 +280,8 @@ def test_the_list_begins_with_the_kernel_that_emulations_use(
     machine: Machine, lasthop: Lasthop, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     machine.program("linux.uml", LINUX.partition("\n")[2])
-    put("old", 86400.0)
-    put("new", 86400.0 * 365)
+    put_kernel("old", 86400.0)
+    put_kernel("new", 86400.0 * 365)
     monkeypatch.setenv("COLUMNS", "300")
     lines = lasthop("kernel", "list").stdout.rstrip().splitlines()
     assert [line.split()[0] for line in lines[2:]] == [
@@ -298,7 +298,7 @@ def test_the_list_begins_with_the_kernel_that_emulations_use(
     assert first["problem"].startswith("LASTHOP_UML=/dev/null: ")
 
 
-def test_a_kernel_in_the_present_folder_is_not_looked_up_in_the_path(
+def test_a_kernel_in_the_current_folder_is_not_searched_in_the_path(
     machine: Machine, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(machine.root)
@@ -313,7 +313,7 @@ def test_a_kernel_in_the_present_folder_is_not_looked_up_in_the_path(
         ("6.12.117-lasthop", {}, False),
     ],
 )
-def test_an_old_kernel_without_block_layer_needs_the_name_of_its_root(
+def test_an_old_kernel_without_a_block_layer_needs_the_name_of_its_root(
     version: str, options: dict[str, str], needs: bool
 ) -> None:
     assert Kernel(Path("linux"), version, options).needs_root_name is needs
@@ -321,16 +321,16 @@ def test_an_old_kernel_without_block_layer_needs_the_name_of_its_root(
 
 def test_kernels_are_removed_by_name_or_all(machine: Machine, lasthop: Lasthop) -> None:
     for number, name in enumerate(("a", "b", "c")):
-        put(name, float(number))
+        put_kernel(name, float(number))
     for words in ([], ["a", "--all"]):
         assert lasthop("kernel", "remove", *words).returncode == 2
     done = lasthop("kernel", "remove", "a", "../a")
     assert done.returncode == 2
-    assert 'NAME: "../a" is no built kernel: expected one of c, b, a' in done.stderr
+    assert 'NAME: "../a" is not a built kernel: expected one of c, b, a' in done.stderr
     assert lasthop("kernel", "remove", "a").stdout == "a is removed\n"
-    assert left_in_cache() == {"b", "c"}
+    assert names_in_cache() == {"b", "c"}
     assert lasthop("kernel", "remove", "--all").returncode == 0
-    assert left_in_cache() == set()
+    assert names_in_cache() == set()
     assert lasthop("kernel", "remove", "--all").stdout == "no kernel is built\n"
 
 

@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 
 use crate::facts::{Facts, Flow, ci95, list, mean, named};
 
-/// Utilisation above which a line or the air is full, and limits the flows that cross it. [-]
+/// Utilisation above which a line or the air is full and limits its flows. [-]
 pub const FULL: f64 = 0.9;
 
 /// Share of the time from which an endpoint's limit is named. [-]

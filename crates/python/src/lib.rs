@@ -42,7 +42,7 @@ mod _core {
     #[pymodule_export]
     const CALL_LOSS: f64 = lasthop_explain::CALL_LOSS;
 
-    /// Utilisation above which a line or the air counts as full. [-]
+    /// Utilisation above which a line or the air is full. [-]
     #[pymodule_export]
     const FULL: f64 = lasthop_explain::FULL;
 

@@ -1,10 +1,10 @@
-/* Preloaded into a user-mode Linux, this library replaces what the kernel asks of its host.
+/* This library is preloaded into a user-mode Linux. It replaces functions that the kernel calls on its host.
  *
- * LASTHOP_UML_SEED    seed of all randomness that the host provides
+ * LASTHOP_UML_SEED    seed of all random numbers that the host provides
  * LASTHOP_UML_CLOCK   "simulated": time passes only while the kernel sleeps; "host" or absent: the host's clock.
- *                     A kernel with CONFIG_UML_TIME_TRAVEL_SUPPORT has its own simulated clock and gets "host".
+ *                     A kernel with CONFIG_UML_TIME_TRAVEL_SUPPORT has its own simulated clock and uses "host".
  *
- * The kernel is a single thread, so that nothing here needs a lock.
+ * The kernel is a single thread. Therefore this library needs no locks.
  */
 #define _GNU_SOURCE
 #include <dlfcn.h>
@@ -23,12 +23,12 @@
 #include <time.h>
 #include <unistd.h>
 
-#define EPOCH_S 1704067200ll	/* 2024-01-01, the date at which the simulated clock begins */
-#define READING_NS 100		/* how far a reading advances the clock: at 0, a loop that waits for the time never ends */
-#define FIRST_NS 1000000000ll	/* reading of the clock at the boot */
+#define EPOCH_S 1704067200ll	/* start of the simulated clock, 2024-01-01 */
+#define READING_NS 100		/* advance of the clock per reading; without it, a loop that polls the clock never ends */
+#define FIRST_NS 1000000000ll	/* time of the monotonic clock at the boot */
 #define XSTATE ((void *)0x202)	/* NT_X86_XSTATE of linux/elf.h */
 #define OLD_SETOPTIONS 21	/* PTRACE_OLDSETOPTIONS of asm/ptrace-abi.h */
-#define FOLDER "/proc/self/cwd/folder"	/* symbolic link in the directory in which the kernel is started */
+#define FOLDER "/proc/self/cwd/folder"	/* link to the command's folder, in the directory in which the kernel starts */
 #define NONE -1
 
 static int is_simulated;
@@ -36,14 +36,14 @@ static uint64_t random_state = 1;
 
 static void *original(const char *name)
 {
-	void *found = dlsym(RTLD_NEXT, name);
+	void *function = dlsym(RTLD_NEXT, name);
 
-	if (!found)
+	if (!function)
 		abort();
-	return found;
+	return function;
 }
 
-/* Addresses are the same in each run, and the kernel ends with the process that has started it. */
+/* Makes addresses the same in each run, and ends the kernel together with the process that started it. */
 static void __attribute__((constructor)) start(int argc, char **argv, char **environment)
 {
 	const char *seed = getenv("LASTHOP_UML_SEED"), *clock = getenv("LASTHOP_UML_CLOCK");
@@ -66,7 +66,7 @@ static long long in_ns(struct timespec time) { return time.tv_sec * 1000000000ll
 
 static struct timespec as_timespec(long long ns) { return (struct timespec){ns / 1000000000, ns % 1000000000}; }
 
-/* The kernel's single timer has expired. */
+/* Expires the kernel's single timer. */
 static void expire(void)
 {
 	due_ns = interval_ns ? due_ns + interval_ns : NONE;
@@ -133,7 +133,7 @@ int timer_gettime(timer_t timer, struct itimerspec *value)
 	return 0;
 }
 
-/* The kernel sleeps: the clock moves to its next timer. */
+/* The kernel sleeps. The clock jumps to the time of the timer. */
 int sigsuspend(const sigset_t *mask)
 {
 	static int (*host)(const sigset_t *);
@@ -174,8 +174,8 @@ ssize_t getrandom(void *buffer, size_t length, unsigned int flags)
 
 /* -------------------------------------------------------------------------------------------------- times of files */
 
-/* Files of the user's folder have the same times in each run. Python's sources keep theirs: a compiled module names the
- * time of its source. */
+/* Returns whether a file has the same times in each run: files in the command's folder, except Python's sources.
+ * Python's sources keep their times, since a compiled module contains the time of its source. */
 static int has_fixed_times(const char *path)
 {
 	size_t length = strlen(path);
@@ -185,7 +185,7 @@ static int has_fixed_times(const char *path)
 	return strncmp(path, FOLDER, strlen(FOLDER)) == 0 && (length < 3 || strcmp(path + length - 3, ".py") != 0);
 }
 
-/* Linux up to 6.10. */
+/* Used by Linux up to 6.10. */
 int lstat64(const char *path, struct stat64 *file)
 {
 	static int (*host)(const char *, struct stat64 *);
@@ -199,7 +199,7 @@ int lstat64(const char *path, struct stat64 *file)
 	return done;
 }
 
-/* Linux from 6.11 on. */
+/* Used by Linux from 6.11 on. */
 int statx(int folder, const char *path, int flags, unsigned int mask, struct statx *file)
 {
 	static int (*host)(int, const char *, int, unsigned int, struct statx *);
@@ -216,14 +216,14 @@ int statx(int folder, const char *path, int flags, unsigned int mask, struct sta
 
 /* --------------------------------------------------------------------------------------------------------- ptrace */
 
-/* The kernel sets the vector registers of its processes in a buffer as large as processors had them when it was built.
- * A processor with more vector state refuses a part. This hands the host the whole state: registers that the kernel does
- * not know keep their values. Processes end with the kernel that traces them. */
+/* Sets the whole vector state of a process. The kernel passes a buffer of the size that was sufficient for processors
+ * when the kernel was built. A host whose processor has more vector state refuses this buffer. Registers that the kernel
+ * does not support keep their values. PTRACE_O_EXITKILL ends the processes together with the kernel. */
 long ptrace(enum __ptrace_request request, ...)
 {
 	static long (*host)(enum __ptrace_request, ...);
-	static char whole[1 << 16];
-	struct iovec *given, all = {whole, sizeof(whole)};
+	static char state[1 << 16];
+	struct iovec *given, all = {state, sizeof(state)};
 	va_list rest;
 	int pid;
 	void *address, *data;
@@ -242,6 +242,6 @@ long ptrace(enum __ptrace_request request, ...)
 	given = data;
 	if (host(PTRACE_GETREGSET, pid, XSTATE, &all) != 0 || given->iov_len > all.iov_len)
 		return -1;
-	memcpy(whole, given->iov_base, given->iov_len);
+	memcpy(state, given->iov_base, given->iov_len);
 	return host(request, pid, XSTATE, &all);
 }

@@ -102,13 +102,13 @@ def compare(
     anonymise: Anonymise = False,
     emulate: Annotated[
         bool,
-        typer.Option("--emulate", help="Also run the scenario in real time with the TCP of Linux."),
+        typer.Option("--emulate", help="Also run the scenario with the TCP of Linux in real time."),
     ] = False,
     virtual: Annotated[
         bool,
         typer.Option(
             "--virtual",
-            help="Also run the scenario in simulated time with the TCP of Linux, without root.",
+            help="Also run the scenario with the TCP of Linux in simulated time, without root.",
         ),
     ] = False,
     measured: Annotated[

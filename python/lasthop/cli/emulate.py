@@ -40,11 +40,11 @@ if TYPE_CHECKING:
     from lasthop.scenario import Scenario
 
 LONGEST_S, MAX_PROCESSOR_S = 3600.0, 3600.0
-"""Defaults of --deadline and --max-time, those of `lasthop.emulation.emulate`. [s]"""
+"""Defaults of --deadline and --max-time, the same as of `lasthop.emulation.emulate`. [s]"""
 WITH, LINK, TRACE = "--with", "--link", "--trace"
 MOST_RUNS = 1000
 SYSCTL = ("--sysctl", "NAME=VALUE", "net.ipv4.tcp_sack=0")
-"""An option of pairs, their form, an example."""
+"""Option with pairs, the form of a pair, and an example."""
 WIDTHS = (20, 14, 20, 1)
 """Widths of the columns of places. [characters]"""
 
@@ -52,7 +52,7 @@ Command = Annotated[
     list[str] | None,
     typer.Argument(
         metavar="-- COMMAND ...",
-        help="Program to run at a place; the run ends when the program ends.",
+        help="Run this program at a place; the run ends when the program ends.",
     ),
 ]
 At = Annotated[str | None, unset("NAME", "Run COMMAND at this place.", "--at")]
@@ -74,7 +74,7 @@ def deadline_s(text: object) -> float:
     """Read the value of --deadline. [s]"""
     value = cost_of_time(text)
     if value > LONGEST_S:
-        raise typer.BadParameter(f'"{text}" is longer than an hour')
+        raise typer.BadParameter(f'"{text}" is too long: expected at most 1h')
     return value
 
 
@@ -88,7 +88,7 @@ Replications = Annotated[
 ]
 Pcapng = Annotated[
     Path | None,
-    unset("FILE", "Write the frames of the cell, for Wireshark.", parser=file_name),
+    unset("FILE", "Write the frames of the cell to a file for Wireshark.", parser=file_name),
 ]
 Link = Annotated[
     str | None,
@@ -102,8 +102,8 @@ Trace = Annotated[
     tuple[str, str] | None,
     unset(
         "UP DOWN",
-        "Emulate one link instead of FILE, with its rate from traces of delivery opportunities, "
-        "one file per direction.",
+        "Emulate one link instead of FILE; its rates follow traces of delivery opportunities, one "
+        "file per direction.",
         TRACE,
     ),
 ]
@@ -143,8 +143,8 @@ Virtual = Annotated[
     bool,
     typer.Option(
         "--virtual",
-        help="Run in simulated time, in a user-mode Linux: without root, and the same numbers in "
-        "each run.",
+        help="Run in simulated time in a user-mode Linux, without root and with the same numbers "
+        "in each run.",
     ),
 ]
 Deadline = Annotated[
@@ -152,7 +152,7 @@ Deadline = Annotated[
     typer.Option(
         "--deadline",
         metavar="TIME",
-        help="End COMMAND after this time of the emulation.",
+        help="End COMMAND at this time after the start of the emulation.",
         parser=deadline_s,
         show_default="1h",
     ),
@@ -162,8 +162,8 @@ MaxTime = Annotated[
     typer.Option(
         "--max-time",
         metavar="TIME",
-        help="With --virtual, refuse a run that would take more processor time, by an estimate "
-        "during the run.",
+        help="With --virtual, limit the processor time; a run ends early if its estimated total "
+        "exceeds the limit.",
         parser=cost_of_time,
         show_default="1h",
     ),
@@ -199,8 +199,8 @@ def emulate(
 ) -> int:
     """Run a scenario with the real TCP of Linux between network namespaces.
 
-    The scenario runs in real time, and needs root. With --virtual it runs in simulated time in a
-    user-mode Linux: it needs no root, and gives the same numbers in each run.
+    By default the scenario runs in real time and needs root. With --virtual it runs in simulated
+    time in a user-mode Linux, needs no root, and gives the same numbers in each run.
 
     The program starts when the warm-up is over. The run ends when the program ends, and the exit
     code of the program becomes that of the command.
@@ -225,9 +225,7 @@ def emulate(
     if pcapng is not None:
         writable_file(pcapng, "--pcapng", file)
     if virtual and shell is not None:
-        raise UserError(
-            "`--shell` and `--virtual` cannot be combined: simulated time does not wait for you"
-        )
+        raise UserError("`--shell` and `--virtual` cannot be combined: a shell needs real time")
     more = (
         ("virtual", "yes" if virtual else None),
         ("link", link),
@@ -248,7 +246,7 @@ def emulate(
     from lasthop.emulation.replicate import replicate
 
     title = f"emulating {count} times" if count > 1 else "emulating"
-    bar = share_bar(title, is_judged_late=True) if virtual else real_time_bar(title)
+    bar = share_bar(title, excludes_start=True) if virtual else real_time_bar(title)
     with nullcontext() if foreground else bar as progress:
         emulation = replicate(
             scenario,
@@ -333,8 +331,9 @@ def beside_of(text: str) -> "Program":
 
 
 def joined(args: Sequence[str]) -> list[str]:
-    """Return the arguments with `--with NAME COMMAND` as one value, and an empty FILE if `--link`
-    or `--trace` replaces it.
+    """Return the arguments with `--with NAME COMMAND` as one value.
+
+    If `--link` or `--trace` replaces FILE, an empty FILE is added.
     """
     done: list[str] = []
     rest = list(args)
@@ -343,7 +342,10 @@ def joined(args: Sequence[str]) -> list[str]:
         done.append(arg)
         lacking = {TRACE: rest[:2], WITH: rest[:1]}.get(arg, [])
         if "--" in lacking:
-            return [*done, *rest[: rest.index("--")]]  # values are missing, and it shall be said
+            return [
+                *done,
+                *rest[: rest.index("--")],
+            ]  # Values are missing, which is reported as an error.
         if arg == WITH and rest[1:2] not in ([], ["--"]) and "=" not in rest[0]:
             done.append(f"{rest.pop(0)}={rest.pop(0)}")
     options = [arg.partition("=")[0] for arg in done]
@@ -391,12 +393,12 @@ def print_emulation(scenario: "Scenario", emulation: "Emulation", as_json: bool)
 
 
 def print_captured(captured: "Captured | None") -> None:
-    """Report frames that a capture lacks.
+    """Warn if a capture is incomplete.
 
     Raises
     ------
     UserError
-        If it could not be written.
+        If the capture could not be written.
     """
     if captured is None:
         return

@@ -33,14 +33,14 @@ def build(
         ),
     ] = None,
     yes: Annotated[
-        bool, typer.Option("--yes", "-y", help="Build without asking whether the cost is accepted.")
+        bool, typer.Option("--yes", "-y", help="Build without asking for confirmation.")
     ] = False,
     as_json: Json = False,
 ) -> None:
     """Build a small Linux with all queue disciplines, congestion controls, MPTCP and BPF.
 
-    The command first prints what the build costs, and asks at a terminal. No privilege is needed.
-    The kernel is stored by configuration and source, so that the same kernel is built once.
+    The command first prints the cost of the build, and asks for confirmation at a terminal. It
+    needs no root rights. A kernel of the same source and configuration is not built again.
     """
     from lasthop.cli.progress import step_bar
     from lasthop.uml.build import already_built, check, cost
@@ -54,9 +54,9 @@ def build(
         note(f"{kernel.name} is already built from {chosen.name}", err=True)
     else:
         check(chosen)
-        note(told_cost(chosen, cost(chosen)), err=True)
-        if not (yes or accepted()):
-            note("nothing is built", err=True)
+        note(cost_text(chosen, cost(chosen)), err=True)
+        if not (yes or confirm()):
+            note("no kernel was built", err=True)
             return
         try:
             with step_bar("building") as progress:
@@ -65,16 +65,19 @@ def build(
             raise Interrupted("nothing kept") from None
         kernel = built.kernel
         if built.refused:
-            note(f"{chosen.name} has no {', '.join(built.refused)}: built without", err=True)
+            note(
+                f"{chosen.name} has no {', '.join(built.refused)}: the kernel is built without",
+                err=True,
+            )
         note(f"built in {told(kernel.processor_s, TIMES)} of processor time", err=True)
     if as_json:
-        typer.echo(json.dumps(shown(kernel), indent=2))
+        typer.echo(json.dumps(kernel_json(kernel), indent=2))
     else:
         typer.echo(f"{kernel.name}: {kernel.program}")
 
 
-def told_cost(source: "Source", cost: "Cost") -> str:
-    """Describe what a build costs."""
+def cost_text(source: "Source", cost: "Cost") -> str:
+    """Describe the cost of a build."""
     download = f"download {cost.download_bytes / 1e6:.0f} MB, " if cost.download_bytes else ""
     return (
         f"building {source.name}: {download}{cost.disk_bytes / 1e9:.1f} GB of disk in "
@@ -84,8 +87,8 @@ def told_cost(source: "Source", cost: "Cost") -> str:
     )
 
 
-def accepted() -> bool:
-    """Ask whether to build; without a terminal the answer is yes."""
+def confirm() -> bool:
+    """Ask for confirmation of a build; return True without a terminal."""
     if not (sys.stdin.isatty() and sys.stderr.isatty()):
         return True
     while True:
@@ -103,7 +106,7 @@ def accepted() -> bool:
                 print_error(f'"{answer}": expected yes or no')
 
 
-def shown(kernel: BuiltKernel) -> dict[str, Any]:
+def kernel_json(kernel: BuiltKernel) -> dict[str, Any]:
     """Return a built kernel as JSON."""
     return {
         "name": kernel.name,
@@ -117,7 +120,7 @@ def shown(kernel: BuiltKernel) -> dict[str, Any]:
 
 
 def listed(as_json: Json = False) -> None:
-    """List the kernels of this machine, and which of them emulations use."""
+    """List the kernels of this machine; emulations use the first."""
     rows = entries()
     if as_json:
         typer.echo(json.dumps({"kernels": rows}, indent=2))
@@ -147,12 +150,12 @@ def cells(row: dict[str, Any]) -> list[str]:
 
 
 def entries() -> list[dict[str, Any]]:
-    """Return the kernels of this machine as JSON, the one that emulations use first."""
+    """Return the kernels of this machine as JSON, beginning with the kernel that emulations use."""
     rows = []
     for number, candidate in enumerate(candidates()):
         row: dict[str, Any] = {"problem": None, "used": number == 0}
         if candidate.built is not None:
-            rows.append(shown(candidate.built) | row)
+            rows.append(kernel_json(candidate.built) | row)
             continue
         version, size_bytes = None, None
         try:
@@ -179,21 +182,21 @@ def entries() -> list[dict[str, Any]]:
 def remove(
     names: Annotated[
         list[str] | None,
-        typer.Argument(metavar="NAME", help="Kernel, as `lasthop kernel list` names it."),
+        typer.Argument(
+            metavar="NAME", help="Remove the kernel with this name in `lasthop kernel list`."
+        ),
     ] = None,
-    everything: Annotated[
-        bool, typer.Option("--all", help="Remove all kernels that were built.")
-    ] = False,
+    everything: Annotated[bool, typer.Option("--all", help="Remove all built kernels.")] = False,
     as_json: Json = False,
 ) -> None:
-    """Remove kernels that were built. Emulations that are running continue."""
+    """Remove built kernels. Running emulations continue."""
     kernels = {kernel.name: kernel for kernel in built_kernels()}
     if bool(names) == everything:
         raise UserError("NAME: expected names of kernels, or --all", "run `lasthop kernel list`")
     for name in names or ():
         if name not in kernels:
             known = f"expected one of {', '.join(kernels)}" if kernels else NONE_BUILT
-            raise UserError(f'NAME: "{name}" is no built kernel: {known}')
+            raise UserError(f'NAME: "{name}" is not a built kernel: {known}')
     removed = list(kernels) if everything else list(dict.fromkeys(names or ()))
     for name in removed:
         kernels[name].remove()
@@ -207,7 +210,7 @@ listed.__name__ = "list"
 
 COMMANDS: dict[Callable[..., None], str] = {
     build: "Build a kernel from a package of the distribution.",
-    listed: "List the kernels, and which of them emulations use.",
-    remove: "Remove kernels that were built.",
+    listed: "List the kernels; emulations use the first.",
+    remove: "Remove built kernels.",
 }
-"""Every command of the group and its line in the list of them."""
+"""Commands of the group, each with its line in the list of commands."""

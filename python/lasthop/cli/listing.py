@@ -56,7 +56,7 @@ GROUPS = {
     ),
     "kernel": Group(
         "Build the Linux that `emulate --virtual` runs.",
-        "Build, list and remove kernels of user-mode Linux, for emulations in simulated time.",
+        "Build, list and remove kernels of user-mode Linux for emulations in simulated time.",
     ),
     "relay": Group(
         "Carry streams over several TCP connections.",

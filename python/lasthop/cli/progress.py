@@ -1,4 +1,4 @@
-"""Progress on standard error: a bar on a terminal, elsewhere a line that says what takes long."""
+"""Progress on standard error: a bar on a terminal, else a line about a long step."""
 
 import sys
 from collections.abc import Callable, Iterator
@@ -41,7 +41,7 @@ def drawn(
     text: str = "",
     part: "Callable[P, tuple[float, float]] | None" = None,
     said: "Callable[P, str]" = lambda *_, **__: "",
-    is_judged_late: bool = False,
+    excludes_start: bool = False,
 ) -> Iterator[Callable[P, None] | None]:
     """Draw a bar with one task while the body runs; none with --quiet.
 
@@ -64,20 +64,20 @@ def drawn(
     said : callable, optional
         Returns the line for these values without a terminal; empty for none. Only the first is
         printed.
-    is_judged_late : bool
-        Whether the time before the first progress, such as that of a boot, is left out of the
-        estimate of the remaining time.
+    excludes_start : bool
+        Whether the estimate of the remaining time excludes the time before the first progress, such
+        as that of a boot.
     """
     if is_quiet():
         yield None
         return
     if not sys.stderr.isatty():
-        yield None if part is None else announcing(label, part, said, is_judged_late)
+        yield None if part is None else announcing(label, part, said, excludes_start)
         return
     bar = new_bar(label, title=title, counted=counted, text=text, paced=part is not None)
     with bar:
         try:
-            yield partial(show, bar) if part is None else paced(bar, show, part, is_judged_late)
+            yield partial(show, bar) if part is None else paced(bar, show, part, excludes_start)
         finally:
             forget(bar)
 
@@ -86,10 +86,10 @@ def announcing(
     label: str,
     part: Callable[P, tuple[float, float]],
     said: Callable[P, str],
-    is_judged_late: bool,
+    excludes_start: bool,
 ) -> Callable[P, None]:
     """Return a callback that prints the remaining time, until `said` returns a line."""
-    announcer = None if is_judged_late else Announcer(label)
+    announcer = None if excludes_start else Announcer(label)
     has_said = False
 
     def hear(*values: P.args, **named: P.kwargs) -> None:
@@ -109,10 +109,10 @@ def paced(
     bar: "Bar",
     show: "Callable[Concatenate[Bar, P], None]",
     part: Callable[P, tuple[float, float]],
-    is_judged_late: bool,
+    excludes_start: bool,
 ) -> Callable[P, None]:
     """Return a callback that shows values and the remaining time."""
-    pace = None if is_judged_late else Pace()
+    pace = None if excludes_start else Pace()
 
     def hear(*values: P.args, **named: P.kwargs) -> None:
         nonlocal pace
@@ -249,16 +249,16 @@ def stage_bar() -> "AbstractContextManager[StageCallback | None]":
 
 
 def share_bar(
-    label: str, *, is_judged_late: bool = False
+    label: str, *, excludes_start: bool = False
 ) -> AbstractContextManager[Callable[[float, float], None] | None]:
     """Draw the part of the simulated time that is done, with the remaining time."""
     return drawn(
-        label, show_part, part=lambda done, total: (done, total), is_judged_late=is_judged_late
+        label, show_part, part=lambda done, total: (done, total), excludes_start=excludes_start
     )
 
 
 def show_part(bar: "Bar", done: float, total: float) -> None:
-    """Show how much is done of how much."""
+    """Show the finished amount and the total."""
     bar.update(bar.task_ids[0], completed=done, total=total)
 
 

@@ -1,4 +1,4 @@
-"""A scenario with the TCP of Linux: the engine's network between network namespaces."""
+"""Emulations: the engine's network between network namespaces with the TCP of Linux."""
 
 from lasthop.emulation.emulate import Emulation, emulate
 

@@ -48,15 +48,15 @@ from lasthop.scenario import Scenario, ScenarioLike
 from lasthop.uml.boot import MAX_PROCESSOR_S
 
 Progress = Callable[[float, float], object]
-"""Function that is called with the time passed and the duration. [s]"""
+"""Function that is called with the time that has passed and the duration. [s]"""
 Watch = Callable[[Places, Sequence[Driven]], contextlib.AbstractContextManager[object]]
-"""Context of a run, made from its places and flows."""
+"""Function that returns the context of a run, given its places and flows."""
 
 
-MOST_NAMED = 3
-"""Files that a warning names."""
+MAX_NAMED_FILES = 3
+"""Number of files that a warning names."""
 BY_DEADLINE = 124
-"""Exit code of a program that the deadline has ended, as that of timeout(1)."""
+"""Exit code of a program that the deadline ended, the same as that of timeout(1)."""
 
 
 def unwatched(_places: Places, _flows: Sequence[Driven]) -> contextlib.AbstractContextManager[None]:
@@ -74,11 +74,11 @@ class Emulation(Answer):
     exit_code: int | None = None
     """Exit code of the foreground program; None without one."""
     is_cut: bool = False
-    """Whether the deadline has ended the foreground program."""
+    """Whether the deadline ended the foreground program."""
     left_out: int = 0
-    """Number of items that not all of several runs have, such as connections of programs."""
+    """Number of items that are missing in at least one run, such as connections of programs."""
     not_saved: tuple[str, ...] = ()
-    """Files that a program wrote in simulated time and that could not be saved, with reasons."""
+    """Files of programs in simulated time that could not be saved, with reasons."""
     refused_law: str | None = None
     """Congestion control that the kernel did not allow for programs; None if it did."""
     followed: tuple[str, ...] = ()
@@ -108,13 +108,13 @@ class Emulation(Answer):
             )
         if self.is_cut:
             found.append(
-                f"the program had not ended after {self.summary['duration_s']:g} s, and was ended"
+                f"the program was ended at the deadline, after {self.summary['duration_s']:g} s"
             )
         if self.not_saved:
-            more = len(self.not_saved) - MOST_NAMED
+            more = len(self.not_saved) - MAX_NAMED_FILES
             found.append(
                 "files that a program wrote could not be saved: "
-                + "; ".join(self.not_saved[:MOST_NAMED])
+                + "; ".join(self.not_saved[:MAX_NAMED_FILES])
                 + (f"; and {more} more" if more > 0 else "")
             )
         if self.left_out:
@@ -125,8 +125,8 @@ class Emulation(Answer):
             found.append(greedy_warning(self.with_excess))
         if self.is_simulated_time and not self.summary.get("repeatable"):
             found.append(
-                "another run can give other numbers: this machine does not repeat a run in "
-                "simulated time exactly"
+                "another run can give other numbers: on this machine, two tests of the kernel in "
+                "simulated time differed"
             )
         return found
 
@@ -137,7 +137,7 @@ class Emulation(Answer):
 
     @property
     def clock(self) -> str:
-        """Words for the time in which the emulation ran, such as ``real time``."""
+        """Description of the clock of the emulation, such as ``real time``."""
         if not self.is_simulated_time:
             return "real time"
         return f"simulated time, Linux {self.summary['kernel']}"
@@ -190,8 +190,8 @@ def emulate(
 ) -> Emulation:
     """Emulate a scenario once, with the engine's network and the kernel's TCP and UDP.
 
-    The emulation runs in real time. If it is `virtual`, it runs in simulated time: in a user-mode
-    Linux, without root, and with the same result each time.
+    By default the emulation runs in real time. With `virtual`, it runs in simulated time in a
+    user-mode Linux, without root and with the same result in each run.
 
     The servers share a network namespace, and each station has its own. All sources of flows
     between wired nodes share a namespace, and all sinks share another namespace. Each namespace has
@@ -241,16 +241,17 @@ def emulate(
     watch : callable, optional
         Function that is called with the places and the sockets of flows before anything is sent. It
         returns a context manager that is left after the run, while sockets and places still exist.
-        It may read values from the kernel, or change settings that a scenario does not have. In
-        simulated time no such function is supported.
+        It may read values from the kernel, or change settings that a scenario does not have. It is
+        not supported in simulated time.
     virtual : bool
-        Whether the emulation runs in simulated time. The seed of the scenario then decides all
-        randomness of the kernel, too.
+        Whether the emulation runs in simulated time. The seed of the scenario is then also the seed
+        of the kernel's random numbers.
     deadline_s : float
-        Time after which `foreground` is ended if it has not ended by itself; its exit code is then
+        Time since the start of the emulation at which `foreground` is ended; its exit code is then
         124. [s]
     max_time_s : float
-        Largest processor time of an emulation in simulated time, by an estimate during the run. [s]
+        Limit of the processor time of an emulation in simulated time. The run ends early if its
+        estimated total exceeds the limit. [s]
 
     Returns
     -------
@@ -264,8 +265,8 @@ def emulate(
         If the scenario is refused.
     UserError
         If the scenario cannot be emulated, this process may not make namespaces, the kernel has no
-        such setting, or the interface is not connected to the outside. In simulated time: if there
-        is no user-mode Linux, it lacks a part, or the run would take more than `max_time_s`.
+        such setting, or the interface is not connected to the outside. In simulated time, if there
+        is no suitable user-mode Linux, or the run would take more than `max_time_s`.
     KeyboardInterrupt
         At Ctrl-C; no result is kept.
 
@@ -306,7 +307,7 @@ def emulate(
 def carry_out(
     request: Request, progress: Progress | None = None, watch: Watch = unwatched
 ) -> Emulation:
-    """Emulate a scenario with the kernel that this process runs on; see `emulate`."""
+    """Emulate a scenario with the kernel on which this process runs; see `emulate`."""
     limit = raise_descriptors()
     try:
         return _carried_out(request, progress, watch)
@@ -315,7 +316,7 @@ def carry_out(
             raise
         raise UserError(
             f"{request.scenario.source}: the emulation needs more than {limit} open files",
-            "raise the limit: ulimit -n",
+            "raise the limit of open files: ulimit -n",
         ) from None
 
 
@@ -367,17 +368,18 @@ def _carried_out(request: Request, progress: Progress | None, watch: Watch) -> E
 
 
 def law_of_programs(scenario: Scenario, places: Places) -> str:
-    """Return the congestion control of programs that choose none: that of the scenario's flows, if
-    they have one in common, else the machine's own. Flows over a link count only if
-    ``tcp.congestion`` is set.
+    """Return the congestion control of programs that choose none.
+
+    It is the congestion control that all flows of the scenario have in common, else ``""`` for the
+    machine's own. Flows over a link count only if ``tcp.congestion`` is set.
     """
-    is_said = any(path == "tcp.congestion" for path, _ in scenario.checked.settings)
-    said = {
+    is_set = any(path == "tcp.congestion" for path, _ in scenario.checked.settings)
+    found = {
         flow.tcp.congestion
         for index, flow in enumerate(places.scenario.flows)
-        if isinstance(flow, TcpFlow) and (is_said or not places.is_way(index))
+        if isinstance(flow, TcpFlow) and (is_set or not places.is_way(index))
     }
-    return said.pop() if len(said) == 1 else ""
+    return found.pop() if len(found) == 1 else ""
 
 
 def make_flows(
@@ -389,8 +391,9 @@ def make_flows(
     quick_acks: bool,
     relays: bool,
 ) -> list[Driven]:
-    """Return the sockets of every flow that has traffic of its own; `algorithms` are the kernel's
-    names of congestion controls.
+    """Return the sockets of every flow that has its own traffic.
+
+    `algorithms` has the kernel's names of congestion controls.
     """
     known = places.scenario
     sources = [flow for flow in known.tcp_flows if flow.web is not None]
@@ -428,7 +431,7 @@ def make_flows(
 
 
 def without(lists: Mapping[str, Any], ways: Ways) -> dict[str, Any]:
-    """Return the measured lists, without rows of flows that have no traffic of their own."""
+    """Return the measured lists without rows of flows that have no traffic of their own."""
     return {
         name: [item for item in items if item.get("name") not in ways]
         if name in ("flows", "classes")
@@ -447,7 +450,7 @@ def run(
     *,
     gro: bool,
 ) -> dict[str, Any]:
-    """Run medium and traffic side by side; return what was measured of the medium."""
+    """Run medium and traffic simultaneously; return the measurements of the medium."""
     reading, stopping = os.pipe()
     warmup_s = scenario.typed.warmup_s
 
@@ -479,18 +482,18 @@ def run(
     traffic.at(0.0, programs.start_others)
     traffic.at(warmup_s, start_foreground)
     with ThreadPoolExecutor(1) as pool:
-        # The thread is there before what it would go on with if Ctrl-C came as it begins. Packets
-        # are late by tens of microseconds in real time, not by more.
+        # The thread starts before the medium is submitted, so that Ctrl-C during its start leaves
+        # no medium running. With real-time priority, packets are only tens of microseconds late.
         pool.submit(real_time)
         try:
             lists = pool.submit(medium)
             with preferred():
                 traffic.run(keep_going)
             if programs.is_over():
-                os.write(stopping, b".")  # to the end, and no further
+                os.write(stopping, b".")  # The medium stops at the current time.
             wait([lists])
         finally:
-            os.close(stopping)  # the other end becomes readable, and the medium stops
+            os.close(stopping)  # The other end becomes readable, and the medium stops.
             pool.shutdown()
             os.close(reading)
     return dict(lists.result())

@@ -11,7 +11,7 @@ from lasthop.uml.init import CLOCK_MONOTONIC, TIMER_ABSTIME, Timespec
 START_S = 60
 """Time of the kernel's clock at which each emulation starts. [s]
 
-The emulation does not depend on the time that the start of Python takes.
+A fixed time makes the emulation independent of the time that Python needs to start.
 """
 
 

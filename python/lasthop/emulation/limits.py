@@ -1,4 +1,4 @@
-"""The limits of emulator and kernel, checked before anything is made."""
+"""Limits of the emulator and the kernel, checked before the emulation changes anything."""
 
 from collections.abc import Callable, Collection, Iterator, Mapping
 
@@ -19,11 +19,11 @@ from lasthop.models.reading import Scenario as Typed
 from lasthop.scenario import Scenario
 
 CONGESTION = {"reno": "reno", "newreno": "reno", "cubic": "cubic", "cubic_linux": "cubic"}
-"""The kernel's name of each congestion control that it has; its Reno is NewReno with SACK."""
+"""The kernel's names of congestion controls; its Reno is NewReno with SACK."""
 KNOWN = (*CONGESTION, *CONTROLS)
-"""Those, and those that an emulation loads for itself."""
+"""Congestion controls that an emulation supports, including those that it loads itself."""
 PUBLISHED = Compound(alpha=0.125, beta=0.5, k=0.75, gamma_packets=30.0, zeta=0.5)
-"""Parameters that Compound TCP has in the kernel, the engine's defaults."""
+"""Parameters of Compound TCP in the kernel, which are the engine's defaults."""
 
 OWN: Mapping[str, tuple[Callable[[Tcp], object], tuple[object, ...]]] = {
     "initial_window": (lambda tcp: tcp.initial_cwnd_packets, (2, 10)),
@@ -34,10 +34,13 @@ OWN: Mapping[str, tuple[Callable[[Tcp], object], tuple[object, ...]]] = {
     "ecn": (lambda tcp: tcp.ecn, (False,)),
     "compound": (lambda tcp: tcp.congestion != "compound" or tcp.compound, (True, PUBLISHED)),
 }
-"""Settings in which the kernel's TCP has its own way, with default and what the kernel does."""
+"""Settings that the kernel's TCP ignores: how to read the value, and values without a warning.
+
+These values are the default and the kernel's own value.
+"""
 
 CAN_FOLLOW = ("initial_rto", "initial_window")
-"""Those of them that it can be made to follow."""
+"""Settings of `OWN` that an emulation can apply to the kernel."""
 
 LONGEST_S = 3600.0
 """Longest emulation. [s]"""
@@ -45,30 +48,30 @@ LONGEST_S = 3600.0
 MOST_STATIONS = 1000
 MOST_FLOWS = 4000
 MOST_DATAGRAMS = 10_000
-"""Most datagrams that all sources together send in a second."""
+"""Largest number of datagrams that all sources together send per second. [1/s]"""
 
 MOST_WEB_CONNECTIONS = 500
-"""Most web connections that all sources together begin in a second."""
+"""Largest number of web connections that all sources together begin per second. [1/s]"""
 
 LEAST_MSS = 88
-"""Smallest segment that the kernel takes from a user (linux/tcp.h). [bytes]"""
+"""Smallest MSS that the kernel accepts from a user (linux/tcp.h). [bytes]"""
 UDP_HEADER = 28
 """Headers of IPv4 and UDP. [bytes]"""
 LEAST_REPORT = 4
-"""The number of a report that goes by UDP. [bytes]"""
+"""Smallest report over UDP, which contains only its number. [bytes]"""
 
 
 def check(scenario: Scenario) -> None:
-    """Raise `UserError` with the first thing that cannot be emulated."""
-    for what in _refused(with_users(scenario)):
+    """Raise `UserError` about the first property that cannot be emulated."""
+    for problem in _refused(with_users(scenario)):
         raise UserError(
-            f"{scenario.source}: {what}",
+            f"{scenario.source}: {problem}",
             "simulate it instead: lasthop simulate",
         )
 
 
 def check_followed(settings: Collection[str]) -> None:
-    """Raise `UserError` if the kernel cannot be made to follow a setting of TCP."""
+    """Raise `UserError` if the kernel cannot follow a setting of TCP."""
     for each in settings:
         if each not in CAN_FOLLOW:
             known = " and ".join(CAN_FOLLOW)
@@ -76,7 +79,7 @@ def check_followed(settings: Collection[str]) -> None:
 
 
 def check_gro(scenario: Scenario) -> None:
-    """Raise `UserError` if each segment is to be acknowledged, which merged ones are not."""
+    """Raise `UserError` if each segment must be acknowledged, since merged segments are not."""
     for flow in with_users(scenario).tcp_flows:
         if not flow.tcp.delayed_ack:
             raise UserError(
@@ -97,22 +100,19 @@ def check_programs(scenario: Scenario) -> None:
 def _refused(scenario: Typed) -> Iterator[str]:
     duration_s, flows = scenario.duration_s, scenario.flows
     if duration_s > LONGEST_S:
-        yield f"`duration`: {duration_s:g} s; an emulation lasts up to {LONGEST_S:g} s"
+        yield f"`duration`: {duration_s:g} s is too long: expected up to {LONGEST_S:g} s"
     if len(scenario.stations) > MOST_STATIONS:
-        yield f"{len(scenario.stations)} stations; the emulator supports up to {MOST_STATIONS}"
+        yield f"{len(scenario.stations)} stations: expected up to {MOST_STATIONS}"
     if len(flows) > MOST_FLOWS:
-        yield f"{len(flows)} flows; the emulator supports up to {MOST_FLOWS}"
+        yield f"{len(flows)} flows: expected up to {MOST_FLOWS}"
     for flow in flows:
         yield from _refused_of(flow)
     total = sum(datagrams_per_second(flow, scenario) for flow in scenario.udp_flows)
     if total > MOST_DATAGRAMS:
-        yield f"{total:.0f} datagrams a second; the emulator sends up to {MOST_DATAGRAMS}"
+        yield f"{total:.0f} datagrams per second: expected up to {MOST_DATAGRAMS}"
     begun = sum(flow.web.connections_per_s for flow in scenario.tcp_flows if flow.web)
     if begun > MOST_WEB_CONNECTIONS:
-        yield (
-            f"{begun:.0f} web connections a second; the emulator begins up to "
-            f"{MOST_WEB_CONNECTIONS}"
-        )
+        yield f"{begun:.0f} web connections per second: expected up to {MOST_WEB_CONNECTIONS}"
 
 
 def _refused_of(flow: Flow) -> Iterator[str]:
@@ -120,43 +120,44 @@ def _refused_of(flow: Flow) -> Iterator[str]:
     if isinstance(carrier, Udp):
         if carrier.header_bytes != UDP_HEADER:
             yield (
-                f"flow {flow.name} has headers of {carrier.header_bytes} B; those of IPv4 and "
-                f"UDP are {UDP_HEADER} B"
+                f"flow {flow.name}: headers of {carrier.header_bytes} B: expected {UDP_HEADER} B, "
+                "those of IPv4 and UDP"
             )
         if isinstance(flow, SensorFlow) and carrier.payload_bytes < LEAST_REPORT:
             yield (
-                f"flow {flow.name}: reports of {carrier.payload_bytes} B; the emulator's have "
-                f"{LEAST_REPORT} B at least"
+                f"flow {flow.name}: reports of {carrier.payload_bytes} B: expected at least "
+                f"{LEAST_REPORT} B"
             )
     elif carrier.congestion not in KNOWN:
         known = ", ".join(KNOWN)
-        yield f"flow {flow.name}: congestion {carrier.congestion}; the emulator has {known}"
+        yield f"flow {flow.name}: congestion {carrier.congestion}: expected one of {known}"
     elif carrier.mss_bytes < LEAST_MSS:
         yield (
-            f"flow {flow.name}: mss of {carrier.mss_bytes} B; the kernel's TCP accepts "
-            f"{LEAST_MSS} B and more"
+            f"flow {flow.name}: mss of {carrier.mss_bytes} B: expected at least {LEAST_MSS} B, the "
+            "minimum of the kernel's TCP"
         )
 
 
 def initial_rto_s(scenario: Scenario) -> float:
-    """What all flows have before their first sample.
+    """Return the initial RTO, which must be the same for all flows. [s]
 
     Raises
     ------
     UserError
-        If they differ, or there is none.
+        If the values of flows differ, or no flow has a value.
     """
     found = sorted({flow.tcp.initial_rto_s for flow in with_users(scenario).tcp_flows})
     if len(found) == 1:
         return found[0]
-    said = " and ".join(f"{each:g} s" for each in found) or "no flow has one"
+    values = " and ".join(f"{each:g} s" for each in found) or "no flow has a value"
     raise UserError(
-        f"{scenario.source}: `tcp.initial_rto`: {said}: the kernel supports one value for all flows"
+        f"{scenario.source}: `tcp.initial_rto`: {values}: the kernel supports one value for all "
+        "flows"
     )
 
 
 def unfollowed(scenario: Typed, followed: Collection[str] = ()) -> list[str]:
-    """Settings of TCP which the kernel's does not follow, in words; those `followed` it does."""
+    """Return warnings about settings of TCP that the kernel ignores, except those in `followed`."""
     asked: dict[str, None] = {}
     for flow in scenario.tcp_flows:
         for setting, (value, fine) in OWN.items():
@@ -169,7 +170,7 @@ def unfollowed(scenario: Typed, followed: Collection[str] = ()) -> list[str]:
 
 
 def datagrams_per_second(flow: UdpFlow, scenario: Typed) -> float:
-    """Datagrams that a flow sends in a second, on average.
+    """Return the average number of datagrams that a flow sends per second. [1/s]
 
     A greedy source sends more than fits into the first queue on its path that has a rate, even
     after the losses before that queue.

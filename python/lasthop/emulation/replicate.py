@@ -1,4 +1,4 @@
-"""Several runs of an emulation with other seeds as one answer: means with their intervals."""
+"""Runs of an emulation with different seeds, combined into means with intervals."""
 
 import os
 import threading
@@ -17,7 +17,7 @@ Item = dict[str, Any]
 Key = tuple[str, str, int]
 
 BY_CTRL_C = 130
-"""Exit code of a program that SIGINT has ended; no further run begins then."""
+"""Exit code of a program that SIGINT ended; no further run starts after it."""
 
 
 def replicate(
@@ -31,8 +31,8 @@ def replicate(
 ) -> Emulation:
     """Emulate a scenario several times, each time with the next seed.
 
-    Runs in real time follow one another. Runs in simulated time use all processors, unless a
-    program runs in the foreground.
+    Runs in real time are sequential. Runs in simulated time use all processors, unless a program
+    runs in the foreground.
 
     Parameters
     ----------
@@ -40,7 +40,8 @@ def replicate(
     count : int
         Number of runs.
     progress : callable, optional
-        Called with the emulated time that has passed and the duration of all runs. [s]
+        Function that is called with the emulated time that has passed, and the duration of all
+        runs. [s]
     pcapng : path, optional
         File for the frames of the first run.
     virtual : bool
@@ -51,7 +52,7 @@ def replicate(
     Raises
     ------
     ScenarioError, UserError, KeyboardInterrupt
-        As `emulate`; the other runs end.
+        If `emulate` raises it in a run; the other runs are stopped.
     """
     duration_s = scenario.typed.duration_s
     passed_s = [0.0] * count
@@ -91,8 +92,9 @@ def replicate(
 
 
 def together(runs: Sequence[Emulation]) -> Emulation:
-    """One answer of several runs of a scenario with other seeds; the exit code is the first that is
-    not 0. What some run does not have has no estimate.
+    """Combine runs of a scenario with different seeds into one answer.
+
+    The exit code is the first that is not 0. Items and quantities that a run lacks are left out.
     """
     first = runs[0]
     if len(runs) == 1:
@@ -122,37 +124,42 @@ def together(runs: Sequence[Emulation]) -> Emulation:
 
 
 def keyed(items: Iterable[Item]) -> dict[Key, Item]:
-    """Items by what makes them the same in several runs: the name, and of a program's connections
-    what they are and the how-manieth.
+    """Return items by a key that is the same in all runs.
+
+    The key is the name. For a connection of a program, it is the place, the kind of traffic, and
+    the number of the connection among those of this kind.
     """
     found: dict[Key, Item] = {}
     count: Counter[tuple[str, str]] = Counter()
     for item in items:
         if "traffic" in item:
-            what = item["name"].rpartition("/")[0], item["traffic"]
-            count[what] += 1
-            found[*what, count[what]] = item
+            kind = item["name"].rpartition("/")[0], item["traffic"]
+            count[kind] += 1
+            found[*kind, count[kind]] = item
         else:
             found[item["name"], "", 0] = item
     return found
 
 
 def common(lists: Sequence[Mapping[Key, Item]]) -> list[Key]:
-    """What all runs have, in the order of the first."""
+    """Return the keys that all runs have, in the order of the first run."""
     return [key for key in lists[0] if all(key in each for each in lists)]
 
 
-def of_items(same: Sequence[Item]) -> Item:
-    """An item with its estimates over all runs; ports of clients are those of one run, and go."""
+def of_items(items: Sequence[Item]) -> Item:
+    """Combine an item of all runs into one item with estimates.
+
+    The field ``connection`` is left out, since its port of the client differs between runs.
+    """
     return {
-        key: Estimate.of([one[key]["mean"] for one in same]).to_dict()
+        key: Estimate.of([item[key]["mean"] for item in items]).to_dict()
         if is_estimate(value)
         else value
-        for key, value in same[0].items()
-        if key != "connection" and (not is_estimate(value) or all(key in one for one in same))
+        for key, value in items[0].items()
+        if key != "connection" and (not is_estimate(value) or all(key in item for item in items))
     }
 
 
 def is_estimate(value: object) -> bool:
-    """Whether a value of an item is measured."""
+    """Return whether a value of an item is an estimate."""
     return isinstance(value, Mapping)

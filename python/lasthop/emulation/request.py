@@ -1,4 +1,4 @@
-"""An emulation that has been asked for: its scenario and options, checked."""
+"""Request for an emulation: the checked scenario and options."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -21,7 +21,7 @@ class Request:
     scenario: Scenario
     foreground: Program | None
     others: Sequence[Program]
-    """Programs in addition to `foreground`, those of the scenario included."""
+    """Programs in addition to `foreground`; after `checked`, also those of the scenario."""
     quiet: bool
     ways: Ways
     uplink: str | None
@@ -32,7 +32,7 @@ class Request:
     gro: bool
     quick_acks: bool
     deadline_s: float
-    """Time after which a foreground program is ended. [s]"""
+    """Time since the start at which the foreground program is ended. [s]"""
 
     @property
     def programs(self) -> list[Program]:
@@ -40,7 +40,7 @@ class Request:
         return [*([] if self.foreground is None else [self.foreground]), *self.others]
 
     def checked(self) -> "Request":
-        """Return the request with the scenario as it runs.
+        """Check the request; return it with the scenario that is emulated.
 
         Raises
         ------

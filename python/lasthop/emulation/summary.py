@@ -1,5 +1,4 @@
-"""The result of an emulation: what the network has measured, with what the kernel's sockets have
-sent and received."""
+"""Result of an emulation: the measurements of the network and of the kernel's sockets."""
 
 import os
 from collections.abc import Iterable, Mapping, Sequence
@@ -17,7 +16,7 @@ from lasthop.models.reading import Scenario as Typed
 Item = dict[str, Any]
 
 REAL, SIMULATED = "real", "simulated"
-"""Values of ``time``."""
+"""Values of the key ``time`` of a result."""
 
 
 @dataclass(frozen=True)

@@ -1,4 +1,4 @@
-"""An emulation in simulated time: the same emulation, inside a user-mode Linux."""
+"""Emulations in simulated time: they run inside a user-mode Linux."""
 
 import pickle
 import shutil
@@ -20,14 +20,15 @@ if TYPE_CHECKING:
     from lasthop.emulation.emulate import Emulation, Progress
 
 REQUEST, RESULT, PROGRESS, CAPTURE = "request.pickle", "result.pickle", "progress", "capture.pcapng"
-"""Files of the exchange."""
+"""Files in the exchange folder."""
 INSIDE = Path("/exchange")
-JUDGED_S = 20.0
-"""Processor time of a run after which its total is estimated. [s]"""
-BY_BPF = "compound"
-"""Congestion control that the kernel gets by BPF."""
-NEEDED = {"initial_rto": ("CGROUP_BPF",)}
-"""Options of the kernel's configuration by the setting of `follow` that needs them."""
+"""Path of the exchange folder inside."""
+ESTIMATE_AFTER_S = 20.0
+"""Processor time after which the total of a run is estimated. [s]"""
+BPF_CONGESTION = "compound"
+"""Congestion control that is a BPF program."""
+FOLLOW_OPTIONS = {"initial_rto": ("CGROUP_BPF",)}
+"""Options of the kernel's configuration that a setting of `follow` needs."""
 
 
 def emulate_in_simulated_time(
@@ -38,21 +39,21 @@ def emulate_in_simulated_time(
     Raises
     ------
     UserError
-        If there is no such kernel, it lacks a part, or the run would need more processor time than
-        `max_time_s`.
+        If there is no user-mode Linux, an option of its configuration is missing, or the run would
+        take more processor time than `max_time_s`.
     """
     check(request)
     folder = current_folder() if request.programs else None
     kernel = find_kernel()
-    kernel.check(option for each in request.follow for option in NEEDED.get(each, ()))
+    kernel.check(option for each in request.follow for option in FOLLOW_OPTIONS.get(each, ()))
     repeatable = is_repeatable(kernel)
     inside = replace(
         request, quiet=False, pcapng=None if request.pcapng is None else INSIDE / CAPTURE
     )
-    follower = Follower(request, progress, max_time_s)
+    monitor = RunMonitor(request, progress, max_time_s)
     results: list[bytes] = []
 
-    def keep(exchange: Path) -> None:
+    def collect(exchange: Path) -> None:
         results.append((exchange / RESULT).read_bytes())
         if request.pcapng is not None and (exchange / CAPTURE).exists():
             with in_place_of(request.pcapng) as partial:
@@ -65,8 +66,8 @@ def emulate_in_simulated_time(
         folder=folder,
         files={REQUEST: pickle.dumps(inside)},
         max_processor_s=max_time_s,
-        watch=follower.look,
-        keep=keep,
+        watch=monitor.update,
+        collect=collect,
     )
     answer: Any = pickle.loads(results[0])
     if isinstance(answer, BaseException):
@@ -80,59 +81,60 @@ def emulate_in_simulated_time(
 
 
 def check(request: Request) -> None:
-    """Refuse what simulated time does not support.
+    """Check that simulated time supports a request.
 
     Raises
     ------
     UserError
-        With the option or setting.
+        If an option or setting is not supported.
     """
     if request.uplink is not None:
         raise UserError(
-            f"uplink={request.uplink!r}: not supported in simulated time: the world outside keeps "
-            "real time",
+            f"uplink={request.uplink!r}: not supported in simulated time: the Internet "
+            "runs in real time",
             "run without --virtual",
         )
     flows = request.scenario.typed.flows
     carriers = (flow.transport for flow in flows)
-    if any(isinstance(each, Tcp) and each.congestion == BY_BPF for each in carriers):
+    if any(isinstance(each, Tcp) and each.congestion == BPF_CONGESTION for each in carriers):
         raise UserError(
-            f"{request.scenario.source}: congestion {BY_BPF}: not supported in simulated time: it "
-            "is a BPF program, which needs a compiler (JIT) that user-mode Linux lacks",
+            f"{request.scenario.source}: congestion {BPF_CONGESTION}: not supported in simulated "
+            "time: it is a BPF program, and user-mode Linux has no compiler (JIT) for it",
             "run without --virtual",
         )
 
 
 def current_folder() -> Path:
-    """Return the folder that programs see, and that gets what they write.
+    """Return the current folder, in which programs run.
 
     Raises
     ------
     UserError
-        If it is the root, or does not exist any more.
+        If the current folder is the root, or has been removed.
     """
     try:
         folder = Path.cwd()
     except FileNotFoundError:
-        raise UserError("the current folder does not exist any more", "cd to another") from None
+        raise UserError("the current folder has been removed", "cd to another folder") from None
     if folder == Path("/"):
         raise UserError(
-            "the current folder is /: programs write to the current folder in simulated time",
-            "cd to a folder of your own",
+            "the current folder is /: not supported in simulated time: programs write to the "
+            "current folder",
+            "cd to your own folder",
         )
     return folder
 
 
-class Follower:
-    """Shows what a kernel and its programs print while it runs, and judges its cost.
+class RunMonitor:
+    """Prints the output of a run while it grows, and estimates the processor time of the run.
 
     Parameters
     ----------
     request : Request
     progress : callable, optional
-        Called with the simulated time that has passed and the duration. [s]
+        Function that is called with the simulated time that has passed and the duration. [s]
     max_time_s : float
-        Processor time above which a run is refused. [s]
+        Limit of the processor time. [s]
     """
 
     def __init__(self, request: Request, progress: "Progress | None", max_time_s: float) -> None:
@@ -145,15 +147,15 @@ class Follower:
         }
         self.shown_bytes = dict.fromkeys(self.outputs, 0)
         self.first: tuple[float, float] | None = None
-        """Simulated time and processor time at the first look after the start."""
+        """Simulated time and processor time at the first progress report. [s]"""
 
-    def look(self, state: State) -> None:
-        """Show what is new.
+    def update(self, state: State) -> None:
+        """Print new output, report the progress, and check the estimated processor time.
 
         Raises
         ------
         UmlError
-            If the run would take too long.
+            If the run would exceed the limit.
         """
         for name, output in self.outputs.items():
             self.shown_bytes[name] += show(state.exchange / name, self.shown_bytes[name], output)
@@ -165,7 +167,7 @@ class Follower:
         if self.first is None:
             self.first = now_s, state.processor_s
         from_s, before_s = self.first
-        if self.duration_s is None or now_s <= from_s or state.processor_s < JUDGED_S:
+        if self.duration_s is None or now_s <= from_s or state.processor_s < ESTIMATE_AFTER_S:
             return
         rate = (state.processor_s - before_s) / (now_s - from_s)
         total_s = state.processor_s + rate * (self.duration_s - now_s)
@@ -173,12 +175,12 @@ class Follower:
             raise UmlError(
                 f"the run would take about {total_s:.0f} s of processor time, {rate:.2g} s per "
                 f"simulated second; the limit is {self.max_time_s:g} s",
-                "shorten it by --set duration=..., or raise the limit by --max-time",
+                "shorten the run (--set duration=...), or raise the limit (--max-time)",
             )
 
 
 def show(file: Path, shown_bytes: int, output: TextIO) -> int:
-    """Print the rest of a growing file; return how much that was. [bytes]"""
+    """Print the new part of a growing file; return its size. [bytes]"""
     try:
         if file.stat().st_size <= shown_bytes:
             return 0

@@ -322,9 +322,9 @@ def web(
 
 
 def room_for(sources: int) -> int:
-    """Most connections of each of so many sources: the engine's limit, or what descriptors allow.
+    """Return the limit of connections per source: the engine's limit, or that of open files.
 
-    This process may have as many from now on as it is ever allowed.
+    The limit of open files of this process is raised as far as it is allowed.
     """
     most = raise_descriptors()
     if most == resource.RLIM_INFINITY:

@@ -12,7 +12,7 @@ from lasthop.scenario import Scenario
 __all__ = ["line_use"]
 
 FULL = _core.FULL
-"""Utilisation above which a line is full, the same as for the limits of flows. [-]"""
+"""Utilisation above which a line is full; the limits of flows use the same value. [-]"""
 
 WINDOWS = {"rwnd": "receive windows", "cwnd": "congestion windows"}
 """Windows that limit flows, by their names in the facts."""

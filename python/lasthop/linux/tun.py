@@ -48,9 +48,9 @@ def open_tun(name: str, address: str, mask: str, mtu: int, *, offloads: bool = F
     Raises
     ------
     UserError
-        If this process may not do that.
+        If the process may not open a TUN device.
     OSError
-        If this process has too many open files.
+        If the process has too many open files.
     """
     try:
         tun = os.open(DEVICE, os.O_RDWR | os.O_NONBLOCK | os.O_CLOEXEC)

@@ -1,1 +1,1 @@
-"""User-mode Linux: a kernel as an ordinary process, whose time passes only while it sleeps."""
+"""User-mode Linux: a kernel that is an ordinary process, with a simulated clock."""

@@ -1,4 +1,4 @@
-"""Starts a user-mode Linux, runs one command in it, and ends it with all its processes."""
+"""Starts a user-mode Linux, runs one command in it, and ends all its processes."""
 
 import fcntl
 import json
@@ -21,36 +21,41 @@ from lasthop.uml.kernel import Kernel
 INIT = Path(__file__).with_name("init.py")
 PREFIX = "lasthop-uml-"
 PASSED = ("PATH", "LD_LIBRARY_PATH", "PYTHONPATH", "VIRTUAL_ENV")
-"""Variables of the environment that programs inside get."""
+"""Environment variables of the caller that are passed to the command."""
 DEFAULT_PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
 
-GUARDED = """
+GUARD_SCRIPT = """
 exec 3<&0
 { read -r _ <&3; rm -rf "$0"; kill -KILL 0; } > /dev/null 2>&1 &
 exec "$@" < /dev/null 3<&-
 """
-"""A kernel is several processes, one per process inside and some of its own. A shell waits in the
-background until its caller closes the pipe or ends, and then kills them all."""
+"""Shell script that starts a kernel, which consists of several processes of the host.
 
-WAIT_S, LOOK_S, COUNT_S = 1.0, 0.02, 0.25
-"""Longest wait for killed processes to end, time between two looks at a running kernel, and between
-two sums of its processor time. [s]"""
+A shell in the background waits until the caller closes the pipe or ends. It then removes the
+exchange folder and kills all processes of the kernel.
+"""
+
+END_TIMEOUT_S, POLL_S, ACCOUNTING_S = 1.0, 0.02, 0.25
+"""Longest wait for killed processes, interval between two checks of a running kernel, and interval
+between two sums of its processor time. [s]"""
 PRINTED_LINES = 10
-"""Lines of the console that an error repeats."""
-SKIPPED = "raid6_select_algo,calibrate_xor_blocks,init_btrfs_fs,init_zswap,rng_init"
-"""Initialisers that are skipped: measurements of the processor, which never end in simulated time,
-a test of a second, and randomness from the host's devices."""
+"""Number of lines of the console that an error message repeats."""
+SKIPPED_INITCALLS = "raid6_select_algo,calibrate_xor_blocks,init_btrfs_fs,init_zswap,rng_init"
+"""Initcalls that are skipped: processor measurements that never end in simulated time, a test that
+takes a second, and random numbers from devices of the host."""
 LOOPS_PER_JIFFY = 4_000_000
-"""Speed of the processor as the kernel would measure it."""
+"""Speed of the processor, which the kernel would otherwise measure. [loops/jiffy]"""
 EPOCH_S = 1704067200
-"""Date at which the simulated clock begins: 2024-01-01. The preloaded library has it, too. [s]"""
+"""Start of the simulated clock, 2024-01-01; the preloaded library has the same constant. [s]"""
 PANIC = "Kernel panic"
-"""Beginning of what the kernel prints after the reason why it ends."""
+"""Beginning of the line that the kernel prints after the reason of its end."""
 REFUSED_PTRACE = ("ptrace", "PTRACE")
+"""Words on the console if the host refuses ptrace."""
 
 MAX_PROCESSOR_S = 3600.0
-"""Processor time after which a kernel is ended, unless another limit is set. [s]"""
+"""Default limit of the processor time of a kernel. [s]"""
 MEMORY_MB = 512
+"""Default memory of a kernel. [MiB]"""
 
 
 class UmlError(UserError):
@@ -59,24 +64,26 @@ class UmlError(UserError):
 
 @dataclass(frozen=True)
 class State:
-    """A running kernel, as its caller sees it."""
+    """State of a running kernel."""
 
     exchange: Path
+    """Folder in which the kernel and its host exchange files."""
     processor_s: float
     """Processor time so far. [s]"""
 
 
 @dataclass(frozen=True)
-class Ended:
-    """A command that has ended inside."""
+class CommandResult:
+    """Result of a command that has ended."""
 
     status: int
+    """Exit code; 128 plus the signal number if a signal ended the command."""
     stdout: str
     stderr: str
     processor_s: float
-    """Processor time of the kernel and its processes, boot included. [s]"""
+    """Processor time of the kernel and its processes, including the boot. [s]"""
     problems: Sequence[str] = ()
-    """Changed files that could not be copied to the folder."""
+    """Messages about changed files that could not be copied to the folder."""
 
 
 Watch = Callable[[State], object]
@@ -94,11 +101,11 @@ def run(
     memory_mb: int = MEMORY_MB,
     max_processor_s: float = MAX_PROCESSOR_S,
     watch: Watch | None = None,
-    keep: Callable[[Path], object] | None = None,
-) -> Ended:
-    """Boot a kernel, run one command as root, and switch the kernel off.
+    collect: Callable[[Path], object] | None = None,
+) -> CommandResult:
+    """Boot a kernel, run one command as root, and power off.
 
-    The command sees the host's files. Its changes are kept in memory and are lost, except those in
+    The command sees the files of the host. Its changes are in memory and are lost, except those in
     `folder`.
 
     Parameters
@@ -109,21 +116,21 @@ def run(
     seed : int
         Seed of all randomness of the kernel.
     folder : path, optional
-        Folder in which the command runs and whose changed files are kept. By default, the command
-        runs in an empty folder.
+        Folder in which the command runs. Its changes in this folder are copied to the host. By
+        default, the command runs in an empty folder.
     environment : mapping, optional
-        Further variables of the environment. `PASSED` lists those that are always passed.
+        Further environment variables, in addition to `PASSED`.
     files : mapping, optional
-        Files by name that the command finds in ``/exchange``.
+        Contents of files in ``/exchange``, by name.
     memory_mb : int
-        Memory of the kernel. [MB]
+        Memory of the kernel. [MiB]
     max_processor_s : float
-        Processor time after which the kernel is ended, since a program that never sleeps stops the
-        clock. [s]
+        Limit of the processor time. A program that never sleeps stops the simulated clock, so that
+        no limit of simulated time would end it. [s]
     watch : callable, optional
-        Called about every 20 ms with the `State`.
-    keep : callable, optional
-        Called with the exchange folder when the command has ended.
+        Function that is called about every 20 ms with the `State`.
+    collect : callable, optional
+        Function that is called with the exchange folder after the command has ended.
 
     Raises
     ------
@@ -153,9 +160,9 @@ def run(
         )
         if not status:
             raise failure(kernel, (exchange / "console").read_text(errors="replace"), stderr)
-        if keep is not None:
-            keep(exchange)
-        return Ended(int(status), stdout, stderr, processor_s, problems.splitlines())
+        if collect is not None:
+            collect(exchange)
+        return CommandResult(int(status), stdout, stderr, processor_s, problems.splitlines())
 
 
 def boot(
@@ -167,21 +174,21 @@ def boot(
     max_processor_s: float,
     watch: Watch | None,
 ) -> float:
-    """Run the kernel until it has switched itself off; return its processor time. [s]"""
+    """Run the kernel until it powers off; return its processor time. [s]"""
     library = exchange / "preload.so"
     library.write_bytes(_core.UML_PRELOAD)
     start = f'exec "{sys.executable}" -IS "{INIT}"\n'
     (exchange / "start").write_text(start)
     own_clock = kernel.has_simulated_clock
     argv = [
-        *("sh", "-c", GUARDED, str(exchange)),
+        *("sh", "-c", GUARD_SCRIPT, str(exchange)),
         str(kernel.program),
         f"mem={memory_mb}M",
-        # Relative paths, and paths through the kernel's own directory, are the same in each run:
-        # the command line is part of the kernel's randomness.
+        # The kernel adds its command line to its random numbers. All paths in it are therefore
+        # relative, or begin at the kernel's own directory: they are the same in each run.
         *("uml_dir=.", "umid=lasthop", "rootfstype=hostfs", "rootflags=/", "ro", "quiet"),
         *(["root=none"] if kernel.needs_root_name else []),
-        *("con=null", "con0=null,fd:1", f"initcall_blacklist={SKIPPED}"),
+        *("con=null", "con0=null,fd:1", f"initcall_blacklist={SKIPPED_INITCALLS}"),
         *(
             ["time-travel=inf-cpu", f"time-travel-start={EPOCH_S * 1_000_000_000}"]
             if own_clock
@@ -226,18 +233,18 @@ def wait(
     watch: Watch | None,
 ) -> float:
     """Wait until the kernel has ended; return its processor time. [s]"""
-    processor_s, counted_s = 0.0, 0.0
+    processor_s, summed_s = 0.0, 0.0
     while True:
         now_s = time.monotonic()
-        if now_s - counted_s >= COUNT_S:
-            counted_s = now_s
+        if now_s - summed_s >= ACCOUNTING_S:
+            summed_s = now_s
             processor_s = max(processor_s, session_processor_s(process.pid))
             if processor_s > max_processor_s:
                 raise UmlError(
                     f"the run has used {processor_s:.0f} s of processor time; the limit is "
                     f"{max_processor_s:g} s",
-                    "a program that never sleeps stops the simulated clock; --max-time sets the "
-                    "limit",
+                    "end programs that never sleep, which stop the simulated clock, or raise the "
+                    "limit: --max-time",
                 )
         ended = process.poll() is not None
         if watch is not None:
@@ -245,17 +252,17 @@ def wait(
         if ended:
             return processor_s
         with suppress(subprocess.TimeoutExpired):
-            process.wait(LOOK_S)
+            process.wait(POLL_S)
 
 
 def session_processor_s(session: int) -> float:
-    """Return the processor time of all processes of a session and of those that have ended. [s]"""
+    """Return the processor time of the processes of a session and of their ended children. [s]"""
     ticks = sum(sum(map(int, fields[11:15])) for fields in processes(session))
     return ticks / os.sysconf("SC_CLK_TCK")
 
 
 def processes(session: int) -> Iterator[list[str]]:
-    """Yield the fields of ``/proc/PID/stat``, from the state on, of each process of a session."""
+    """Yield the fields of ``/proc/PID/stat``, from the state on, per process of a session."""
     for name in os.listdir("/proc"):
         if name.isdigit():
             with suppress(OSError):
@@ -268,18 +275,20 @@ def failure(kernel: Kernel, console: str, stderr: str) -> UmlError:
     """Return the error for a kernel that ended without the status of its command."""
     if any(word in console for word in REFUSED_PTRACE):
         return UmlError(
-            f"{kernel.program}: this system does not let a process trace another (ptrace), which "
-            "user-mode Linux needs",
-            "in a container, allow it: docker run --cap-add SYS_PTRACE",
+            f"{kernel.program}: this system refuses ptrace: user-mode Linux must be allowed "
+            "to trace its processes",
+            "allow it; in a container: docker run --cap-add SYS_PTRACE",
         )
     printed_before, *_ = console.partition(PANIC)
     lines = [*printed_before.splitlines(), *stderr.splitlines()][-PRINTED_LINES:]
     printed = "".join(f"\n  {line}" for line in lines)
-    return UmlError(f"{kernel.program}: Linux {kernel.version} ended before its command{printed}")
+    return UmlError(
+        f"{kernel.program}: Linux {kernel.version} ended before its command did{printed}"
+    )
 
 
 def memory_folder(exchange: Path, memory_mb: int) -> Path:
-    """Return the folder for the file that is the kernel's memory."""
+    """Return the folder of the file that contains the kernel's memory."""
     shared = Path("/dev/shm")
     with suppress(OSError):
         room = os.statvfs(shared)
@@ -291,7 +300,10 @@ def memory_folder(exchange: Path, memory_mb: int) -> Path:
 
 @contextmanager
 def exchange_folder() -> Iterator[tuple[Path, int]]:
-    """Make a folder for one kernel, locked as long as the kernel or its caller exists."""
+    """Create the exchange folder of one kernel.
+
+    The kernel and its caller hold a lock on it as long as they exist.
+    """
     with tempfile.TemporaryDirectory(prefix=PREFIX, ignore_cleanup_errors=True) as name:
         lock = os.open(Path(name, "new-lock"), os.O_CREAT | os.O_RDWR, 0o600)
         try:
@@ -303,7 +315,7 @@ def exchange_folder() -> Iterator[tuple[Path, int]]:
 
 
 def remove_left_overs() -> None:
-    """Remove folders of kernels that have ended together with their caller."""
+    """Remove exchange folders whose kernel and caller have both ended."""
     for path in Path(tempfile.gettempdir()).glob(f"{PREFIX}*"):
         with suppress(OSError):
             if path.is_symlink() or path.stat().st_uid != os.getuid():
@@ -317,13 +329,13 @@ def remove_left_overs() -> None:
 
 
 def end(process: "subprocess.Popen[bytes]") -> None:
-    """Kill what is left of a kernel, which is one session, and wait until it has ended."""
-    until_s = time.monotonic() + WAIT_S
+    """Kill the remaining processes of a kernel, which are one session, and wait for their end."""
+    until_s = time.monotonic() + END_TIMEOUT_S
     while time.monotonic() < until_s:
         with suppress(ProcessLookupError):
             os.killpg(process.pid, signal.SIGKILL)
         process.poll()
         if all(state == "Z" for state, *_ in processes(process.pid)):
             break
-        time.sleep(LOOK_S / 4)
+        time.sleep(POLL_S / 4)
     process.wait()

@@ -1,4 +1,4 @@
-"""Builds a user-mode Linux from a source of the kernel and the configuration `kernel.config`."""
+"""Builds a user-mode Linux from a kernel source with the configuration `kernel.config`."""
 
 import fcntl
 import hashlib
@@ -24,11 +24,11 @@ from lasthop.uml.source import Source
 from lasthop.uml.store import INFORMATION, BuiltKernel, built_kernels, kernel_folder
 
 Progress = Callable[[int, int], object]
-"""Function that is called with a number of steps and their total."""
+"""Function that is called with the number of finished steps and the number of all steps."""
 
 CONFIGURATION = Path(__file__).with_name("kernel.config")
 REQUIRED = (*NEEDED, "UML_TIME_TRAVEL_SUPPORT")
-"""Options without which a built kernel is of no use; a source may lack any other."""
+"""Options that every built kernel run_program have; a source may lack all other options."""
 
 PROGRAMS = {
     "gcc": "gcc",
@@ -40,9 +40,9 @@ PROGRAMS = {
     "xz": "xz-utils",
     "pahole": "dwarves",
 }
-"""Programs that a build runs, and their Debian packages. `pahole` writes the BTF."""
+"""Programs that a build runs, with their Debian packages. `pahole` writes the BTF."""
 HEADERS = {"stdio.h": "libc6-dev", "gelf.h": "libelf-dev", "zlib.h": "zlib1g-dev"}
-"""Headers that a build includes, and their packages. `resolve_btfids` uses the last two."""
+"""Headers that a build includes, with their packages. `resolve_btfids` uses the last two."""
 HEADER_FOLDERS = (
     "/usr/include",
     "/usr/local/include",
@@ -50,14 +50,14 @@ HEADER_FOLDERS = (
 )
 
 PROCESSOR_S, SERIAL_S = 800.0, 50.0
-"""Processor time of a build, and its part that one processor does (unpacking, linking, BTF). [s]
+"""Processor time of a build, and its sequential part (unpacking, linking, BTF). [s]
 
 Measured on two processors: 768 s with Linux 6.12, without unpacking, and 824 s with Linux 6.1.
 """
 DISK_BYTES, RESULT_BYTES = 2.9e9, 13e6
-"""Disk during a build, without what is downloaded, and size of the result. [bytes]"""
+"""Disk space that a build needs in addition to its download, and size of the result. [bytes]"""
 STEPS = 1430
-"""Lines that `make` prints, about; a bar shows how many it has printed."""
+"""Approximate number of lines that `make` prints; the progress bar counts these lines."""
 FIXED = {
     "KBUILD_BUILD_USER": "lasthop",
     "KBUILD_BUILD_HOST": "lasthop",
@@ -65,11 +65,13 @@ FIXED = {
     "KBUILD_BUILD_VERSION": "1",
     "LC_ALL": "C",
 }
-"""Environment of a build: the kernel reports the same builder and date everywhere."""
+"""Fixed environment variables of a build; every kernel reports the same builder and date."""
 PASSED = ("PATH", "HOME", "TMPDIR")
+"""Environment variables of the user that are passed to a build."""
 LOG = "build.log"
-"""File with the output of the last build that failed."""
+"""File with the output of `make`, kept if the compilation fails."""
 TEMPORARY = ".build-"
+"""Prefix of folders of builds that are running."""
 ERROR_LINE = re.compile(r"(?i)\b(error|failed|not found)\b")
 
 
@@ -87,7 +89,7 @@ class Cost:
 
 
 def cost(source: Source, processors: int | None = None) -> Cost:
-    """Estimate the cost of building a source; by default with the processors of this process."""
+    """Estimate the cost of a build, by default on all processors that this process may use."""
     count = processors or len(os.sched_getaffinity(0))
     disk_bytes = DISK_BYTES + source.download_bytes
     duration_s = SERIAL_S + (PROCESSOR_S - SERIAL_S) / count
@@ -95,24 +97,25 @@ def cost(source: Source, processors: int | None = None) -> Cost:
 
 
 def already_built(source: Source) -> BuiltKernel | None:
-    """Return the kernel that was built from this source and the present configuration."""
+    """Return the kernel that was built from this source with the current configuration, if any."""
     ending = f"-{fingerprint(source)}"
     return next((each for each in built_kernels() if each.name.endswith(ending)), None)
 
 
 def fingerprint(source: Source) -> str:
-    """Return a hash of configuration and source."""
+    """Return a hash of source and configuration."""
     text = f"{source.identity}\n{CONFIGURATION.read_text()}"
     return hashlib.sha256(text.encode()).hexdigest()[:12]
 
 
 def check(source: Source) -> None:
-    """Refuse a build that this machine cannot carry out.
+    """Check that this machine can carry out a build.
 
     Raises
     ------
     UserError
-        With the missing programs and headers, or the room on the disk.
+        If programs, headers or disk space are missing, or the folder of kernels has an unsuitable
+        name.
     """
     check_machine()
     programs = {name: PROGRAMS[name] for name in PROGRAMS if shutil.which(name) is None}
@@ -143,47 +146,48 @@ def check(source: Source) -> None:
 
 
 @dataclass(frozen=True)
-class Built:
-    """A kernel and what its source refused."""
+class BuildResult:
+    """Result of a build."""
 
     kernel: BuiltKernel
     refused: Sequence[str] = ()
-    """Options of `CONFIGURATION` that the source lacks or refuses, without ``CONFIG_``."""
+    """Options of `CONFIGURATION` that the source does not accept, without ``CONFIG_``."""
 
 
-def build(source: Source, progress: Progress | None = None) -> Built:
-    """Build a kernel, which is visible only when it is complete.
+def build(source: Source, progress: Progress | None = None) -> BuildResult:
+    """Build a kernel; other commands see it only when it is complete.
 
     Parameters
     ----------
     source : Source
     progress : callable, optional
-        Called with the finished steps of the compilation and their approximate number.
+        Function that is called with the number of finished steps of the compilation and the
+        approximate number of all steps.
 
     Raises
     ------
     UserError
-        If another build is under way, or this one fails.
+        If another build is running, or this build fails.
     """
     check(source)
-    with only_build() as folder:
+    with build_lock() as folder:
         if (kernel := already_built(source)) is not None:
-            return Built(kernel)
+            return BuildResult(kernel)
         with tempfile.TemporaryDirectory(
             prefix=TEMPORARY, dir=folder, ignore_cleanup_errors=True
         ) as temporary:
-            before_s, hashed = children_s(), fingerprint(source)
+            before_s, source_hash = children_s(), fingerprint(source)
             tree = source.unpack(Path(temporary))
             refused = configure(tree)
             compile_kernel(tree, source, folder / LOG, progress)
             result = Path(temporary, "result")
             result.mkdir()
             program = result / "linux"
-            must(["strip", "--strip-debug", "-o", str(program), str(tree / "linux")], tree)
-            kernel_read = read_kernel(program, source.name)
-            check_boot(kernel_read)
-            version = kernel_read.version
-            name = f"{version.partition('-')[0]}-{hashed}"
+            run_program(["strip", "--strip-debug", "-o", str(program), str(tree / "linux")], tree)
+            new_kernel = read_kernel(program, source.name)
+            check_boot(new_kernel)
+            version = new_kernel.version
+            name = f"{version.partition('-')[0]}-{source_hash}"
             about = {
                 "version": version,
                 "source": source.name,
@@ -194,19 +198,19 @@ def build(source: Source, progress: Progress | None = None) -> Built:
             result.rename(folder / name)
         (folder / LOG).unlink(missing_ok=True)
         kernel = next(each for each in built_kernels() if each.name == name)
-        return Built(kernel, refused)
+        return BuildResult(kernel, refused)
 
 
 def check_boot(kernel: Kernel) -> None:
-    """Boot a new kernel once. Raises `UserError` if it does not run a command."""
+    """Boot a new kernel once. Raises `UserError` if the kernel does not run a command."""
     ended = run(kernel, ["true"])
     if ended.status != 0:
-        raise UserError(f"{kernel.program}: Linux {kernel.version} boots, but runs no command")
+        raise UserError(f"{kernel.program}: Linux {kernel.version} boots, but cannot run a command")
 
 
 @contextmanager
-def only_build() -> Iterator[Path]:
-    """Keep other builds out; remove what a killed one has left. Raises `UserError`."""
+def build_lock() -> Iterator[Path]:
+    """Lock the folder of kernels and remove files of killed builds. Raises `UserError`."""
     folder = kernel_folder()
     folder.mkdir(parents=True, exist_ok=True)
     with (folder / ".lock").open("w") as lock:
@@ -214,7 +218,7 @@ def only_build() -> Iterator[Path]:
             fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
             raise UserError(
-                f"{folder}: another `lasthop kernel build` is under way", "wait until it ends"
+                f"{folder}: another `lasthop kernel build` is running", "wait until it ends"
             ) from None
         for left_over in folder.glob(f"{TEMPORARY}*"):
             shutil.rmtree(left_over, ignore_errors=True)
@@ -222,14 +226,14 @@ def only_build() -> Iterator[Path]:
 
 
 def configure(tree: Path) -> list[str]:
-    """Configure a source; return the options that it refuses.
+    """Configure a source; return the options that it does not accept.
 
     Raises
     ------
     UserError
-        If it refuses one of `REQUIRED`.
+        If the source does not accept an option of `REQUIRED`.
     """
-    must([*make(), f"KCONFIG_ALLCONFIG={CONFIGURATION}", "allnoconfig"], tree)
+    run_program([*make(), f"KCONFIG_ALLCONFIG={CONFIGURATION}", "allnoconfig"], tree)
     present = set((tree / ".config").read_text().splitlines())
     wanted = [line for line in CONFIGURATION.read_text().splitlines() if line.endswith("=y")]
     refused = [
@@ -237,7 +241,7 @@ def configure(tree: Path) -> list[str]:
     ]
     if required := [option for option in refused if option in REQUIRED]:
         raise UserError(
-            f"{tree.name}: this source refuses {', '.join(required)}, which emulation needs",
+            f"{tree.name}: this source has no {', '.join(required)}, which emulations need",
             "build another source: --source linux-source-6.12",
         )
     return refused
@@ -249,7 +253,7 @@ def compile_kernel(tree: Path, source: Source, log: Path, progress: Progress | N
     Raises
     ------
     UserError
-        With the first error that `make` prints; the whole output is in `log`.
+        If `make` fails. The message has the first error, and `log` has the whole output.
     """
     argv = [*make(), f"-j{len(os.sched_getaffinity(0))}", "linux"]
     try:
@@ -265,13 +269,13 @@ def compile_kernel(tree: Path, source: Source, log: Path, progress: Progress | N
         raise
     if status != 0:
         lines = log.read_text().splitlines()
-        first = next(filter(ERROR_LINE.search, lines), lines[-1] if lines else "")
-        raise UserError(f"{source.name}: make failed: {first.strip()}", f"see {log}")
+        error = next(filter(ERROR_LINE.search, lines), lines[-1] if lines else "")
+        raise UserError(f"{source.name}: make failed: {error.strip()}", f"see {log}")
 
 
 @contextmanager
 def started(argv: Sequence[str], tree: Path) -> Iterator["subprocess.Popen[str]"]:
-    """Start a program, and kill it with its children if the body does not end normally."""
+    """Start a program; kill it and its children if the body raises an exception."""
     process = subprocess.Popen(
         argv,
         cwd=tree,
@@ -295,8 +299,8 @@ def started(argv: Sequence[str], tree: Path) -> Iterator["subprocess.Popen[str]"
         process.wait()
 
 
-def must(argv: Sequence[str], tree: Path) -> None:
-    """Run a program of the build. Raises `UserError` with the last line of its output."""
+def run_program(argv: Sequence[str], tree: Path) -> None:
+    """Run a program. Raises `UserError`, with the last line of the output, if it fails."""
     with started(argv, tree) as process:
         printed, _ = process.communicate()
     if process.returncode != 0:
@@ -305,16 +309,16 @@ def must(argv: Sequence[str], tree: Path) -> None:
 
 
 def make() -> list[str]:
-    """Return the command for this kind of kernel."""
+    """Return the beginning of a `make` command for user-mode Linux."""
     return ["make", "ARCH=um"]
 
 
 def environment() -> Mapping[str, str]:
-    """Return the environment of a build, which no variable of the user changes."""
+    """Return the environment of a build, with only the variables `PASSED` of the user."""
     return {name: os.environ[name] for name in PASSED if name in os.environ} | FIXED
 
 
 def children_s() -> float:
-    """Return the processor time of programs that have ended. [s]"""
+    """Return the processor time of child processes that have ended. [s]"""
     used = resource.getrusage(resource.RUSAGE_CHILDREN)
     return used.ru_utime + used.ru_stime

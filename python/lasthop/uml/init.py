@@ -1,12 +1,12 @@
-"""The first process of a user-mode Linux: prepares the system, runs one command, switches it off.
+"""First process of a user-mode Linux: prepares the system, runs one command, and powers off.
 
     python3 -IS init.py
 
-The directory in which the kernel was started is the exchange with the host. It has ``task.json``
-and gets ``stdout``, ``stderr``, ``status`` and ``problems``. The file system is that of the host,
-read-only, below a file system in memory. The command's folder is `FOLDER`: it shows the folder of
-the host, and when the command has ended, changed files are copied there. Only the standard library
-is imported.
+The directory in which the kernel was started is the exchange folder. The host writes ``task.json``
+there, and this process writes ``stdout``, ``stderr``, ``status`` and ``problems``. The root is an
+overlay: changes are in memory, and the files of the host below it are read-only. The command runs
+in `FOLDER`, an overlay of a folder of the host. After the command has ended, its changes are copied
+to the folder of the host. This file imports only the standard library.
 """
 
 import ctypes
@@ -22,21 +22,23 @@ from typing import Any
 
 POWER_OFF = 0x4321FEDC
 FINIT_MODULE = 313
-"""Number of the system call on x86-64."""
+"""Number of the system call finit_module on x86-64."""
 MS_BIND = 0x1000
 EXCHANGE = "/proc/self/cwd"
-"""Path of the exchange in the kernel's own process, the same in each run."""
+"""Path of the exchange folder in the kernel's process on the host, the same in each run."""
 FOLDER = "/folder"
+"""Path of the command's folder."""
 ROOT = Path("/mnt/root")
-"""Where the new root is put together; /mnt exists on every system."""
+"""Mount point of the new root; /mnt exists on every system."""
 PROBLEMS = Path("/mnt/exchange/problems")
+"""File with messages about changed files that could not be copied."""
 START_S = 10
 """Time of the kernel's clock at which the command starts. [s]
 
-It does not depend on how long the boot takes.
+A fixed time makes the command independent of the duration of the boot.
 """
 OPEN_FILES = (1024, 524288)
-"""Soft and hard limit of open files per process, those of systemd."""
+"""Soft and hard limit of open files per process, the same as systemd's."""
 CLOCK_MONOTONIC, TIMER_ABSTIME = 1, 1
 
 libc = ctypes.CDLL(None, use_errno=True)
@@ -49,7 +51,7 @@ class Timespec(ctypes.Structure):
 
 
 def main() -> None:
-    """Run the command; whatever happens, the machine is switched off."""
+    """Run the command, and power off even after an error."""
     try:
         mount("proc", "proc", "/proc")
         mount("none", "hostfs", "/mnt", options=EXCHANGE)
@@ -70,7 +72,7 @@ def main() -> None:
 
 
 def make_root(folder: str) -> None:
-    """Put together a root that may be written; `folder` is the host's path of the folder."""
+    """Mount a writable root; `folder` is the path of the command's folder on the host."""
     mount("tmpfs", "tmpfs", "/mnt")
     for name in ("changes", "work", "root", "exchange", "below", "folder-changes", "folder-work"):
         Path("/mnt", name).mkdir()
@@ -80,7 +82,7 @@ def make_root(folder: str) -> None:
         Path(ROOT, name).mkdir(exist_ok=True)
     mount("proc", "proc", f"{ROOT}/proc")
     mount("sysfs", "sysfs", f"{ROOT}/sys")
-    if Path(ROOT, "sys/fs/cgroup").is_dir():  # Only a kernel with control groups has it.
+    if Path(ROOT, "sys/fs/cgroup").is_dir():  # Absent in a kernel without control groups.
         mount("none", "cgroup2", f"{ROOT}/sys/fs/cgroup")
     mount("devtmpfs", "devtmpfs", f"{ROOT}/dev")
     for name in ("shm", "pts"):
@@ -97,7 +99,7 @@ def make_root(folder: str) -> None:
 
 
 def run(task: dict[str, Any]) -> int:
-    """Run the command at its fixed start and return its exit code, as a shell has it."""
+    """Run the command at `START_S`; return its exit code, or 128 plus the number of its signal."""
 
     def enter() -> None:
         os.chroot(ROOT)
@@ -123,7 +125,7 @@ def run(task: dict[str, Any]) -> int:
 
 
 def copy_changes(changes: Path, folder: Path) -> None:
-    """Copy what the command has changed in its folder; failures are listed in ``problems``."""
+    """Copy the changes of the command to its folder; list failures in ``problems``."""
     problems = []
     for path in sorted(changes.rglob("*")):
         target = folder / path.relative_to(changes)
@@ -135,9 +137,9 @@ def copy_changes(changes: Path, folder: Path) -> None:
 
 
 def copy(path: Path, target: Path) -> None:
-    """Copy one entry of the changes. Raises `OSError`."""
+    """Copy one changed file, folder or link, or repeat a removal. Raises `OSError`."""
     entry = path.lstat()
-    if stat.S_ISCHR(entry.st_mode) and entry.st_rdev == 0:  # overlayfs marks a removal in this way
+    if stat.S_ISCHR(entry.st_mode) and entry.st_rdev == 0:  # Overlayfs marks a removal in this way.
         remove(target)
     elif path.is_symlink():
         remove(target)
@@ -155,7 +157,7 @@ def copy(path: Path, target: Path) -> None:
 
 
 def remove(path: Path) -> None:
-    """Remove a file or a folder with its files, if it exists. Raises `OSError`."""
+    """Remove a file, or a folder with its files, if it exists. Raises `OSError`."""
     if path.is_dir() and not path.is_symlink():
         shutil.rmtree(path)
     else:
@@ -163,7 +165,7 @@ def remove(path: Path) -> None:
 
 
 def is_opaque(folder: Path) -> bool:
-    """Return whether a folder has replaced another of the same name."""
+    """Return whether a changed folder replaces an earlier folder of the same name."""
     try:
         return os.getxattr(folder, "trusted.overlay.opaque") == b"y"
     except OSError:
@@ -185,7 +187,7 @@ def mount(source: str, kind: str, target: str, options: str = "", flags: int = 0
 
 
 def load(file: str) -> None:
-    """Load a module of the kernel. Raises `OSError`."""
+    """Load a kernel module. Raises `OSError`."""
     with open(file, "rb") as module:
         if libc.syscall(FINIT_MODULE, module.fileno(), b"", 0) != 0:
             number = ctypes.get_errno()

@@ -1,4 +1,4 @@
-"""User-mode Linux kernels of this machine, and the parts that each of them has."""
+"""User-mode Linux kernels of this machine, with their configurations."""
 
 import os
 import platform
@@ -14,13 +14,13 @@ from lasthop.errors import UserError
 from lasthop.uml.store import BuiltKernel, built_kernels
 
 VARIABLE = "LASTHOP_UML"
-"""Environment variable that names a kernel."""
+"""Environment variable with the path of a kernel."""
 PACKAGE, PROGRAM = "user-mode-linux", "linux.uml"
 MODULES = Path("/usr/lib/uml/modules")
-"""Directory in which Debian's package has the modules of its kernel."""
+"""Directory of the kernel modules of Debian's package."""
 
 NEEDED = ("HOSTFS", "OVERLAY_FS", "TMPFS", "DEVTMPFS", "NET_NS", "PID_NS", "TUN", "INET")
-"""Options without which no emulation runs."""
+"""Options of the configuration that every emulation needs."""
 WANTED_MODULES = (
     *("overlay", "veth", "ifb", "tun", "dummy", "bridge", "ipv6", "af_packet"),
     *(f"sch_{name}" for name in ("htb", "tbf", "prio", "drr", "ingress", "netem")),
@@ -30,7 +30,7 @@ WANTED_MODULES = (
     *(f"tcp_{name}" for name in ("bbr", "dctcp", "illinois", "westwood", "vegas", "diag")),
     "inet_diag",
 )
-"""Modules that are loaded if they are not part of the kernel itself."""
+"""Modules to load if they are not built into the kernel."""
 
 
 @dataclass(frozen=True)
@@ -40,7 +40,7 @@ class Kernel:
     program: Path
     version: str
     options: Mapping[str, str]
-    """Values of its configuration by name without ``CONFIG_``: ``y``, ``m``, or a text."""
+    """Values of the configuration (``y``, ``m`` or a text) by name without ``CONFIG_``."""
 
     @property
     def has_simulated_clock(self) -> bool:
@@ -49,9 +49,9 @@ class Kernel:
 
     @property
     def needs_root_name(self) -> bool:
-        """Whether the kernel mounts a root that is no block device only if `root=` names one.
+        """Whether the kernel needs `root=` to mount a root that is not a block device.
 
-        Without a block layer, Linux 6.1 needs the name, and Linux 6.12 does not.
+        Without a block layer, Linux 6.1 needs this parameter, and Linux 6.12 does not.
         """
         numbers = tuple(int(number) for number in re.findall(r"\d+", self.version)[:2])
         return not self.has("BLOCK") and numbers < (6, 12)
@@ -61,7 +61,7 @@ class Kernel:
         return self.options.get(option) in ("y", "m")
 
     def module_files(self) -> list[str]:
-        """Return the files of wanted modules and of those they depend on, in order of loading."""
+        """Return the files of `WANTED_MODULES` and their dependencies, in the order of loading."""
         directory = MODULES / self.version
         dependencies = directory / "modules.dep"
         if not dependencies.exists():
@@ -74,12 +74,12 @@ class Kernel:
         return [str(directory / file) for file in dict.fromkeys(ordered)]
 
     def check(self, options: Iterable[str]) -> None:
-        """Refuse a kernel that lacks a part.
+        """Check that the kernel has options of the configuration.
 
         Raises
         ------
         UserError
-            With the missing option of the configuration.
+            If an option is missing.
         """
         for option in options:
             if not self.has(option):
@@ -95,16 +95,16 @@ class Candidate:
 
     program: Path
     origin: str
-    """Words that name it in messages."""
+    """Name of the program in messages."""
     built: BuiltKernel | None = None
-    """Its entry in the folder of built kernels."""
+    """Entry in the folder of built kernels; None for other kernels."""
 
 
 def candidates() -> list[Candidate]:
     """Return the kernels of this machine; emulations use the first.
 
-    It is the kernel that `LASTHOP_UML` names, else the newest that `lasthop kernel build` has
-    built, else the installed package's.
+    The kernel that `LASTHOP_UML` names is first. The kernels of `lasthop kernel build` follow,
+    beginning with the newest. The kernel of the installed package is last.
     """
     named, installed = os.environ.get(VARIABLE), shutil.which(PROGRAM)
     return [
@@ -115,11 +115,12 @@ def candidates() -> list[Candidate]:
 
 
 def check_machine() -> None:
-    """Refuse a machine on which no user-mode Linux runs. Raises `UserError`."""
+    """Check that user-mode Linux can run on this machine. Raises `UserError`."""
     if not _core.UML_PRELOAD:
         system = f"{platform.system()} on {platform.machine()}"
         raise UserError(
-            f"simulated time needs Linux on x86_64; this is {system}", "run without --virtual"
+            f"{system}: simulated time is not supported: expected Linux on x86_64",
+            "run without --virtual",
         )
 
 
@@ -129,27 +130,27 @@ def find_kernel() -> Kernel:
     Raises
     ------
     UserError
-        If there is none, or it cannot be used.
+        If there is no kernel, or the first kernel cannot be used.
     """
     check_machine()
     found = candidates()
     if not found:
         raise UserError(
             "no user-mode Linux found: simulated time needs one",
-            f"apt install {PACKAGE}, or lasthop kernel build, or {VARIABLE}=PROGRAM",
+            f"run apt install {PACKAGE} or lasthop kernel build, or set {VARIABLE}=PROGRAM",
         )
     kernel = read_kernel(found[0].program, found[0].origin)
     kernel.check(NEEDED)
     return kernel
 
 
-def read_kernel(program: Path, named: str) -> Kernel:
+def read_kernel(program: Path, origin: str) -> Kernel:
     """Read the version and the configuration of a kernel.
 
     Raises
     ------
     UserError
-        If the program is not a user-mode Linux; the message begins with `named`.
+        If the program is not a user-mode Linux; the message begins with `origin`.
     """
     printed = []
     for option in ("--version", "--showconfig"):
@@ -163,9 +164,9 @@ def read_kernel(program: Path, named: str) -> Kernel:
                 stdin=subprocess.DEVNULL,
             )
         except OSError as error:
-            raise UserError(f"{named}: {program}: {error.strerror}") from None
+            raise UserError(f"{origin}: {program}: {error.strerror}") from None
         except (subprocess.SubprocessError, ValueError):
-            raise UserError(f"{named}: {program}: expected a user-mode Linux") from None
+            raise UserError(f"{origin}: {program}: expected a user-mode Linux") from None
         printed.append(done.stdout)
     version, configuration = printed
     options = {}
@@ -174,5 +175,5 @@ def read_kernel(program: Path, named: str) -> Kernel:
         if equals and name.startswith("CONFIG_"):
             options[name.removeprefix("CONFIG_")] = value.strip('"')
     if "UML" not in options:
-        raise UserError(f"{named}: {program}: expected a user-mode Linux")
+        raise UserError(f"{origin}: {program}: expected a user-mode Linux")
     return Kernel(program.resolve(), version.strip(), options)

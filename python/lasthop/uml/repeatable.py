@@ -1,4 +1,4 @@
-"""A test of whether a kernel gives the same numbers in each run on this machine."""
+"""Test whether a kernel gives the same numbers in each run on this machine."""
 
 import hashlib
 import json
@@ -13,6 +13,7 @@ from lasthop.uml.kernel import Kernel
 from lasthop.uml.store import cache_folder
 
 TESTING = threading.Lock()
+"""Lock that is held during a test, so that threads do not repeat it."""
 READINGS = """
 import os, time
 for number in range(20):
@@ -21,20 +22,20 @@ for number in range(20):
     if number % 5 == 0 and os.fork() == 0:
         os._exit(0)
 """
-"""Program that reads the clock and random numbers between sleeps and new processes."""
+"""Program that reads the clock and random numbers, sleeps, and starts processes."""
 
 
 def is_repeatable(kernel: Kernel) -> bool:
     """Return whether two boots of a kernel read the same times and random numbers.
 
-    The outcome is stored by kernel, preloaded library, host kernel and processor.
+    The outcome is stored for this kernel, preloaded library, host kernel and processor.
     """
     with TESTING:
         return outcome_of(kernel, cache_folder() / "uml" / f"{fingerprint(kernel)}.json")
 
 
 def outcome_of(kernel: Kernel, file: Path) -> bool:
-    """Return the outcome that a file stores; test the kernel if it has none."""
+    """Return the outcome in a file; test the kernel if the file has no outcome."""
     try:
         return bool(json.loads(file.read_text())["repeatable"])
     except (OSError, ValueError, KeyError, TypeError):

@@ -1,4 +1,4 @@
-"""Sources of the Linux kernel: packages of the distribution, and archives of the user."""
+"""Sources of the Linux kernel: packages of the distribution and archives of the user."""
 
 import hashlib
 import os
@@ -13,33 +13,34 @@ from lasthop.errors import UserError, listed
 from lasthop.underway import step
 
 PACKAGE = re.compile(r"linux-source-(\d+(?:\.\d+)*)")
-"""Names of packages that have a source. Those of patches have more after the version."""
+"""Names of packages with a source. The names of packages with patches are longer."""
 INSTALLED = Path("/usr/src")
-"""Folder in which these packages put their archives."""
-REMEDY = "apt update, or name an archive of a kernel: --source FILE.tar.xz"
+"""Folder in which packages with a source install their archives."""
+REMEDY = "run apt update, or name an archive of a kernel: --source FILE.tar.xz"
 
 
 @dataclass(frozen=True)
 class Source:
-    """A source of the kernel that can be unpacked."""
+    """A kernel source that can be unpacked."""
 
     name: str
     """Package with its version, or name of the user's file."""
     identity: str
-    """Text that is the same only for the same source."""
+    """Text that identifies the source: package and version, or hash of the file."""
     archive: Path | None = None
-    """The archive; None for a package that has to be downloaded."""
+    """Archive of the source; None for a package that must be downloaded."""
     package: str = ""
     """Package and version for apt-get; empty if there is nothing to download."""
     download_bytes: int = 0
+    """Size of the download. [bytes]"""
 
     def unpack(self, folder: Path) -> Path:
-        """Unpack the source, downloaded if necessary, into a folder; return the source's folder.
+        """Unpack the source into a folder, after a download if necessary; return the source tree.
 
         Raises
         ------
         UserError
-            If it cannot be downloaded, or is no source of a kernel.
+            If the source cannot be downloaded, or is not a kernel source.
         """
         archive = self.archive or download(self.package, folder)
         inside = folder / "source"
@@ -48,17 +49,19 @@ class Source:
             try:
                 output(["tar", "-xf", str(archive), "-C", str(inside)])
             except UserError as error:
-                raise UserError(f"{archive}: {error}: expected an archive of a kernel") from None
+                raise UserError(
+                    f"{archive}: {error}: expected an archive of a kernel source"
+                ) from None
         if self.archive is None:
             archive.unlink()
         for tree in inside.iterdir():
             if (tree / "arch/um/Makefile").exists() and (tree / "Kbuild").exists():
                 return tree
-        raise UserError(f"{archive}: no source of Linux: expected a folder with arch/um")
+        raise UserError(f"{archive}: not a kernel source: expected a folder with arch/um")
 
 
 def find_source(asked: str | None = None) -> Source:
-    """Return the source that is asked for, by default the newest of the distribution.
+    """Return a source of a kernel, by default the newest source of the distribution.
 
     Parameters
     ----------
@@ -75,7 +78,7 @@ def find_source(asked: str | None = None) -> Source:
     installed = installed_archives()
     packages = newest_first({*installed, *packages_of_apt()})
     if asked is not None and asked not in packages:
-        known = f"one of {listed(packages)}" if packages else "a package that apt has"
+        known = f"one of {listed(packages)}" if packages else "a package that apt lists"
         raise UserError(
             f'--source "{asked}": no such source: expected {known}, or a file .tar.xz', REMEDY
         )
@@ -84,7 +87,7 @@ def find_source(asked: str | None = None) -> Source:
             return from_installed(package, installed[package])
         if found := from_apt(package):
             return found
-    raise UserError("no source of Linux found: expected a package linux-source-X.Y", REMEDY)
+    raise UserError("no kernel source found: expected a package linux-source-X.Y", REMEDY)
 
 
 def from_file(file: Path) -> Source:
@@ -131,7 +134,7 @@ def installed_archives() -> dict[str, Path]:
 
 
 def packages_of_apt() -> list[str]:
-    """Return the packages of sources that apt knows; none without apt."""
+    """Return the packages with a source that apt lists; an empty list without apt."""
     try:
         names = output(["apt-cache", "pkgnames", "linux-source-"]).split()
     except UserError:
@@ -140,7 +143,7 @@ def packages_of_apt() -> list[str]:
 
 
 def newest_first(packages: set[str]) -> list[str]:
-    """Sort packages by the version in their names."""
+    """Sort packages by the version in their names, the newest first."""
 
     def version(package: str) -> list[int]:
         return [int(number) for number in package.rpartition("-")[2].split(".")]
@@ -149,9 +152,9 @@ def newest_first(packages: set[str]) -> list[str]:
 
 
 def download(package: str, folder: Path) -> Path:
-    """Download a package, without privilege; return the archive in it. Raises `UserError`."""
+    """Download a package without root rights; return its archive. Raises `UserError`."""
     with step(f"downloading {package}"):
-        # root's apt would hand the download to a user who may not write here.
+        # As root, apt would download as the user _apt, who may not write here.
         argv = ["apt-get", "-qq", "-o", "APT::Sandbox::User=", "download", package]
         output(argv, folder)
     [deb] = folder.glob("*.deb")
@@ -161,17 +164,17 @@ def download(package: str, folder: Path) -> Path:
     files = (path for path in sources.rglob("linux-source-*.tar.*") if not path.is_symlink())
     archive = next(files, None)
     if archive is None:
-        raise UserError(f"{package}: expected an archive in /usr/src")
+        raise UserError(f"{package}: no archive found: expected an archive in /usr/src")
     return archive
 
 
 def output(argv: Sequence[str], folder: Path | None = None) -> str:
-    """Return what a program prints.
+    """Run a program and return its output.
 
     Raises
     ------
     UserError
-        With the program and the last line of its errors.
+        If the program fails. The message has the last line of its errors.
     """
     if shutil.which(argv[0]) is None:
         raise UserError(f"{argv[0]}: not found: expected an installed program")

@@ -14,13 +14,13 @@ class BuiltKernel:
     """A kernel that has been built."""
 
     name: str
-    """Name of its folder: version and hash of configuration and source."""
+    """Name of the kernel's folder: version and hash of source and configuration."""
     program: Path
     version: str
     source: str
-    """Package of the source."""
+    """Name of the source: a package with its version, or a file."""
     built_at_s: float
-    """Time at which it was built, since 1970. [s]"""
+    """Time of the build, since 1970. [s]"""
     processor_s: float
     """Processor time of the build. [s]"""
 
@@ -30,23 +30,23 @@ class BuiltKernel:
         return self.program.stat().st_size
 
     def remove(self) -> None:
-        """Remove the kernel. Emulations that run keep their program. Raises `OSError`."""
+        """Remove the kernel. Running emulations continue. Raises `OSError`."""
         (self.program.parent / INFORMATION).unlink()
         shutil.rmtree(self.program.parent)
 
 
 def cache_folder() -> Path:
-    """Return the user's folder of files that can be made again."""
+    """Return lasthop's folder of cached files of this user."""
     return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "lasthop"
 
 
 def kernel_folder() -> Path:
-    """Return the folder that has a folder per built kernel."""
+    """Return the folder with one folder per built kernel."""
     return cache_folder() / "kernels"
 
 
 def built_kernels() -> list[BuiltKernel]:
-    """Return the kernels that are complete, newest first."""
+    """Return the complete built kernels, the newest first."""
     found = []
     folder = kernel_folder()
     for file in sorted(folder.glob(f"*/{INFORMATION}")) if folder.is_dir() else []:
