@@ -1,8 +1,8 @@
 """Prediction, simulation and, if asked for, emulation of one scenario, side by side."""
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -92,7 +92,9 @@ class Row:
     ci95: float | None
     """Half width of the simulation's 95 % confidence interval."""
     emulated: float | None = None
-    """Value of the single emulation; None without an emulation."""
+    """Mean value of the emulation; None without an emulation."""
+    emulated_ci95: float | None = None
+    """Half width of the emulation's 95 % confidence interval; None for a single run."""
     measured: float | None = None
     """Mean value measured in a real network; None without a measurement."""
     measured_ci95: float | None = None
@@ -207,7 +209,7 @@ class Comparison:
 
     def _records(self) -> list[dict[str, Any]]:
         records = [asdict(row) | {"difference": row.difference} for row in self.rows]
-        absent = [] if self.emulation is not None else ["emulated"]
+        absent = [] if self.emulation is not None else ["emulated", "emulated_ci95"]
         absent += [] if self.measured is not None else ["measured", "measured_ci95"]
         for record in records:
             for key in absent:
@@ -325,8 +327,15 @@ class Comparison:
                     )
                     if guess is UNKNOWN and seen is UNKNOWN:
                         continue
-                    means = guess["mean"], seen["mean"], seen["ci95"], tried["mean"]
-                    yield Row(list_name, name, quantity, *means, real_one["mean"], real_one["ci95"])
+                    yield Row(
+                        list_name,
+                        name,
+                        quantity,
+                        guess["mean"],
+                        *(seen["mean"], seen["ci95"]),
+                        *(tried["mean"], tried["ci95"]),
+                        *(real_one["mean"], real_one["ci95"]),
+                    )
 
     def _swing_rows(self) -> Iterator[Row]:
         """Yield the period of the fluid's cycle beside that of the simulated trace."""
@@ -369,7 +378,8 @@ def compare(
         Whether to also run the scenario with the TCP of Linux in real time; see
         `lasthop.emulation.emulate`.
     virtual : bool
-        Whether to also run the scenario with the TCP of Linux in simulated time.
+        Whether to run the scenario also with the TCP of Linux in simulated time, as often as it is
+        simulated.
     measured : sequence of files or pairs, mapping, or Measured
         Measurements by flent or iperf3, or results of lasthop. A file without a name has the
         streams of the whole scenario. ``("laptop", FILE)``, or ``{"laptop": FILE}``, has the
@@ -433,13 +443,28 @@ def compare(
 
     checked = sampled(checked, prediction)
     simulation = simulate(checked, jobs=jobs, progress=progress, max_memory_bytes=max_memory_bytes)
-    emulation = None
-    if emulate or virtual:
-        from lasthop.emulation import emulate as run_emulation
+    comparison = Comparison(prediction, refusal, simulation, None, beside)
+    return with_emulation(comparison, virtual=virtual) if emulate or virtual else comparison
 
-        # Quiet, since programs of the file also print.
-        emulation = run_emulation(checked, quiet=True, virtual=virtual)
-    return Comparison(prediction, refusal, simulation, emulation, beside)
+
+def with_emulation(
+    comparison: Comparison,
+    progress: "Callable[[float, float], object] | None" = None,
+    *,
+    virtual: bool,
+) -> Comparison:
+    """Emulate the scenario of a comparison and add the answer.
+
+    In simulated time, the scenario is emulated as often as it was simulated; in real time, once.
+    `progress` is called with the emulated time that has passed and the duration of all runs. [s]
+    """
+    from lasthop.emulation.replicate import replicate
+
+    scenario = comparison.scenario
+    count = scenario["replications"] if virtual else 1
+    # Quiet, since programs of the file also print.
+    emulation = replicate(scenario, count, progress, quiet=True, virtual=virtual)
+    return replace(comparison, emulation=emulation)
 
 
 def items_by_name(items: Sequence[Mapping[str, Any]]) -> dict[str, Mapping[str, Any]]:

@@ -28,10 +28,11 @@ from lasthop.cli.options import (
 )
 from lasthop.cli.picture import Plot, changed, picture_path, save_picture
 from lasthop.cli.predict import print_stability, print_warnings
+from lasthop.cli.progress import emulation_bar
 from lasthop.cli.report import Anonymise, ReportFile, report_path, save_report
 from lasthop.cli.simulate import finish, print_runs
 from lasthop.cli.tables import print_table
-from lasthop.compare import OF_MEASURED, Comparison, Row
+from lasthop.compare import OF_MEASURED, Comparison, Row, with_emulation
 from lasthop.compare import compare as lay_side_by_side
 from lasthop.digits import estimate, plain, signed
 from lasthop.display.delays import MOST_ROWS, Delays
@@ -143,6 +144,10 @@ def compare(
     parts = changed(scenario, ("model", model), *given.items(), *laid)
     picture = picture_path(plot or "", scenario, "compare", parts, out)
     reported = report_path(report, anonymise, file)
+    if emulate or virtual:
+        from lasthop.emulation.limits import check
+
+        check(scenario)
     with simulating() as progress:
         comparison = lay_side_by_side(
             scenario,
@@ -150,12 +155,13 @@ def compare(
             options=given,
             jobs=jobs,
             progress=progress,
-            emulate=emulate,
-            virtual=virtual,
             measured=beside or (),
             max_time_s=max_time,
             max_memory_bytes=max_memory,
         )
+    if emulate or virtual:
+        with emulation_bar("emulating", virtual=virtual) as emulated:
+            comparison = with_emulation(comparison, emulated, virtual=virtual)
     print_either(as_json, comparison.to_json, lambda: print_comparison(comparison, given))
     save_picture(comparison.figure, picture, as_json=as_json)
     save_report(comparison, reported, anonymise, as_json=as_json)
@@ -180,6 +186,10 @@ def print_comparison(comparison: Comparison, options: Mapping[str, object]) -> N
     """Print every quantity: predicted, simulated with interval, difference."""
     delays = Delays.of(comparison.simulation)
     print_runs(comparison.simulation, delays)
+    if comparison.emulation is not None:
+        count = comparison.emulation.summary["replications"]
+        times = "once" if count == 1 else f"{count} times"
+        typer.echo(f"emulated {times} in {comparison.emulation.clock}\n")
     for table in delays.tables():
         typer.echo(f"simulated {table.title}:")
         print_table(table.heads, table.rows, table.names, MOST_ROWS)
@@ -215,10 +225,10 @@ def print_comparison(comparison: Comparison, options: Mapping[str, object]) -> N
             shown = [[row.name, *periods(row, comparison)] for row in chosen[:most]]
         if comparison.emulation is not None:
             for cells, row in zip(shown, chosen, strict=False):
-                cells.append(plain(None if row.emulated is None else row.emulated * scale))
+                cells.append(with_interval(row.emulated, row.emulated_ci95, scale))
         if comparison.measured is not None:
             for cells, row in zip(shown, chosen, strict=False):
-                cells.append(measured_value(row, scale))
+                cells.append(with_interval(row.measured, row.measured_ci95, scale))
         if len(chosen) > most:
             rest = [""] * (len(shown[0]) - 1)
             shown.append([f"... and {len(chosen) - most} more", *rest])
@@ -243,11 +253,9 @@ def of_interest(row: Row) -> bool:
     return row.measured is not None and row.quantity in OF_MEASURED
 
 
-def measured_value(row: Row, scale: float) -> str:
-    """Return a measured value, with its interval if there are several files."""
-    half = row.measured_ci95
-    mean = None if row.measured is None else row.measured * scale
-    return estimate(mean, None if half is None else half * scale)
+def with_interval(mean: float | None, half: float | None, scale: float) -> str:
+    """Return an emulated or measured value, with its interval if there are several runs."""
+    return estimate(None if mean is None else mean * scale, None if half is None else half * scale)
 
 
 def periods(row: Row, comparison: Comparison) -> list[str]:

@@ -26,7 +26,7 @@ from lasthop.cli.options import (
 )
 from lasthop.cli.picture import Plot, changed, picture_path, save_picture, tell
 from lasthop.cli.predict import print_warnings
-from lasthop.cli.progress import real_time_bar, share_bar
+from lasthop.cli.progress import emulation_bar
 from lasthop.cli.report import Anonymise, ReportFile, report_path, save_report
 from lasthop.cli.tables import print_answer
 from lasthop.display.delays import Delays
@@ -246,7 +246,7 @@ def emulate(
     from lasthop.emulation.replicate import replicate
 
     title = f"emulating {count} times" if count > 1 else "emulating"
-    bar = share_bar(title, excludes_start=True) if virtual else real_time_bar(title)
+    bar = emulation_bar(title, virtual=virtual)
     with nullcontext() if foreground else bar as progress:
         emulation = replicate(
             scenario,
@@ -266,7 +266,8 @@ def emulate(
             deadline_s=deadline,
             max_time_s=max_time,
         )
-    print_emulation(scenario, emulation, as_json)
+    runs_programs = bool(foreground or beside or ways or scenario.typed.programs)
+    print_emulation(scenario, emulation, as_json=as_json, runs_programs=runs_programs)
     print_captured(emulation.captured)
     if pcapng is not None:
         tell("capture", pcapng, as_json=as_json)
@@ -371,13 +372,17 @@ def print_places(scenario: "Scenario", ways: "Ways", as_json: bool) -> None:
         typer.echo("  ".join(f"{cell:{width}}" for cell, width in zip(row, WIDTHS, strict=True)))
 
 
-def print_emulation(scenario: "Scenario", emulation: "Emulation", as_json: bool) -> None:
+def print_emulation(
+    scenario: "Scenario", emulation: "Emulation", *, as_json: bool, runs_programs: bool
+) -> None:
     """Print the answer and the lateness of packets."""
     if as_json:
         sys.stdout.write(emulation.to_json())
     else:
         runs = emulation.summary["replications"]
         length = f"{emulation.summary['duration_s']:.3g} s in {emulation.clock}"
+        if emulation.is_simulated_time:
+            length += f", seed {emulation.summary['seed']}"
         if runs > 1:
             length = f"{runs} x {length}"
         if scenario["warmup_s"] > 0:
@@ -387,7 +392,8 @@ def print_emulation(scenario: "Scenario", emulation: "Emulation", as_json: bool)
         delays = Delays.of(emulation)
         typer.echo("\n".join([str(scenario["name"]), *delays.headlines(), f"{length}\n"]))
         print_answer(emulation, delays)
-        print_footer(emulation.scenario, emulation)
+        if not runs_programs:
+            print_footer(emulation.scenario, emulation)
     print_warnings(emulation)
     print_lateness(emulation)
 

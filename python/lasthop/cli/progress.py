@@ -267,6 +267,13 @@ def real_time_bar(label: str) -> AbstractContextManager[Callable[[float, float],
     return drawn(label, show_part)
 
 
+def emulation_bar(
+    label: str, *, virtual: bool
+) -> AbstractContextManager[Callable[[float, float], None] | None]:
+    """Draw the emulated time that has passed; in simulated time, with the remaining time."""
+    return share_bar(label, excludes_start=True) if virtual else real_time_bar(label)
+
+
 def reading_bar(label: str) -> AbstractContextManager[Callable[[float, float], None] | None]:
     """Draw the bytes that were read, and their total."""
     return drawn(label, show_part)

@@ -198,7 +198,7 @@ def _side_by_side(row: "Row", column: Column, others: Sequence[str]) -> list[str
 
     half = scaled(row.ci95)
     told = {
-        "emulated": plain(scaled(row.emulated)),
+        "emulated": estimate(scaled(row.emulated), scaled(row.emulated_ci95)),
         "measured": estimate(scaled(row.measured), scaled(row.measured_ci95)),
     }
     return [

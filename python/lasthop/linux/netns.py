@@ -55,7 +55,8 @@ def _made() -> int:
     except PermissionError as error:
         raise UserError(
             f"network namespaces: {error.strerror}",
-            "run it as root, or under `unshare -Urnm` where the system lets users do that",
+            "run it as root, or under `unshare -Urnm` where the system lets users do that; "
+            "`lasthop emulate --virtual` needs no root",
         ) from None
     return os.open(OWN, os.O_RDONLY | os.O_CLOEXEC)
 

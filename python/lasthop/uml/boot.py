@@ -243,8 +243,8 @@ def wait(
                 raise UmlError(
                     f"the run has used {processor_s:.0f} s of processor time; the limit is "
                     f"{max_processor_s:g} s",
-                    "end programs that never sleep, which stop the simulated clock, or raise the "
-                    "limit: --max-time",
+                    "raise the limit by --max-time; a program that never sleeps stops the "
+                    "simulated clock",
                 )
         ended = process.poll() is not None
         if watch is not None:

@@ -19,6 +19,7 @@ PACKAGE, PROGRAM = "user-mode-linux", "linux.uml"
 MODULES = Path("/usr/lib/uml/modules")
 """Directory of the kernel modules of Debian's package."""
 
+OTHERS = "run `lasthop kernel list` to see other kernels"
 NEEDED = ("HOSTFS", "OVERLAY_FS", "TMPFS", "DEVTMPFS", "NET_NS", "PID_NS", "TUN", "INET")
 """Options of the configuration that every emulation needs."""
 WANTED_MODULES = (
@@ -164,9 +165,9 @@ def read_kernel(program: Path, origin: str) -> Kernel:
                 stdin=subprocess.DEVNULL,
             )
         except OSError as error:
-            raise UserError(f"{origin}: {program}: {error.strerror}") from None
+            raise UserError(f"{origin}: {program}: {error.strerror}", OTHERS) from None
         except (subprocess.SubprocessError, ValueError):
-            raise UserError(f"{origin}: {program}: expected a user-mode Linux") from None
+            raise UserError(f"{origin}: {program}: expected a user-mode Linux", OTHERS) from None
         printed.append(done.stdout)
     version, configuration = printed
     options = {}
@@ -175,5 +176,5 @@ def read_kernel(program: Path, origin: str) -> Kernel:
         if equals and name.startswith("CONFIG_"):
             options[name.removeprefix("CONFIG_")] = value.strip('"')
     if "UML" not in options:
-        raise UserError(f"{origin}: {program}: expected a user-mode Linux")
+        raise UserError(f"{origin}: {program}: expected a user-mode Linux", OTHERS)
     return Kernel(program.resolve(), version.strip(), options)
