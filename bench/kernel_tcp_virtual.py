@@ -248,7 +248,7 @@ def emulate_all(work: Work, jobs: int) -> None:
     running: dict[Future[dict[str, Any]], Planned] = {}
     with ThreadPoolExecutor(jobs) as pool:
         while True:
-            now = set(running.values())
+            now = list(running.values())
             todo = [each for each in work.todo() if each not in now]
             while todo and len(running) < jobs:
                 each = todo.pop(0)
