@@ -45,6 +45,9 @@ from lasthop.uml import boot
 from lasthop.uml.kernel import PROGRAM, Kernel, find_kernel, read_kernel
 
 KEPT = OUT / "kernel-tcp-virtual.jsonl"
+CRATES = Path(__file__).parent.parent / "crates"
+NETWORK, OWN_TCP = ("engine/src", "emulator/src"), "engine/src/tcp/"
+"""Source of the network of an emulation, and the part of it that no emulation uses."""
 MAX_PROCESSOR_S = 1800.0
 """Processor time after which a run is ended. [s]"""
 COST_S = {0: 30.0, 1: 35.0}
@@ -60,13 +63,25 @@ class Fingerprints:
     kernel: str
     preload: str
     engine: str
+    """Hash of the engine, or of its network only."""
 
     @classmethod
     def of(cls, kernel: Kernel) -> "Fingerprints":
         """Return the fingerprints of runs on a kernel."""
         with kernel.program.open("rb") as program:
             content = hashlib.file_digest(program, "sha256").hexdigest()
-        return cls(content, hashlib.sha256(_core.UML_PRELOAD).hexdigest(), _core.ENGINE)
+        return cls(content, hashlib.sha256(_core.UML_PRELOAD).hexdigest(), network_hash())
+
+
+def network_hash() -> str:
+    """Return a hash of the engine without its TCP, which no emulation uses, and of the emulator."""
+    found = hashlib.sha256()
+    for part in NETWORK:
+        for file in sorted((CRATES / part).rglob("*.rs")):
+            name = file.relative_to(CRATES).as_posix()
+            if not name.startswith(OWN_TCP):
+                found.update(f"{name}\n{file.read_text()}\n".encode())
+    return found.hexdigest()
 
 
 class Store:
@@ -132,7 +147,12 @@ def emulated_in_simulated_time(kernel: Kernel, run: Run, length_s: float | None)
     if not answers:
         raise UserError(f"{run.key}: Linux {kernel.version} gave no result: {ended.stderr}")
     seen: dict[str, Any] = json.loads(answers[0])
-    return {**seen, "version": kernel.version, "cost_s": round(ended.processor_s, 2)}
+    return {
+        **seen,
+        "engine": _core.ENGINE,
+        "version": kernel.version,
+        "cost_s": round(ended.processor_s, 2),
+    }
 
 
 def seed_by_seed(point: Point, length_s: float | None) -> list[dict[str, float]]:
