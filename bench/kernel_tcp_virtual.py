@@ -33,8 +33,8 @@ import kernel_tcp_inside
 from kernel_tcp import LISTS, Run, at_least_one, figures, named, pattern, seconds, simulated
 from kernel_tcp_compared import Compared, is_paired
 from kernel_tcp_inside import RUN, SEEN
-from kernel_tcp_plan import FEW, MANY, Planned, runs_of, stages
-from kernel_tcp_points import AS_THEY_ARE, Point, grid
+from kernel_tcp_plan import FEW, MANY, Planned, runs_of, simulated_points, stages
+from kernel_tcp_points import AS_THEY_ARE, Point
 from measure import require_release_build
 from runs import OUT, Runs, by_replication
 
@@ -50,8 +50,9 @@ NETWORK, OWN_TCP = ("engine/src", "emulator/src"), "engine/src/tcp/"
 """Source of the network of an emulation, and the part of it that no emulation uses."""
 MAX_PROCESSOR_S = 1800.0
 """Processor time after which a run is ended. [s]"""
+MINUTE_S = 60.0
 COST_S = {0: 30.0, 1: 35.0}
-"""Processor time of a run by kernel, before any was measured. [s]"""
+"""Processor time of a run of a minute by kernel, before any was measured. [s]"""
 
 Seen = Mapping[str, Any]
 
@@ -228,14 +229,16 @@ class Work:
         for (key, _), seen in self.store.seen.items():
             if "cost_s" in seen:
                 point = key.rpartition(", seed ")[0]
-                for alike in ((point, seen["version"]), (seen["version"],)):
-                    made.setdefault(alike, []).append(seen["cost_s"])
+                made.setdefault((point, seen["version"]), []).append(seen["cost_s"])
+                if "minutes" not in point:
+                    made.setdefault((seen["version"],), []).append(seen["cost_s"])
         means = {alike: fmean(costs) for alike, costs in made.items()}
         versions = [kernel.version for kernel in self.kernels]
         return [
             means.get(
                 (each.run.point.name, versions[each.kernel]),
-                means.get((versions[each.kernel],), COST_S[each.kernel]),
+                means.get((versions[each.kernel],), COST_S[each.kernel])
+                * (each.run.point.duration_s / MINUTE_S),
             )
             for each in some
         ]
@@ -253,9 +256,9 @@ class Work:
 
 def simulate_all(work: Work) -> None:
     """Simulate what the engine has, too."""
-    for point in grid():
+    for point in simulated_points():
         wanted = work.only is None or work.only.search(point.name)
-        if point.is_simulated and wanted and work.simulation(point) is None:
+        if wanted and work.simulation(point) is None:
             seen = simulated(point, AS_THEY_ARE, work.length_s)
             if is_paired(point):
                 seen["by_seed"] = seed_by_seed(point, work.length_s)

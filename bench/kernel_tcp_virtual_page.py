@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from equivalence import Agreement, Difference
 from kernel_tcp_compared import JUDGED, Compared
 from kernel_tcp_page import PAGE, QUANTITIES, counted_as, shown
-from kernel_tcp_plan import COMPARED, NAMED
+from kernel_tcp_plan import COMPARED, NAMED, longer, simulated_points
 from kernel_tcp_points import LAWS, Point, grid
 from kernel_tcp_rules import rule_of
 from pages import rewrite, table
@@ -51,7 +51,7 @@ def keep(work: "Work", path: Path = KEPT) -> None:
             point[str(planned.run.seed)] = one
     engine = {
         point.name: {key: seen[key] for key in ("runs", "by_period", "by_seed") if key in seen}
-        for point in grid()
+        for point in simulated_points()
         if (seen := work.simulation(point)) is not None
     }
     if not kernels:
@@ -106,6 +106,12 @@ class Results:
         known = [seen[str(seed)] for seed in seeds if str(seed) in seen]
         return Compared.of(point, self.engine.get(point.name, {}), known)
 
+    def best(self, point: Point, version: str) -> Compared:
+        """Return the comparison by long runs if there are some, else as `of` does."""
+        long = longer(point)
+        compared = None if long is None else self.of(long, version)
+        return compared if compared is not None and compared.kernel else self.of(point, version)
+
 
 def write() -> None:
     """Write the tables of the page."""
@@ -123,7 +129,7 @@ def write() -> None:
 def measured(results: Results, law: str, version: str) -> list[Compared]:
     """Return the points of a congestion control that have run on a kernel."""
     mine = [point for point in grid() if point.name.startswith(f"{law}, ")]
-    return [one for point in mine if len((one := results.of(point, version)).kernel) > 1]
+    return [one for point in mine if len((one := results.best(point, version)).kernel) > 1]
 
 
 def counted(results: Results) -> Iterator[str]:
@@ -167,7 +173,10 @@ def not_equal(results: Results) -> Iterator[str]:
                     ]
                     rule = rule_of(one.point.name) if one.is_apart else ""
                     differences = ", ".join(one.parts())
-                    yield [one.point.title, str(len(one.kernel)), *values, differences, rule]
+                    runs = str(len(one.kernel))
+                    if one.point.name.endswith("minutes"):
+                        runs += f" of {one.point.duration_s / 60:.0f} minutes"
+                    yield [one.point.title, runs, *values, differences, rule]
 
     return table(
         [
