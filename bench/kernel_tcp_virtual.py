@@ -30,11 +30,20 @@ from statistics import fmean
 from typing import Any
 
 import kernel_tcp_inside
-from kernel_tcp import LISTS, Run, at_least_one, figures, named, pattern, seconds, simulated
+from kernel_tcp import (
+    LISTS,
+    Run,
+    at_least_one,
+    figures,
+    pattern,
+    seconds,
+    simulated,
+    simulated_key,
+)
 from kernel_tcp_compared import Compared, is_paired
 from kernel_tcp_inside import RUN, SEEN
-from kernel_tcp_plan import FEW, MANY, Planned, runs_of, simulated_points, stages
-from kernel_tcp_points import AS_THEY_ARE, Point
+from kernel_tcp_plan import FEW, MANY, Planned, runs_of, simulations, stages
+from kernel_tcp_points import AS_THEY_ARE, Point, Variant
 from measure import require_release_build
 from runs import OUT, Runs, by_replication
 
@@ -196,9 +205,9 @@ class Work:
         """Return the result of a run, or None."""
         return self.store.get(self.key(planned), self.fingerprints[planned.kernel])
 
-    def simulation(self, point: Point) -> Seen | None:
+    def simulation(self, point: Point, variant: Variant = AS_THEY_ARE) -> Seen | None:
         """Return what was simulated of a point, or None."""
-        return self.store.get(f"{named(point, AS_THEY_ARE)}, simulated", self.of_engine)
+        return self.store.get(simulated_key(point, variant), self.of_engine)
 
     def is_undecided(self, point: Point) -> bool | None:
         """Return whether a point is undecided after the first seeds; None before they have run."""
@@ -256,14 +265,15 @@ class Work:
 
 def simulate_all(work: Work) -> None:
     """Simulate what the engine has, too."""
-    for point in simulated_points():
-        wanted = work.only is None or work.only.search(point.name)
-        if wanted and work.simulation(point) is None:
-            seen = simulated(point, AS_THEY_ARE, work.length_s)
+    for point, variant in simulations():
+        key = simulated_key(point, variant)
+        wanted = work.only is None or work.only.search(key)
+        if wanted and work.simulation(point, variant) is None:
+            seen = simulated(point, variant, work.length_s)
             if is_paired(point):
                 seen["by_seed"] = seed_by_seed(point, work.length_s)
-            work.store.add(f"{named(point, AS_THEY_ARE)}, simulated", work.of_engine, seen)
-            print(f"{point.name}, simulated", flush=True)
+            work.store.add(key, work.of_engine, seen)
+            print(key, flush=True)
 
 
 def emulate_all(work: Work, jobs: int) -> None:

@@ -4,14 +4,16 @@ import gzip
 import json
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property
+from itertools import takewhile
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from equivalence import Agreement, Difference
+from kernel_tcp import named
 from kernel_tcp_compared import JUDGED, Compared
 from kernel_tcp_page import PAGE, QUANTITIES, counted_as, shown
-from kernel_tcp_plan import COMPARED, NAMED, longer, simulated_points
-from kernel_tcp_points import LAWS, Point, grid
+from kernel_tcp_plan import COMPARED, MANY, NAMED, longer, simulations, variants
+from kernel_tcp_points import AS_THEY_ARE, LAWS, Point, Variant, grid
 from kernel_tcp_rules import rule_of
 from pages import rewrite, table
 
@@ -24,6 +26,7 @@ KEPT = PAGE.with_name("kernel-tcp-virtual.json.gz")
 """Compressed results: figures of each run by point, kernel and seed, and all fingerprints."""
 COUNTED = "Simulated time: how many points agree"
 DIFFERENT = "Simulated time: points that are not equal"
+CHANGED = "Simulated time: single settings changed"
 KERNELS = "Simulated time: two kernels"
 OF_BBR = "Simulated time: BBR"
 """Sections of the page."""
@@ -47,12 +50,15 @@ def keep(work: "Work", path: Path = KEPT) -> None:
             )
             kernel["cost_s"] += seen["cost_s"]
             one = {"figures": seen["figures"], "by_period": seen["by_period"]}
-            point = kernel["points"].setdefault(planned.run.point.name, {})
+            name = named(planned.run.point, planned.run.variant)
+            point = kernel["points"].setdefault(name, {})
             point[str(planned.run.seed)] = one
     engine = {
-        point.name: {key: seen[key] for key in ("runs", "by_period", "by_seed") if key in seen}
-        for point in simulated_points()
-        if (seen := work.simulation(point)) is not None
+        named(point, variant): {
+            key: seen[key] for key in ("runs", "by_period", "by_seed") if key in seen
+        }
+        for point, variant in simulations()
+        if (seen := work.simulation(point, variant)) is not None
     }
     if not kernels:
         raise UserError(f"{work.store.runs.path}: no run in simulated time has been made")
@@ -99,12 +105,16 @@ class Results:
         """Kernels, the one with most points first."""
         return sorted(self.kernels, key=lambda each: -len(self.kernels[each]["points"]))
 
-    def of(self, point: Point, version: str) -> Compared:
-        """Return the comparison of a point with a kernel; runs whose seeds follow from 1."""
-        seen = self.kernels[version]["points"].get(point.name, {})
-        seeds = range(1, len(seen) + 1)
-        known = [seen[str(seed)] for seed in seeds if str(seed) in seen]
-        return Compared.of(point, self.engine.get(point.name, {}), known)
+    def of(self, point: Point, version: str, variant: Variant = AS_THEY_ARE) -> Compared:
+        """Return the comparison of a point with a kernel; runs whose seeds follow from 1.
+
+        A variant that changes only the engine or only the kernel leaves the other as it is.
+        """
+        ours = named(point, variant if variant.settings else AS_THEY_ARE)
+        theirs = named(point, variant if variant.changes_kernel else AS_THEY_ARE)
+        seen = self.kernels[version]["points"].get(theirs, {})
+        known = list(takewhile(bool, (seen.get(str(seed)) for seed in range(1, MANY + 1))))
+        return Compared.of(point, self.engine.get(ours, {}), known)
 
     def best(self, point: Point, version: str) -> Compared:
         """Return the comparison by long runs if there are some, else as `of` does."""
@@ -119,6 +129,7 @@ def write() -> None:
     tables = {
         COUNTED: counted(results),
         DIFFERENT: not_equal(results),
+        CHANGED: with_changes(results),
         KERNELS: two_kernels(results),
         OF_BBR: bbr(results),
     }
@@ -166,11 +177,7 @@ def not_equal(results: Results) -> Iterator[str]:
         for law in COMPARED:
             for one in measured(results, law, first):
                 if any(one.agreement(key) is not Agreement.EQUAL for key in JUDGED):
-                    values = [
-                        shown(estimate, key)
-                        for key in JUDGED
-                        for estimate in (one.of_engine(key), one.of_kernel(key))
-                    ]
+                    values = cells(one)
                     rule = rule_of(one.point.name) if one.is_apart else ""
                     differences = ", ".join(one.parts())
                     runs = str(len(one.kernel))
@@ -185,6 +192,40 @@ def not_equal(results: Results) -> Iterator[str]:
             *(f"{each}: {side}" for each in titles for side in ("engine", "Linux")),
             "difference of Linux from the engine, if not equal",
             "rule that explains a difference",
+        ],
+        rows(),
+    )
+
+
+def cells(one: Compared) -> list[str]:
+    """Return every quantity of the engine and of the kernel."""
+    return [
+        shown(estimate, key)
+        for key in JUDGED
+        for estimate in (one.of_engine(key), one.of_kernel(key))
+    ]
+
+
+def with_changes(results: Results) -> Iterator[str]:
+    """Return the points with a changed setting, each after the point as it is."""
+    first = results.versions[0]
+
+    def rows() -> Iterator[Sequence[str]]:
+        last = ""
+        for point, variant in variants():
+            for each in (AS_THEY_ARE, variant)[last == point.name :]:
+                one = results.of(point, first, each)
+                if len(one.kernel) > 1:
+                    differences = ", ".join(one.parts())
+                    yield [point.title, each.words, *cells(one), differences]
+            last = point.name
+
+    return table(
+        [
+            "point of the grid",
+            "change",
+            *(f"{QUANTITIES[key][0]}: {side}" for key in JUDGED for side in ("engine", "Linux")),
+            "difference of Linux from the engine, if not equal",
         ],
         rows(),
     )
