@@ -114,7 +114,7 @@ class Results:
         theirs = named(point, variant if variant.changes_kernel else AS_THEY_ARE)
         seen = self.kernels[version]["points"].get(theirs, {})
         known = list(takewhile(bool, (seen.get(str(seed)) for seed in range(1, MANY + 1))))
-        return Compared.of(point, self.engine.get(ours, {}), known)
+        return Compared.of(point, self.engine.get(ours), known)
 
     def best(self, point: Point, version: str) -> Compared:
         """Return the comparison by long runs if there are some, else as `of` does."""
