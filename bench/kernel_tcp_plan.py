@@ -53,6 +53,8 @@ SLOW = (
 """Points whose window has fewer than two periods in a run of a minute."""
 LONGER = 6
 """Length of the long runs of these points, in runs of a minute. [-]"""
+LONG = f", {LONGER} minutes"
+"""End of the name of a point with long runs."""
 CAUSES = (
     ("newreno, 1 of 10 ms, drop-tail 1/4 BDP", "plain"),
     ("newreno, 1 of 50 ms, drop-tail 1/4 BDP", "plain"),
@@ -104,7 +106,7 @@ def longer(point: Point) -> Point | None:
         return None
     return replace(
         point,
-        name=f"{point.name}, {LONGER} minutes",
+        name=f"{point.name}{LONG}",
         warmup_s=LONGER * point.warmup_s,
         duration_s=LONGER * point.duration_s,
     )

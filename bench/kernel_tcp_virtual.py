@@ -42,7 +42,7 @@ from kernel_tcp import (
 )
 from kernel_tcp_compared import Compared, is_paired
 from kernel_tcp_inside import RUN, SEEN
-from kernel_tcp_plan import FEW, MANY, Planned, runs_of, simulations, stages
+from kernel_tcp_plan import FEW, LONG, MANY, Planned, runs_of, simulations, stages
 from kernel_tcp_points import AS_THEY_ARE, Point, Variant
 from measure import require_release_build
 from runs import OUT, Runs, by_replication
@@ -239,7 +239,7 @@ class Work:
             if "cost_s" in seen:
                 point = key.rpartition(", seed ")[0]
                 made.setdefault((point, seen["version"]), []).append(seen["cost_s"])
-                if "minutes" not in point:
+                if LONG not in point:
                     made.setdefault((seen["version"],), []).append(seen["cost_s"])
         means = {alike: fmean(costs) for alike, costs in made.items()}
         versions = [kernel.version for kernel in self.kernels]

@@ -12,7 +12,7 @@ from equivalence import Agreement, Difference
 from kernel_tcp import named
 from kernel_tcp_compared import JUDGED, Compared
 from kernel_tcp_page import PAGE, QUANTITIES, counted_as, shown
-from kernel_tcp_plan import COMPARED, MANY, NAMED, longer, simulations, variants
+from kernel_tcp_plan import COMPARED, LONG, MANY, NAMED, longer, simulations, variants
 from kernel_tcp_points import AS_THEY_ARE, LAWS, Point, Variant, grid
 from kernel_tcp_rules import rule_of
 from pages import rewrite, table
@@ -181,7 +181,7 @@ def not_equal(results: Results) -> Iterator[str]:
                     rule = rule_of(one.point.name) if one.is_apart else ""
                     differences = ", ".join(one.parts())
                     runs = str(len(one.kernel))
-                    if one.point.name.endswith("minutes"):
+                    if one.point.name.endswith(LONG):
                         runs += f" of {one.point.duration_s / 60:.0f} minutes"
                     yield [one.point.title, runs, *values, differences, rule]
 
