@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 from equivalence import Agreement
-from kernel_tcp_compared import Compared
+from kernel_tcp_compared import Compared, needs_more
 from kernel_tcp_plan import FEW, MANY, NAMED, longer, stages
 from kernel_tcp_points import AS_THEY_ARE, Point, grid
 from kernel_tcp_virtual import Fingerprints, Store, Work
@@ -112,6 +112,14 @@ def test_points_with_losses_of_the_link_are_compared_seed_by_seed() -> None:
     other = Compared.of(point_named("newreno, 12 of 50 ms, drop-tail 1 BDP"), engine, kernel)
     assert other.agreement("goodput_bps") is Agreement.UNDECIDED
     assert other.is_undecided
+
+
+@pytest.mark.parametrize(("loss", "expected"), [(0.0104, False), (0.012, True)])
+def test_simulations_that_vary_much_are_replicated_more(loss: float, expected: bool) -> None:
+    engine = {"runs": [figures(1e7), figures(1e7, loss), figures(1e7)], "by_period": []}
+    # half widths of 5.7 and 26.7 % of the mean; half of the band is 7.5 %
+    assert needs_more(point_named("newreno, 12 of 50 ms, drop-tail 1 BDP"), engine) is expected
+    assert not needs_more(point_named("newreno, 12 of 50 ms, 1 BDP, 1 % lost"), engine)
 
 
 def test_kept_results_give_the_tables_without_the_runs(tmp_path: Path) -> None:
