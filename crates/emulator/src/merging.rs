@@ -140,6 +140,11 @@ impl Batch {
         self.packets.iter().map(|one| one.due)
     }
 
+    /// Returns whether it has no packets.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.packets.is_empty()
+    }
+
     /// Gives what has come together to `write`, as a header and the pieces of one packet for a node, and begins
     /// anew; nothing if nothing has come.
     ///

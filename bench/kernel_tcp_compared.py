@@ -1,0 +1,80 @@
+"""Comparison of a point of the grid: simulations and runs in simulated time.
+
+If a link loses packets at random, the emulation with a seed loses the packets with the same numbers
+as the simulation with this seed, because the network is the same. The two are then compared seed by
+seed: the interval is that of the differences, which vary much less than the results do. At all
+other points, the means are independent.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from statistics import fmean
+from typing import Any
+
+from equivalence import Agreement, Difference
+from kernel_tcp_page import QUANTITIES, Both, estimate
+from kernel_tcp_points import AS_THEY_ARE, Point
+
+from lasthop.estimates import Estimate
+
+JUDGED = ("goodput_bps", "loss", "queue_packets")
+"""Quantities that are judged."""
+
+Seen = Mapping[str, Any]
+
+
+def is_paired(point: Point) -> bool:
+    """Return whether emulation and simulation with the same seed lose the same packets."""
+    return "loss" in point.tree["link"]["bottleneck"]
+
+
+def needs_more(point: Point, engine: Seen) -> bool:
+    """Return whether an interval of simulations is wider than half the band in which means are
+    equal; simulations that are compared seed by seed need no more.
+    """
+    if is_paired(point):
+        return False
+    for key in JUDGED:
+        by_period = engine["by_period"] if key == "loss" and engine.get("by_period") else None
+        found = estimate(by_period or [run[key] for run in engine["runs"]])
+        if (
+            found is not None
+            and found.ci95 is not None
+            and found.ci95 > QUANTITIES[key][3] / 2 * abs(found.mean)
+        ):
+            return True
+    return False
+
+
+@dataclass(frozen=True)
+class Compared(Both):
+    """Results of a point in simulated time; those of the kernel in the order of their seeds."""
+
+    @classmethod
+    def of(cls, point: Point, engine: Seen | None, kernel: Sequence[Seen]) -> "Compared":
+        """Return the comparison of a simulation with emulations whose seeds begin with 1."""
+        return cls(point, AS_THEY_ARE, engine, kernel, [])
+
+    def difference(self, key: str) -> Difference | None:
+        """Return the difference of the kernel from the engine, as a part of the engine's value."""
+        if not is_paired(self.point) or self.counts_periods(key) or self.engine is None:
+            return super().difference(key)
+        theirs = [run["figures"][key] for run in self.kernel]
+        ours = [run[key] for run in self.engine["by_seed"][: len(theirs)]]
+        found = Estimate.of([b - a for a, b in zip(ours, theirs, strict=True)])
+        reference = fmean(ours)
+        if reference == 0.0:
+            return super().difference(key)
+        half = None if found.ci95 is None else found.ci95 / reference
+        return Difference(found.mean / reference, half, QUANTITIES[key][3])
+
+    def how_far(self, key: str) -> str:
+        """Return how far the kernel is from the engine, in words."""
+        if self.difference(key) is None and self.counts_periods(key):
+            return "packet loss unknown: too few periods"
+        return super().how_far(key)
+
+    @property
+    def is_undecided(self) -> bool:
+        """Whether some quantity is undecided."""
+        return any(self.agreement(key) is Agreement.UNDECIDED for key in JUDGED)

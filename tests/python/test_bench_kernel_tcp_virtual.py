@@ -1,0 +1,146 @@
+"""The comparison with Linux's TCP in simulated time: its plan, and how it is resumed."""
+
+import re
+from pathlib import Path
+
+import pytest
+from equivalence import Agreement
+from kernel_tcp_compared import Compared, needs_more
+from kernel_tcp_plan import FEW, MANY, NAMED, longer, stages
+from kernel_tcp_points import AS_THEY_ARE, Point, grid
+from kernel_tcp_virtual import Fingerprints, Store, Work
+from kernel_tcp_virtual_page import Results, counted, keep, not_equal, two_kernels
+
+from lasthop.errors import UserError
+from lasthop.uml.kernel import Kernel
+
+ONE = "newreno, 1 of 50 ms, drop-tail 1 BDP"
+OTHER = "newreno, 1 of 10 ms, drop-tail 1 BDP"
+"""A named point, and a point that is not."""
+
+
+def point_named(name: str) -> Point:
+    """Return a point of the grid."""
+    return next(point for point in grid() if point.name == name)
+
+
+def figures(goodput_bps: float, loss: float = 0.01) -> dict[str, float]:
+    """Return the figures of a run."""
+    return {"goodput_bps": goodput_bps, "loss": loss, "queue_packets": 9.0, "jain": 1.0}
+
+
+def make_work(tmp_path: Path, store: Store) -> Work:
+    """Return the plan for two programs that stand for kernels."""
+    kernels = []
+    for version in ("6.12", "6.1"):
+        program = tmp_path / version
+        program.write_text(version)
+        kernels.append(Kernel(program, version, {}))
+    return Work(kernels, store, only=re.compile("newreno, 1 of"))
+
+
+def test_the_plan_has_the_named_points_on_both_kernels_and_the_others_on_one() -> None:
+    assert len(set(NAMED)) == 12
+    all_runs = [each for _, some in stages(lambda _: False) for each in some]
+    seeds: dict[tuple[str, int], list[int]] = {}
+    for each in all_runs:
+        if each.run.variant != AS_THEY_ARE:
+            assert each.kernel == 0
+            continue
+        seeds.setdefault((each.run.point.name, each.kernel), []).append(each.run.seed)
+    longs = [long for each in grid() if (long := longer(each))]
+    assert len(longs) == 4
+    assert all(seeds.pop((long.name, 0)) == list(range(1, FEW + 1)) for long in longs)
+    for point in grid():
+        count = MANY if point.name in NAMED else FEW
+        assert seeds[point.name, 0] == list(range(1, count + 1)), point.name
+        assert seeds.get((point.name, 1), []) == (seeds[point.name, 0] if count == MANY else [])
+
+
+def test_only_undecided_points_run_with_all_seeds() -> None:
+    planned = dict(stages(lambda point: point.name == OTHER))
+    more = planned["points that are undecided after the first seeds"]
+    assert [(each.run.point.name, each.kernel) for each in more] == [(OTHER, 0)] * (MANY - FEW)
+    assert [each.run.seed for each in more] == list(range(FEW + 1, MANY + 1))
+
+
+def test_made_runs_are_not_made_again_unless_kernel_or_engine_change(tmp_path: Path) -> None:
+    path = tmp_path / "runs.jsonl"
+    with Store.opened(path) as store:
+        work = make_work(tmp_path, store)
+        before = work.todo()
+        seen = {"figures": figures(1e7), "cost_s": 36.0, "version": "6.12"}
+        store.add(work.key(before[0]), work.fingerprints[0], seen)
+    work = make_work(tmp_path, Store(path))
+    assert work.todo() == before[1:]
+    assert work.cost().startswith("1 runs made, 0.01 CPU hours")
+    # 36 s as measured on the first kernel, six times for long runs; as assumed on the second
+    assert set(work.costs_s(before)) == {36.0, 6 * 36.0, 35.0}
+    work = make_work(tmp_path, Store(path))
+    (tmp_path / "6.12").write_text("another program")
+    assert work.todo() == before
+
+
+def test_an_interrupted_line_is_removed_and_a_second_process_is_refused(tmp_path: Path) -> None:
+    path = tmp_path / "runs.jsonl"
+    prints = Fingerprints("kernel", "preload", "engine")
+    with Store.opened(path) as store:
+        store.add("one", prints, {"cost_s": 1.0})
+        with pytest.raises(UserError, match="another process"), Store.opened(path):
+            pass
+    with path.open("a") as file:
+        file.write('{"key": "two", "se')
+    with Store.opened(path) as store:
+        assert list(store.seen) == [("one", prints)]
+        store.add("three", prints, {"cost_s": 1.0})
+    assert [key for key, _ in Store(path).seen] == ["one", "three"]
+
+
+def test_points_with_losses_of_the_link_are_compared_seed_by_seed() -> None:
+    goodputs = [8e6, 10e6, 12e6]
+    kernel = [{"figures": figures(1.01 * each)} for each in goodputs]
+    engine = {
+        "runs": [figures(each) for each in goodputs],
+        "by_seed": [figures(each) for each in goodputs],
+    }
+    lossy = Compared.of(point_named("newreno, 1 of 50 ms, 1 BDP, 1 % lost"), engine, kernel)
+    found = lossy.difference("goodput_bps")
+    assert found is not None
+    assert found.part == pytest.approx(0.01)
+    assert lossy.agreement("goodput_bps") is Agreement.EQUAL
+    assert not lossy.is_undecided
+    other = Compared.of(point_named("newreno, 12 of 50 ms, drop-tail 1 BDP"), engine, kernel)
+    assert other.agreement("goodput_bps") is Agreement.UNDECIDED
+    assert other.is_undecided
+
+
+@pytest.mark.parametrize(("loss", "expected"), [(0.0104, False), (0.012, True)])
+def test_simulations_that_vary_much_are_replicated_more(loss: float, expected: bool) -> None:
+    engine = {"runs": [figures(1e7), figures(1e7, loss), figures(1e7)], "by_period": []}
+    # half widths of 5.7 and 26.7 % of the mean; half of the band is 7.5 %
+    assert needs_more(point_named("newreno, 12 of 50 ms, drop-tail 1 BDP"), engine) is expected
+    assert not needs_more(point_named("newreno, 12 of 50 ms, 1 BDP, 1 % lost"), engine)
+    unknown = {**engine, "by_period": [float("nan")] * 5}
+    assert not needs_more(point_named("newreno, 1 of 200 ms, CoDel"), unknown)
+
+
+def test_kept_results_give_the_tables_without_the_runs(tmp_path: Path) -> None:
+    path = tmp_path / "kept.json.gz"
+    with Store.opened(tmp_path / "runs.jsonl") as store:
+        work = make_work(tmp_path, store)
+        for each in work.todo():
+            if each.run.point.name != ONE or each.run.seed > 2:
+                continue
+            seen = {"figures": figures(1e7), "by_period": None, "cost_s": 36.0, "version": "6.12"}
+            if each.kernel == 1:
+                seen |= {"figures": figures(0.5e7), "version": "6.1"}
+            store.add(work.key(each), work.fingerprints[each.kernel], seen)
+        simulated = {"runs": [figures(1.01e7)] * 3, "by_period": []}
+        store.add(f"{ONE}, simulated", work.of_engine, simulated)
+        keep(work, path)
+    results = Results.read(path)
+    _, _, _, row, *_ = counted(results)
+    assert row.startswith("| Linux 6.12 | Reno | 1 | 1 / 0 / 0 | 1 / 0 / 0 | 1 / 0 / 0 | 0 |")
+    *_, row = two_kernels(results)
+    assert row.endswith("goodput +100% |")
+    assert all("| None |" not in each for each in not_equal(results))
