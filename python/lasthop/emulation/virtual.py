@@ -1,5 +1,6 @@
 """An emulation in simulated time: the same emulation, inside a user-mode Linux."""
 
+import os
 import pickle
 import shutil
 import sys
@@ -20,8 +21,19 @@ if TYPE_CHECKING:
     from lasthop.emulation.emulate import Emulation, Progress
 
 REQUEST, RESULT, PROGRESS, CAPTURE = "request.pickle", "result.pickle", "progress", "capture.pcapng"
+PATHS = "paths"
 """Files of the exchange."""
 INSIDE = Path("/exchange")
+START = f"""
+import os, sys
+with open("{INSIDE / PATHS}", "rb") as file:
+    sys.path[:0] = os.fsdecode(file.read()).split("\\0")
+from lasthop.emulation.inside import main
+main()
+"""
+"""Program that runs inside, with the modules of this process, wherever they are installed."""
+OF_KERNEL = ("/proc", "/sys")
+"""Folders that are those of the user-mode Linux inside."""
 JUDGED_S = 20.0
 """Processor time of a run after which its total is estimated. [s]"""
 BY_BPF = "compound"
@@ -53,6 +65,11 @@ def emulate_in_simulated_time(
     results: list[bytes] = []
 
     def keep(exchange: Path) -> None:
+        if not (exchange / RESULT).exists():
+            raise UmlError(
+                f"{kernel.program}: the emulation inside has ended without a result",
+                "programs may have used up its memory",
+            )
         results.append((exchange / RESULT).read_bytes())
         if request.pcapng is not None and (exchange / CAPTURE).exists():
             with in_place_of(request.pcapng) as partial:
@@ -60,10 +77,10 @@ def emulate_in_simulated_time(
 
     ended = run(
         kernel,
-        [sys.executable, "-m", "lasthop.emulation.inside"],
+        [sys.executable, "-c", START],
         seed=request.scenario.typed.seed,
         folder=folder,
-        files={REQUEST: pickle.dumps(inside)},
+        files={REQUEST: pickle.dumps(inside), PATHS: paths()},
         max_processor_s=max_time_s,
         watch=follower.look,
         keep=keep,
@@ -109,18 +126,24 @@ def current_folder() -> Path:
     Raises
     ------
     UserError
-        If it is the root, or does not exist any more.
+        If it is the root or a folder of the kernel, or does not exist any more.
     """
     try:
         folder = Path.cwd()
     except FileNotFoundError:
         raise UserError("the current folder does not exist any more", "cd to another") from None
-    if folder == Path("/"):
+    if folder == Path("/") or any(folder.is_relative_to(each) for each in OF_KERNEL):
         raise UserError(
-            "the current folder is /: programs write to the current folder in simulated time",
+            f"the current folder is {folder}: programs write to the current folder in simulated "
+            "time",
             "cd to a folder of your own",
         )
     return folder
+
+
+def paths() -> bytes:
+    """Return the absolute folders of this process's modules."""
+    return os.fsencode("\0".join(os.path.abspath(path) for path in sys.path))
 
 
 class Follower:
