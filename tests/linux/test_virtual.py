@@ -175,6 +175,21 @@ def test_a_left_over_folder_is_removed_at_the_next_start(temporary: Path) -> Non
     assert not left_over.exists()
 
 
+def test_modules_are_found_beside_a_relative_path_and_an_end_without_result_is_reported(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The folder's name is not UTF-8, and is below /dev/shm, which is another one inside."""
+    monkeypatch.delenv("PYTHONPATH", raising=False)
+    with tempfile.TemporaryDirectory(dir="/dev/shm", suffix=os.fsdecode(b"\xff")) as folder:
+        monkeypatch.chdir(folder)
+        program = Program.of_shell("two", "echo kept > new; rm /exchange/request.pickle")
+        assert lh.emulate(SCENARIO, virtual=True, foreground=program).exit_code == 0
+        assert Path(folder, "new").read_text() == "kept\n"
+        monkeypatch.setattr("lasthop.emulation.virtual.START", "")
+        with pytest.raises(UserError, match="has ended without a result"):
+            lh.emulate(SCENARIO, virtual=True)
+
+
 @pytest.mark.parametrize(
     ("changes", "options", "message"),
     [

@@ -2,13 +2,16 @@
 
 import os
 import stat
+import threading
 from io import BytesIO, TextIOWrapper
 from pathlib import Path
 
 import pytest
 
 import lasthop as lh
-from lasthop.emulation import virtual
+from lasthop.emulation import replicate, virtual
+from lasthop.emulation.emulate import Emulation
+from lasthop.emulation.programs import Program
 from lasthop.emulation.request import Request
 from lasthop.errors import UserError
 from lasthop.uml import boot, init, kernel, store
@@ -106,6 +109,67 @@ def test_changed_files_are_copied_and_removed_files_are_removed(
     assert (folder / "same").stat().st_mode & 0o777 == 0o755
     assert (folder / "link").readlink() == Path("same")
     assert (tmp_path / "problems").read_text() == ""
+
+
+def test_changes_that_are_difficult_to_copy(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    changes, folder = tmp_path / "changes", tmp_path / "folder"
+    undecodable, longest = os.fsdecode(b"\xff"), "x" * 255
+    changes.mkdir()
+    for name in ("was a folder", "refused"):
+        (folder / name).mkdir(parents=True)
+        (folder / name / "inside").touch()
+    for name in ("was a folder", longest, undecodable, "refused"):
+        (changes / name).write_text("new")
+    os.mkfifo(changes / f"pipe{undecodable}")
+    monkeypatch.setattr(init, "PROBLEMS", tmp_path / "problems")
+    copyfile = init.shutil.copyfile
+
+    def full_at_refused(path: Path, target: Path) -> None:
+        if path.name == "refused":
+            raise OSError(28, "No space left on device")
+        copyfile(path, target)
+
+    monkeypatch.setattr(init.shutil, "copyfile", full_at_refused)
+    init.copy_changes(changes, folder)
+    assert {path.name for path in folder.iterdir() if path.is_file()} == {
+        *("was a folder", longest, undecodable)
+    }
+    assert (folder / "refused" / "inside").exists()
+    assert len(list(folder.iterdir())) == 4
+    assert (tmp_path / "problems").read_bytes().splitlines() == [
+        b"pipe\xff: not a file, a folder or a symbolic link",
+        b"refused: No space left on device",
+    ]
+
+
+def test_a_user_without_a_home_has_no_stored_kernel(monkeypatch: pytest.MonkeyPatch) -> None:
+    def unknown() -> Path:
+        raise RuntimeError("Could not determine home directory.")
+
+    monkeypatch.delenv("XDG_CACHE_HOME")
+    monkeypatch.setattr(store.Path, "home", unknown)
+    assert store.built_kernels() == []
+
+
+def test_a_folder_of_the_kernel_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir("/proc/self")
+    with pytest.raises(UserError, match=r"^the current folder is /proc/\d+: not supported"):
+        virtual.current_folder()
+
+
+def test_runs_with_programs_are_sequential(monkeypatch: pytest.MonkeyPatch) -> None:
+    threads: list[int] = []
+
+    def emulated(scenario: lh.Scenario, **_: object) -> Emulation:
+        threads.append(threading.get_ident())
+        return Emulation({"duration_s": 1.0}, scenario)
+
+    monkeypatch.setattr(replicate, "emulate", emulated)
+    others = [Program.of_shell("a", "true")]
+    replicate.replicate(request_of(duration="1 s").scenario, 3, virtual=True, others=others)
+    assert threads == 3 * [threading.get_ident()]
 
 
 def test_left_over_folders_are_removed_and_folders_in_use_are_kept(

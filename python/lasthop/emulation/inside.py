@@ -1,4 +1,4 @@
-"""Carries out an emulation inside a user-mode Linux: ``python -m lasthop.emulation.inside``."""
+"""Carries out an emulation inside a user-mode Linux."""
 
 import ctypes
 import os
@@ -30,7 +30,3 @@ def main() -> None:
     except Exception as error:
         outcome = error
     (INSIDE / RESULT).write_bytes(pickle.dumps(outcome))
-
-
-if __name__ == "__main__":
-    main()

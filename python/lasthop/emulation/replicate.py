@@ -31,8 +31,8 @@ def replicate(
 ) -> Emulation:
     """Emulate a scenario several times, each time with the next seed.
 
-    Runs in real time are sequential. Runs in simulated time use all processors, unless a program
-    runs in the foreground.
+    Runs in real time are sequential. Runs in simulated time use all processors, unless programs
+    run, which write to the same folder.
 
     Parameters
     ----------
@@ -75,7 +75,8 @@ def replicate(
             **options,
         )
 
-    if virtual and count > 1 and options.get("foreground") is None:
+    runs_programs = options.get("foreground") or options.get("others") or scenario.typed.programs
+    if virtual and count > 1 and not runs_programs:
         with ThreadPoolExecutor(min(count, len(os.sched_getaffinity(0)))) as pool:
             futures = [pool.submit(run, number) for number in range(count)]
             try:

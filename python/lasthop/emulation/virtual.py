@@ -1,5 +1,6 @@
 """Emulations in simulated time: they run inside a user-mode Linux."""
 
+import os
 import pickle
 import shutil
 import sys
@@ -20,9 +21,20 @@ if TYPE_CHECKING:
     from lasthop.emulation.emulate import Emulation, Progress
 
 REQUEST, RESULT, PROGRESS, CAPTURE = "request.pickle", "result.pickle", "progress", "capture.pcapng"
+PATHS = "paths"
 """Files in the exchange folder."""
 INSIDE = Path("/exchange")
 """Path of the exchange folder inside."""
+START = f"""
+import os, sys
+with open("{INSIDE / PATHS}", "rb") as file:
+    sys.path[:0] = os.fsdecode(file.read()).split("\\0")
+from lasthop.emulation.inside import main
+main()
+"""
+"""Program that runs inside, with the modules of this process, wherever they are installed."""
+KERNEL_FOLDERS = ("/proc", "/sys")
+"""Folders that are those of the user-mode Linux inside."""
 ESTIMATE_AFTER_S = 20.0
 """Processor time after which the total of a run is estimated. [s]"""
 BPF_CONGESTION = "compound"
@@ -54,6 +66,11 @@ def emulate_in_simulated_time(
     results: list[bytes] = []
 
     def collect(exchange: Path) -> None:
+        if not (exchange / RESULT).exists():
+            raise UmlError(
+                f"{kernel.program}: the emulation inside has ended without a result",
+                "programs may have used up its memory",
+            )
         results.append((exchange / RESULT).read_bytes())
         if request.pcapng is not None and (exchange / CAPTURE).exists():
             with in_place_of(request.pcapng) as partial:
@@ -61,10 +78,10 @@ def emulate_in_simulated_time(
 
     ended = run(
         kernel,
-        [sys.executable, "-m", "lasthop.emulation.inside"],
+        [sys.executable, "-c", START],
         seed=request.scenario.typed.seed,
         folder=folder,
-        files={REQUEST: pickle.dumps(inside)},
+        files={REQUEST: pickle.dumps(inside), PATHS: paths()},
         max_processor_s=max_time_s,
         watch=monitor.update,
         collect=collect,
@@ -110,19 +127,24 @@ def current_folder() -> Path:
     Raises
     ------
     UserError
-        If the current folder is the root, or has been removed.
+        If it is the root or a folder of the kernel, or has been removed.
     """
     try:
         folder = Path.cwd()
     except FileNotFoundError:
         raise UserError("the current folder has been removed", "cd to another folder") from None
-    if folder == Path("/"):
+    if folder == Path("/") or any(folder.is_relative_to(each) for each in KERNEL_FOLDERS):
         raise UserError(
-            "the current folder is /: not supported in simulated time: programs write to the "
-            "current folder",
+            f"the current folder is {folder}: not supported in simulated time: programs write to "
+            "the current folder",
             "cd to your own folder",
         )
     return folder
+
+
+def paths() -> bytes:
+    """Return the absolute folders of this process's modules."""
+    return os.fsencode("\0".join(os.path.abspath(path) for path in sys.path))
 
 
 class RunMonitor:

@@ -3,6 +3,7 @@
 import fcntl
 import json
 import os
+import shlex
 import shutil
 import signal
 import subprocess
@@ -177,8 +178,8 @@ def boot(
     """Run the kernel until it powers off; return its processor time. [s]"""
     library = exchange / "preload.so"
     library.write_bytes(_core.UML_PRELOAD)
-    start = f'exec "{sys.executable}" -IS "{INIT}"\n'
-    (exchange / "start").write_text(start)
+    start = f"exec {shlex.quote(sys.executable)} -IS {shlex.quote(str(INIT))}\n"
+    (exchange / "start").write_bytes(os.fsencode(start))
     own_clock = kernel.has_simulated_clock
     argv = [
         *("sh", "-c", GUARD_SCRIPT, str(exchange)),

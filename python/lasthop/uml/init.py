@@ -10,6 +10,7 @@ to the folder of the host. This file imports only the standard library.
 """
 
 import ctypes
+import errno
 import json
 import os
 import resource
@@ -32,6 +33,8 @@ ROOT = Path("/mnt/root")
 """Mount point of the new root; /mnt exists on every system."""
 PROBLEMS = Path("/mnt/exchange/problems")
 """File with messages about changed files that could not be copied."""
+PARTIAL = ".lasthop-"
+"""Beginning of the name of a file that is being copied to the host."""
 START_S = 10
 """Time of the kernel's clock at which the command starts. [s]
 
@@ -95,7 +98,9 @@ def make_root(folder: str) -> None:
         mount("none", "hostfs", "/mnt/below", options=f"{EXCHANGE}/folder/.")
         above = Path(ROOT, FOLDER[1:])
         mount_overlay("/mnt/below", "/mnt/folder-changes", "/mnt/folder-work", above)
-        mount(str(above), "none", f"{ROOT}{folder}", flags=MS_BIND)
+        below = Path(f"{ROOT}{folder}")
+        below.mkdir(parents=True, exist_ok=True)  # In /run and /dev/shm it does not exist.
+        mount(str(above), "none", str(below), flags=MS_BIND)
 
 
 def run(task: dict[str, Any]) -> int:
@@ -133,7 +138,7 @@ def copy_changes(changes: Path, folder: Path) -> None:
             copy(path, target)
         except OSError as error:
             problems.append(f"{path.relative_to(changes)}: {error.strerror}")
-    PROBLEMS.write_text("\n".join(problems))
+    PROBLEMS.write_bytes(os.fsencode("\n".join(problems)))
 
 
 def copy(path: Path, target: Path) -> None:
@@ -150,10 +155,27 @@ def copy(path: Path, target: Path) -> None:
         target.mkdir(exist_ok=True)
         target.chmod(stat.S_IMODE(entry.st_mode))
     elif path.is_file():
-        partial = target.with_name(f".{target.name}.lasthop")
+        replace_file(path, target, stat.S_IMODE(entry.st_mode))
+    else:
+        raise OSError(errno.EINVAL, "not a file, a folder or a symbolic link")
+
+
+def replace_file(path: Path, target: Path, mode: int) -> None:
+    """Copy a file, so that the target is never incomplete. Raises `OSError`."""
+    import tempfile  # It reads random numbers, and programs shall get the first.
+
+    number, name = tempfile.mkstemp(prefix=PARTIAL, dir=target.parent)
+    os.close(number)
+    partial = Path(name)
+    try:
         shutil.copyfile(path, partial)
-        partial.chmod(stat.S_IMODE(entry.st_mode))
+        partial.chmod(mode)
+        if target.is_dir():
+            remove(target)
         partial.replace(target)
+    except OSError:
+        partial.unlink(missing_ok=True)
+        raise
 
 
 def remove(path: Path) -> None:
@@ -180,7 +202,7 @@ def mount_overlay(lower: str, upper: str, work: str, target: Path) -> None:
 
 def mount(source: str, kind: str, target: str, options: str = "", flags: int = 0) -> None:
     """Mount a file system. Raises `OSError`."""
-    done = libc.mount(source.encode(), target.encode(), kind.encode(), flags, options.encode())
+    done = libc.mount(*map(os.fsencode, (source, target, kind)), flags, os.fsencode(options))
     if done != 0:
         number = ctypes.get_errno()
         raise OSError(number, f"mount {kind}: {os.strerror(number)}", target)

@@ -36,8 +36,15 @@ class BuiltKernel:
 
 
 def cache_folder() -> Path:
-    """Return lasthop's folder of cached files of this user."""
-    return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "lasthop"
+    """Return lasthop's folder of cached files of this user.
+
+    It does not exist for a user without a home.
+    """
+    try:
+        home = Path.home()
+    except RuntimeError:
+        home = Path("/nonexistent")
+    return Path(os.environ.get("XDG_CACHE_HOME") or home / ".cache") / "lasthop"
 
 
 def kernel_folder() -> Path:
