@@ -253,10 +253,10 @@ def session_processor_s(session: int) -> float:
 
 def processes(session: int) -> Iterator[list[str]]:
     """Yield the fields of ``/proc/PID/stat``, from the state on, of each process of a session."""
-    for entry in os.scandir("/proc"):
-        if entry.name.isdigit():
+    for name in os.listdir("/proc"):
+        if name.isdigit():
             with suppress(OSError):
-                fields = Path(entry.path, "stat").read_text().rpartition(")")[2].split()
+                fields = Path("/proc", name, "stat").read_text().rpartition(")")[2].split()
                 if int(fields[3]) == session:
                     yield fields
 
