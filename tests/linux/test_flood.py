@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 import uml
 
-pytestmark = [pytest.mark.measured, pytest.mark.usefixtures("user_mode")]
+pytestmark = [pytest.mark.slow, pytest.mark.usefixtures("user_mode")]
 
 INSIDE = Path(__file__).parent / "inside"
 STATIONS, MADE_UP = 5, 2000

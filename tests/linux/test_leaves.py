@@ -68,7 +68,7 @@ def test_a_machine_is_asked_for_its_best() -> None:
     assert is_better or "fq_codel" in str(rights.tried("fq_codel").missing)
 
 
-@pytest.mark.measured
+@pytest.mark.slow
 @pytest.mark.usefixtures("user_mode")
 @pytest.mark.parametrize(
     ("discipline", "is_near"), [("best", True), ("codel", True), ("pfifo", False)]

@@ -13,7 +13,7 @@ import scenes
 from scene_inside import LATENESS
 from scenes import Case
 
-pytestmark = [pytest.mark.measured, pytest.mark.usefixtures("user_mode")]
+pytestmark = [pytest.mark.slow, pytest.mark.usefixtures("user_mode")]
 
 SEED = 1
 NEAR, MOST = 0.1, 0.95
