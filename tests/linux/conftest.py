@@ -1,8 +1,8 @@
 """Tests that need the kernel: network namespaces and root in them.
 
-What is wired to what is tested without a clock, however slow the machine is. What is measured
-against the wall clock is marked `measured` and runs in `make test-long PART=kernel`, but for one
-measurement, in `test_sharing.py`.
+Most tests check nothing that depends on time, however slow the machine is. Measurements are in
+simulated time (`simulated.py`). A few witnesses are measured in real time: one in `make test`, in
+`test_sharing.py`, and those that are marked `measured`, in `make test-long PART=kernel`.
 """
 
 import fcntl
@@ -77,11 +77,7 @@ def pytest_configure(config: pytest.Config) -> None:
     config.pluginmanager.register(simulated.plugin(config))
 
 
-PAIRED = {
-    *("test_bridge.py", "test_capacity.py", "test_events.py", "test_flood.py", "test_leaves.py"),
-    *("test_overhearing.py", "test_relay_programs.py", "test_scenes.py", "test_script_rate.py"),
-    *("test_service.py", "test_shared_queue.py", "test_sharing.py"),
-}
+PAIRED = {"test_emulator.py", "test_events.py", "test_relay_programs.py", "test_shared_queue.py"}
 """Files whose measured tests need less than a processor each: two run at a time with `-n 2`."""
 
 

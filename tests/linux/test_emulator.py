@@ -1,4 +1,8 @@
-"""Real TCP over the emulated cell, in network namespaces; what is measured is in simulated time."""
+"""Real TCP over the emulated cell, in network namespaces.
+
+One test compares an emulation in real time with a simulation; the others are in simulated time, or
+check nothing that depends on time.
+"""
 
 import json
 import os
@@ -13,6 +17,7 @@ from typing import Any
 import pytest
 
 import lasthop as lh
+from clock import FRAME_S, WINDOW_S, in_time
 from emulating import COMMAND, emulated, moves_packets, skip_without_rights
 from lab import wait_until
 from lasthop import _core
@@ -56,7 +61,8 @@ def eta(answer: Emulation) -> float:
 def test_the_bottleneck_makes_real_tcp_fair(tmp_path, stations):
     free = run(tmp_path / "free.toml", CELL + stations)
     shared = run(tmp_path / "shared.toml", f"{CELL}{stations}[vsb]\n")
-    print(f"eta {eta(free):.2f} -> {eta(shared):.3f}, late {shared.lateness_p99_s}")
+    print(f"eta {eta(free):.2f} -> {eta(shared):.3f}")
+    assert (shared.lateness_p99_s or 0) < 1e-5
     assert eta(free) > 2
     assert 0.9 < eta(shared) < 1.1
     total = [answer.cells["goodput_bps"].iloc[0] for answer in (free, shared)]
@@ -72,12 +78,13 @@ def in_flight(answer: Emulation, prefix: str) -> float:
     return float((flows["goodput_bps"] * flows["rtt_s"]).mean() / (8 * 1460))
 
 
-@pytest.mark.slow
-@pytest.mark.simulated
+@pytest.mark.measured
 def test_every_segment_is_acknowledged_where_acks_are_not_delayed(tmp_path):
+    """In real time: an emulation that was not late agrees with a simulation."""
     path = tmp_path / "x.toml"
-    text = CELL.replace("42", "42, delayed_ack = false") + DOWNLOADS
-    answers = [run(path, text), lh.simulate(path, replications=3)]
+    path.write_text(CELL.replace("42", "42, delayed_ack = false") + DOWNLOADS)
+    emulated = in_time(lambda: emulate(path), FRAME_S, lambda done: done.lateness_p99_s, WINDOW_S)
+    answers = [emulated, lh.simulate(path, replications=3)]
     seen, simulated = (answer.cells["goodput_bps"].iloc[0] for answer in answers)
     assert abs(seen / simulated - 1) < 0.05  # with delayed ACKs it is 13 % more
 
@@ -113,7 +120,7 @@ def test_the_estimator_follows_a_slow_station(tmp_path):
 
 
 TRACED = """\
-duration = "12 s"
+duration = "6 s"
 warmup = "2 s"
 [link.lte]
 from = "server"
@@ -145,7 +152,7 @@ def test_a_trace_delivers_one_full_packet_a_line(tmp_path):
         seen = emulated.flows.loc[flow, "goodput_bps"]
         print(f"{flow} {seen / 1e6:.4f} Mb/s, of the trace {expected / 1e6:.4f}")
         assert simulated.flows.loc[flow, "goodput_bps"] == pytest.approx(expected, rel=1e-9)
-        assert seen == pytest.approx(expected, rel=0.01)
+        assert seen == pytest.approx(expected, rel=0.004)  # a datagram at the end
 
 
 @pytest.mark.parametrize("how", [signal.SIGINT, signal.SIGKILL, signal.SIGTERM])
