@@ -17,11 +17,10 @@ pytestmark = [pytest.mark.slow, pytest.mark.usefixtures("user_mode")]
 
 SEED = 1
 NEAR, MOST = 0.1, 0.95
-"""C is within this part of the capacity in this part of the samples. With
-a queue of 300 packets it is 19 % lower for half a second; the cause is not known."""
+"""C is within this part of the capacity in this part of the samples. With a queue of 300 packets it
+is 19 % lower for half a second; the cause is not known."""
 GROWN_S = 7.0
-"""Time after which C has grown from 6 to 20 Mbit/s: 2 % in 0.1 s, after up to a second. [s]
-"""
+"""Time after which C has grown from 6 to 20 Mbit/s: 2 % in 0.1 s, after up to a second. [s]"""
 DRAWN = random.Random(os.environ.get("SEED", "0")).sample(sorted(LATENESS), 3)
 """Ways to be late that this run looks at; `bench/scenes.py` runs all of them."""
 
