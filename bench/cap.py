@@ -2,8 +2,8 @@
 
     python bench/cap.py
 
-Each run is a kernel of its own (`uml.py`); `cap_inside.py` says what is run in it. Prints a table
-and writes out/cap.json.
+Each run is a kernel of its own in simulated time (`uml.py`); `cap_inside.py` says what is run in
+it. Prints a table and writes out/cap.json.
 """
 
 import json
@@ -20,7 +20,6 @@ from tc_network import FAST_BPS, SLOW_BPS
 HERE = Path(__file__).parent
 OUT = HERE / "out"
 INSIDE = HERE / "cap_inside.py"
-DEADLINE_S = 900.0
 RTT_S, RUNS = 0.02, 3
 AIRS = {"24 Mbit/s": FAST_BPS, "13 Mbit/s": SLOW_BPS}
 """Data rates of the air by what one download has over it. [bit/s]"""
@@ -32,12 +31,10 @@ def main() -> None:
     if (reason := uml.missing()) is not None:
         print(f"cap: left out: {reason}")
         return
-    kernel = uml.kernel()
-    assert kernel is not None
     plan = [(air, cap, seed) for seed in range(1, RUNS + 1) for air in AIRS for cap in CAPS_BPS]
     runs: list[dict[str, Any]] = []
     OUT.mkdir(exist_ok=True)
-    with ThreadPoolExecutor(2 if kernel.own_time else 1) as pool:
+    with ThreadPoolExecutor(2) as pool:
         for each in pool.map(lambda each: run(*each), plan):
             runs.append(each)
             OUT.joinpath("cap.json").write_text(json.dumps(runs, indent=1) + "\n")
@@ -64,7 +61,7 @@ def main() -> None:
 def run(air: str, cap_bps: float, seed: int) -> dict[str, Any]:
     """One kernel's life."""
     settings = {"cap_bps": cap_bps, "data_rate_bps": AIRS[air], "rtt_s": RTT_S, "seed": seed}
-    found = uml.answer(INSIDE, json.dumps(settings), deadline_s=DEADLINE_S)
+    found = uml.answer(INSIDE, json.dumps(settings))
     return {"air": air, "cap_bps": cap_bps, "seed": seed, **found}
 
 

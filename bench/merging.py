@@ -1,7 +1,7 @@
 """Why the gateway turns receive offload off: shares and delay with merged segments.
 
-Each run is a kernel of its own in user-mode Linux, with a time of its own (`uml.py`), so that
-segments arrive when the network says, and computing costs nothing: see `merging_inside.py`.
+Each run is a user-mode Linux of its own in simulated time (`uml.py`), so that segments arrive when
+the network says, and computing costs nothing: see `merging_inside.py`.
 """
 
 import json
@@ -13,8 +13,6 @@ from measure import require_release_build
 HERE = Path(__file__).parent
 MERGED = {"1": "off", "0": "on", "4": "on, 4 at most, turns of 4"}
 CASES = [(queue, "100", merged) for queue in ("fq_codel", "pfifo") for merged in MERGED]
-DEADLINE_S = 600.0
-"""Time of the host for one run of 16 s inside. [s]"""
 
 
 def main() -> int:
@@ -22,9 +20,7 @@ def main() -> int:
     print(f"{'leaf':10}{'Mbit/s':>7}  {'GRO':28}{'four : one':>11}{'of C':>7}{'echo, 95 %':>18}")
     found = []
     for queue, rate, merged in CASES:
-        seen = uml.answer(
-            HERE / "merging_inside.py", queue, rate, merged, deadline_s=DEADLINE_S, memory_mb=1024
-        )
+        seen = uml.answer(HERE / "merging_inside.py", queue, rate, merged, memory_mb=1024)
         found.append({"queue": queue, "rate_mbps": rate, "gro": MERGED[merged]} | seen)
         delays = f"{1e3 * seen['median_s']:.2f}, {1e3 * seen['late_s']:.2f} ms"
         print(

@@ -3,8 +3,8 @@
     python bench/scenes.py [claim ...] [--seeds N] [--jobs N]    runs what has not been run
     python bench/scenes.py --table                               docs/reference/gateway-measured.md
 
-Each run is a kernel of its own (`uml.py`), in which `scene_inside.py` runs a scene. Every run is
-kept as a line of out/scenes.jsonl, and is not run again.
+Each run is a kernel of its own in simulated time (`uml.py`), in which `scene_inside.py` runs a
+scene. Every run is kept as a line of out/scenes.jsonl, and is not run again.
 """
 
 import argparse
@@ -26,7 +26,6 @@ from tc_network import CROWD
 HERE = Path(__file__).parent
 INSIDE = HERE / "scene_inside.py"
 RUNS = Runs(OUT / "scenes.jsonl")
-DEADLINE_S = 900.0
 MEMORY_MB = 1024
 
 Table = dict[str, Any]
@@ -302,7 +301,7 @@ def named(seen: Table, late: Sequence[str]) -> Figures:
 def carried_out(case: Case) -> Table:
     """One run, and what is kept of it."""
     settings = json.dumps(asdict(case.scene))
-    seen = uml.answer(INSIDE, settings, deadline_s=DEADLINE_S, memory_mb=MEMORY_MB)
+    seen = uml.answer(INSIDE, settings, memory_mb=MEMORY_MB)
     rows = seen.pop("status")["stations"]
     kept = ("name", "silent", "late_s", "dropped_packets")
     seen["stations"] = [{key: row.get(key) for key in kept} for row in rows]

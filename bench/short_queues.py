@@ -245,7 +245,7 @@ def in_uml(case: Case) -> dict[str, Any]:
     """The same in user-mode Linux, where netem delays."""
     if (lacks := uml.missing()) is not None:
         raise SystemExit(lacks)
-    return {"runs": [uml.answer(INSIDE, "alone", json.dumps(task(case)), deadline_s=300)]}
+    return {"runs": [uml.answer(INSIDE, "alone", json.dumps(task(case)))]}
 
 
 WAYS = {"simulated": simulated, "emulated": emulated, "enforced": enforced, "in uml": in_uml}

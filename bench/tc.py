@@ -4,9 +4,9 @@
     .venv/bin/python bench/run.py --only tc --quick     one round-trip time, one short run
     .venv/bin/python bench/tc.py --quick lasthop CAKE   only these
 
-Every run is a user-mode Linux of its own (`uml.py`): a hot-spot (`tc_network.py`), a contender at
-its router (`tc_contenders.py`), traffic (`tc_traffic.py`). Contenders take turns, so that all meet
-the same machine. Writes out/tc.json, every run as it came out, and out/tc.png.
+Every run is a user-mode Linux of its own in simulated time (`uml.py`): a hot-spot
+(`tc_network.py`), a contender at its router (`tc_contenders.py`), traffic (`tc_traffic.py`). Writes
+out/tc.json, every run as it came out, and out/tc.png.
 """
 
 import argparse
@@ -22,9 +22,11 @@ from statistics import mean
 from typing import Any, TypeVar
 
 import uml
-import uml_kernel
 from measure import BenchError, require_release_build
 from tc_contenders import CONTENDERS, Measured
+
+from lasthop.emulation.summary import SIMULATED
+from lasthop.uml.kernel import Kernel, find_kernel
 
 HERE = Path(__file__).parent
 INSIDE = HERE / "tc_inside.py"
@@ -38,10 +40,6 @@ RTTS_S: Mapping[str, tuple[float, ...]] = {
 """Kinds of traffic, and with which round-trip times of the Internet. [s]"""
 SPEED_TEST, TYPICAL_S = "speed test", 0.020
 RUNS = 5
-LATE_S = 2e-3
-"""Lateness, 99th percentile, of a process inside above which a run does not count. [s]"""
-SLOWNESS = 20
-"""How many times longer than it lasts a run may take the host before it is killed."""
 MEMORY_MB = 1024
 
 Table = dict[str, Any]
@@ -75,11 +73,6 @@ class Run:
 
     case: Case
     seen: Table
-
-    @property
-    def late_s(self) -> float:
-        """Lateness inside, 99th percentile. [s]"""
-        return float(self.seen["time"]["late_p99_s"])
 
     @property
     def goodput_bps(self) -> float:
@@ -162,18 +155,11 @@ def main(
     What is in it already by the same kernel and of the same length is not run again, but for
     `contenders` if `again` says so.
     """
-    try:
-        uml_kernel.install()
-    except BenchError as error:
-        print(f"tc: no kernel with a time of its own: {error}")
-    reason = uml.missing()
-    kernel = uml.kernel()
-    if reason is not None or kernel is None:
+    if (reason := uml.missing()) is not None:
         print(f"tc: left out: {reason}")
         return []
+    kernel = find_kernel()
     length = QUICK if quick else FULL
-    # Runs that keep their own time do not disturb one another; others need the machine alone.
-    jobs = (os.cpu_count() or 1) if kernel.own_time else 1
     began = time.monotonic()
     records = OUT / ("tc-quick.json" if quick else "tc.json")
     runs, air = finished(records, kernel, length)
@@ -182,27 +168,24 @@ def main(
     air = air or speed_test(length)
     there = {run.case for run in runs}
     cases = [case for case in plan(contenders, quick=quick) if case not in there]
-    with ThreadPoolExecutor(jobs) as pool:
+    with ThreadPoolExecutor(os.cpu_count()) as pool:
         for run in pool.map(lambda case: carry_out(case, length, air), cases):
             runs.append(run)
             write(records, kernel, length, air, runs)
     order = list(plan(tuple(CONTENDERS), quick=quick))
     runs.sort(key=lambda run: order.index(run.case))
-    kept = [run for run in runs if run.late_s <= LATE_S]
-    head(kernel, length, air, kept, runs, time.monotonic() - began)
-    table(kept)
+    head(kernel, length, air, len(runs), time.monotonic() - began)
+    table(runs)
     print(f"\nrecords: {records.relative_to(HERE.parent)}")
-    if kept:
+    if runs:
         from tc_picture import figure
 
-        figure([COLUMNS[k] for k in DRAWN], kept).savefig(OUT / "tc.png")
+        figure([COLUMNS[k] for k in DRAWN], runs).savefig(OUT / "tc.png")
         print(f"picture: {(OUT / 'tc.png').relative_to(HERE.parent)}")
     return []
 
 
-def finished(
-    records: Path, kernel: uml.Kernel, length: Length
-) -> tuple[list[Run], Measured | None]:
+def finished(records: Path, kernel: Kernel, length: Length) -> tuple[list[Run], Measured | None]:
     """Runs of an earlier call, and the speed test that they rest on."""
     try:
         content = json.loads(records.read_text())
@@ -215,9 +198,9 @@ def finished(
     return runs, Measured(**content["air"])
 
 
-def described(kernel: uml.Kernel) -> Table:
+def described(kernel: Kernel) -> Table:
     """What a kernel is called in the records."""
-    return {"version": kernel.version, "own_time": kernel.own_time}
+    return {"version": kernel.version, "time": SIMULATED}
 
 
 def plan(contenders: Sequence[str], *, quick: bool) -> Iterator[Case]:
@@ -240,34 +223,29 @@ def speed_test(length: Length) -> Measured:
 def carry_out(case: Case, length: Length, air: Measured) -> Run:
     """One run. Raises `BenchError`."""
     settings = json.dumps(asdict(case) | asdict(length) | {"air": asdict(air)})
-    deadline_s = SLOWNESS * (length.warm_up_s + length.measured_s)
     try:
-        seen = uml.answer(INSIDE, settings, deadline_s=deadline_s, memory_mb=MEMORY_MB)
+        seen = uml.answer(INSIDE, settings, memory_mb=MEMORY_MB)
     except uml.UmlError as error:
         raise BenchError(f"{case}: {error}") from None
     return Run(case, seen)
 
 
 def head(
-    kernel: uml.Kernel,
+    kernel: Kernel,
     length: Length,
     air: Measured,
-    kept: Sequence[Run],
-    runs: Sequence[Run],
+    runs: int,
     took_s: float,
 ) -> None:
     """What was run, and how well."""
-    clock = "a time of its own" if kernel.own_time else "the host's time"
-    worst_s = max(run.late_s for run in runs)
-    print(f"\nthe gateway beside plain tc: Linux {kernel.version} in user mode, with {clock}")
+    print(
+        f"\nthe gateway beside plain tc: Linux {kernel.version} in user mode, in {SIMULATED} time"
+    )
     print(
         f"  one download: {air.goodput_bps / 1e6:.1f} Mbit/s, the air carries"
         f" {air.carried_bps / 1e6:.1f}; runs of {length.warm_up_s:g} + {length.measured_s:g} s"
     )
-    print(
-        f"  {len(kept)} of {len(runs)} runs count; lateness inside, 99 %, is {1e3 * worst_s:.2f} ms"
-        f" at most, {1e3 * LATE_S:g} allowed; the host was busy for {took_s / 60:.0f} min"
-    )
+    print(f"  {runs} runs; the host was busy for {took_s / 60:.0f} min")
     print("  goodput [Mbit/s] of both stations and of the one with one connection, Jain's index;")
     print("  what UDP round trips take beyond the Internet's [ms], median and 95 %, of an idle")
     print("  station and of the one with the download; a call's delay one way, 95 %, beyond the")
@@ -303,15 +281,14 @@ def grouped(runs: Sequence[Run], key: Callable[[Run], Key]) -> Iterator[tuple[Ke
 
 
 def write(
-    records: Path, kernel: uml.Kernel, length: Length, air: Measured, runs: Sequence[Run]
+    records: Path, kernel: Kernel, length: Length, air: Measured, runs: Sequence[Run]
 ) -> None:
-    """Everything that was seen, runs that do not count included."""
+    """Everything that was seen."""
     OUT.mkdir(exist_ok=True)
     content: Mapping[str, object] = {
         "kernel": described(kernel),
         "length": asdict(length),
         "air": asdict(air),
-        "late_s": LATE_S,
         "runs": [asdict(run.case) | {"seen": run.seen} for run in runs],
     }
     records.write_text(json.dumps(content, indent=1) + "\n")

@@ -22,7 +22,6 @@ from tc_traffic import (
     bulk,
     call,
     echoes,
-    lateness,
     pages,
     pings,
 )
@@ -63,7 +62,6 @@ def main(settings: Table) -> Table:
             "ping": Process(lambda: pings(watched, window)),
             "page": Process(lambda: pages("reader", window)),
         }
-    seen["time"] = Process(lambda: lateness(window))
     time.sleep(max(0.0, window.from_s - time.monotonic()))
     before = carried_bytes()
     time.sleep(max(0.0, window.to_s - time.monotonic()))

@@ -28,7 +28,6 @@ PAGE_OBJECTS, OBJECT_BYTES, PAGE_CONNECTIONS, REQUEST_BYTES = 30, 20_000, 6, 400
 PAGE_PAUSE_S = 1.0
 START_INTERVAL_S = 0.1
 """Mean time between the starts of two endless connections. [s]"""
-WITNESS_SLEEP_S = 0.01
 STAMP = struct.Struct("!d")
 """Time of sending of a datagram. [s]"""
 ECHO_REPLY, ECHO_REQUEST = 0, 8
@@ -366,16 +365,3 @@ def read(end: socket.socket, count: int) -> bool:
             return False
         count -= got
     return True
-
-
-# -- time ---------------------------------------------------------------------------------------
-
-
-def lateness(window: Window) -> Table:
-    """By how much a process oversleeps that has nothing else to do, 99th percentile. [s]"""
-    window.wait()
-    late = []
-    while (before_s := time.monotonic()) < window.to_s:
-        time.sleep(WITNESS_SLEEP_S)
-        late.append(time.monotonic() - before_s - WITNESS_SLEEP_S)
-    return {"late_p99_s": quantile(late, 0.99), "late_most_s": max(late)}

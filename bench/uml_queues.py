@@ -9,9 +9,9 @@ this machine's TCP through the engine's queue, in real time. `uml`: the TCP of u
 through the kernel's own queue, which `lasthop queue` makes, behind netem. `uml-emulated`: the same
 TCP of user-mode Linux through the engine's queue, so that the last two differ by the queue alone.
 
-With a kernel that has a time of its own (`uml_kernel.py`) the last two do not depend on how busy
-the machine is. Datagrams pass the two queues without any TCP (`datagrams`). Every run is a line of
-out/uml-queues.jsonl, and is not run again; what was late is left out of the page.
+The last two run in simulated time. Datagrams pass the two queues without any TCP (`datagrams`).
+Every run is a line of out/uml-queues.jsonl, and is not run again; what was late is left out of the
+page.
 """
 
 import argparse
@@ -63,7 +63,6 @@ WARMUP_S, DURATION_S = 10.0, 40.0
 JOBS = 9
 WEIGHT = 2.0**-9
 """Of RED's average: a power of two, as the kernel has it. [-]"""
-DEADLINE_S = 900.0
 NAMES = {LAWS["newreno"]: "reno", LAWS["cubic"]: "cubic"}
 """What the kernel calls the laws."""
 WAYS = ("simulated", "emulated", "uml", "uml-emulated", "datagrams")
@@ -177,7 +176,7 @@ def task_of(run: Run) -> dict[str, Any]:
 
 def in_uml(run: Run) -> dict[str, Any]:
     """The kernel's queue; a packet in service is added to what waits."""
-    found = uml.answer(INSIDE, "alone", json.dumps(task_of(run)), deadline_s=DEADLINE_S)
+    found = uml.answer(INSIDE, "alone", json.dumps(task_of(run)))
     figures = {
         "goodput_bps": found["goodput_bps"],
         "drops": found["drop_probability"],
@@ -194,7 +193,7 @@ def emulated_in_uml(run: Run) -> dict[str, Any]:
         "variant": asdict(run.variant),
         "seed": run.seed,
     }
-    found: dict[str, Any] = uml.answer(OWN, "emulated", json.dumps(task), deadline_s=DEADLINE_S)
+    found: dict[str, Any] = uml.answer(OWN, "emulated", json.dumps(task))
     return found
 
 
@@ -204,7 +203,7 @@ def datagrams_in_uml(load: Load, seed: int) -> dict[str, Any]:
         **task_of_queue(load.queue, 0.0),
         **load.task(seed),
     }
-    found: dict[str, Any] = uml.answer(OWN, "datagrams", json.dumps(task), deadline_s=DEADLINE_S)
+    found: dict[str, Any] = uml.answer(OWN, "datagrams", json.dumps(task))
     return found
 
 

@@ -15,24 +15,13 @@ from typing import Self, TypeVar
 
 import pytest
 
-__all__ = ["FRAME_S", "PING_S", "TOKENS_S", "WINDOW_S", "in_time"]
+__all__ = ["FRAME_S", "WINDOW_S", "in_time"]
 
 TRIES = 3
 """How often is measured at most."""
 
 REST_S = 20.0
 """Longest wait for a quieter machine, before a measurement is repeated. [s]"""
-
-TOKENS_S = 2.5e-3
-"""Lateness up to which HTB passes its rate. [s]
-
-Its buckets hold what comes in 2.6 ms at 5 Mbit/s, 1600 B; of a longer stall the rest is lost.
-Stalls above this are under 1 % of the time then, and so is what they lose: half of the narrowest
-band, 2 %.
-"""
-
-PING_S = 4e-3
-"""Lateness that an estimator does not notice: a tenth of its threshold, 40 ms. [s]"""
 
 FRAME_S = 2e-3
 """Lateness that TCP over an emulated cell does not notice. [s]

@@ -1,8 +1,8 @@
 """Tests that need the kernel: network namespaces and root in them.
 
-What is wired to what is tested without a clock, however slow the machine is. What is measured
-against the wall clock is marked `measured` and runs in `make test-long PART=kernel`, but for one
-measurement, in `test_sharing.py`.
+Most tests check nothing that depends on time, however slow the machine is. Measurements are in
+simulated time (`simulated.py`). A few witnesses are measured in real time: one in `make test`, in
+`test_sharing.py`, and those that are marked `measured`, in `make test-long PART=kernel`.
 """
 
 import fcntl
@@ -22,6 +22,7 @@ import uml
 from measure import BenchError
 from peers import apt_install
 
+import simulated
 from lab import Lab, clean_up
 from lasthop.linux import rights
 from router import why_not as why_no_router
@@ -71,11 +72,12 @@ def router_programs() -> None:
     assert (reason := why_no_router()) is None, reason
 
 
-PAIRED = {
-    *("test_bridge.py", "test_capacity.py", "test_events.py", "test_flood.py", "test_leaves.py"),
-    *("test_overhearing.py", "test_relay_programs.py", "test_scenes.py", "test_script_rate.py"),
-    *("test_service.py", "test_shared_queue.py", "test_sharing.py"),
-}
+def pytest_configure(config: pytest.Config) -> None:
+    """Have tests that are marked `simulated` run in a user-mode Linux."""
+    config.pluginmanager.register(simulated.plugin(config))
+
+
+PAIRED = {"test_emulator.py", "test_events.py", "test_relay_programs.py", "test_shared_queue.py"}
 """Files whose measured tests need less than a processor each: two run at a time with `-n 2`."""
 
 
@@ -93,6 +95,7 @@ def pytest_sessionfinish(session: pytest.Session) -> None:
     if not hasattr(session.config, "workerinput"):
         for path in lock_files(os.getpid()):
             path.unlink(missing_ok=True)
+        shutil.rmtree(simulated.stored(os.getpid()), ignore_errors=True)
 
 
 def lock_files(starter: int) -> tuple[Path, Path]:
@@ -115,9 +118,14 @@ def turn(is_paired: bool) -> Iterator[None]:
         yield
 
 
-@pytest.fixture(params=[False, pytest.param(True, marks=pytest.mark.measured)], ids=["", "timed"])
+IN_SIMULATED_TIME = pytest.param(True, marks=[pytest.mark.simulated, pytest.mark.slow])
+
+
+@pytest.fixture(params=[False, IN_SIMULATED_TIME], ids=["", "timed"])
 def timed(request: pytest.FixtureRequest) -> bool:
-    """Whether what a test sees is also measured; otherwise only what does not depend on time."""
+    """Whether a test runs in simulated time and checks times; otherwise it checks nothing that
+    depends on time.
+    """
     return bool(request.param)
 
 

@@ -230,7 +230,7 @@ def test_killed_after_any_record_or_message(lab: Lab, directory: Path, kind: str
 def test_killed_with_leaves_that_keep_delay_low(discipline: str, every: int) -> None:
     """The same in user-mode Linux, whose kernel has them: after every so many steps."""
     script = Path(__file__).parent / "inside" / "kills.py"
-    seen: dict[str, Any] = uml.answer(script, discipline, str(every), deadline_s=600)
+    seen: dict[str, Any] = uml.answer(script, discipline, str(every))
     assert seen["steps"] > 20
     assert seen["killed"] == seen["tried"] >= seen["steps"] / every
     assert seen["wrong"] == []

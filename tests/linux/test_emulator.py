@@ -1,4 +1,8 @@
-"""Real TCP over the emulated cell, in network namespaces; what is measured is measured in time."""
+"""Real TCP over the emulated cell, in network namespaces.
+
+One test compares an emulation in real time with a simulation; the others are in simulated time, or
+check nothing that depends on time.
+"""
 
 import json
 import os
@@ -39,9 +43,8 @@ def rights() -> None:
 
 
 def run(path: Path, text: str) -> Emulation:
-    """An emulation that was not late."""
     path.write_text(text)
-    return in_time(lambda: emulate(path), FRAME_S, lambda done: done.lateness_p99_s, WINDOW_S)
+    return emulate(path)
 
 
 def eta(answer: Emulation) -> float:
@@ -49,12 +52,17 @@ def eta(answer: Emulation) -> float:
     return float(goodputs["first"] / goodputs.drop("first").mean())
 
 
-@pytest.mark.measured
-@pytest.mark.parametrize("stations", [DOWNLOADS, UPLOADS], ids=["downloads", "uploads"])
+@pytest.mark.simulated
+@pytest.mark.parametrize(
+    "stations",
+    [DOWNLOADS, pytest.param(UPLOADS, marks=pytest.mark.slow)],
+    ids=["downloads", "uploads"],
+)
 def test_the_bottleneck_makes_real_tcp_fair(tmp_path, stations):
     free = run(tmp_path / "free.toml", CELL + stations)
     shared = run(tmp_path / "shared.toml", f"{CELL}{stations}[vsb]\n")
-    print(f"eta {eta(free):.2f} -> {eta(shared):.3f}, late {shared.lateness_p99_s}")
+    print(f"eta {eta(free):.2f} -> {eta(shared):.3f}")
+    assert (shared.lateness_p99_s or 0) < 1e-5
     assert eta(free) > 2
     assert 0.9 < eta(shared) < 1.1
     total = [answer.cells["goodput_bps"].iloc[0] for answer in (free, shared)]
@@ -72,14 +80,17 @@ def in_flight(answer: Emulation, prefix: str) -> float:
 
 @pytest.mark.measured
 def test_every_segment_is_acknowledged_where_acks_are_not_delayed(tmp_path):
+    """In real time: an emulation that was not late agrees with a simulation."""
     path = tmp_path / "x.toml"
-    text = CELL.replace("42", "42, delayed_ack = false") + DOWNLOADS
-    answers = [run(path, text), lh.simulate(path, replications=3)]
+    path.write_text(CELL.replace("42", "42, delayed_ack = false") + DOWNLOADS)
+    emulated = in_time(lambda: emulate(path), FRAME_S, lambda done: done.lateness_p99_s, WINDOW_S)
+    answers = [emulated, lh.simulate(path, replications=3)]
     seen, simulated = (answer.cells["goodput_bps"].iloc[0] for answer in answers)
     assert abs(seen / simulated - 1) < 0.05  # with delayed ACKs it is 13 % more
 
 
-@pytest.mark.measured
+@pytest.mark.slow
+@pytest.mark.simulated
 def test_the_estimator_settles_under_the_capacity_of_the_engine(tmp_path):
     path = tmp_path / "x.toml"
     # thirty seconds of pings: their 95th percentile over ten scatters up to the bound
@@ -91,7 +102,8 @@ def test_the_estimator_settles_under_the_capacity_of_the_engine(tmp_path):
     assert shared.links.loc["vsb", "ping_rtt_p95_s"] < 0.08
 
 
-@pytest.mark.measured
+@pytest.mark.slow
+@pytest.mark.simulated
 def test_the_estimator_follows_a_slow_station(tmp_path):
     """Claim hotspot-10: beside a station at 2 Mb/s C is half of what it was."""
     path = tmp_path / "x.toml"
@@ -108,7 +120,7 @@ def test_the_estimator_follows_a_slow_station(tmp_path):
 
 
 TRACED = """\
-duration = "12 s"
+duration = "6 s"
 warmup = "2 s"
 [link.lte]
 from = "server"
@@ -129,7 +141,7 @@ udp = { rate = "5 Mbps", packet = "1472 B" }
 """Both ways are full, with one datagram an opportunity."""
 
 
-@pytest.mark.measured
+@pytest.mark.simulated
 def test_a_trace_delivers_one_full_packet_a_line(tmp_path):
     times = [7 * k + (k * k) % 5 for k in range(1, 140)] + [980, 980, 980, 1000]
     (tmp_path / "down.trace").write_text("".join(f"{ms}\n" for ms in times))
@@ -140,7 +152,7 @@ def test_a_trace_delivers_one_full_packet_a_line(tmp_path):
         seen = emulated.flows.loc[flow, "goodput_bps"]
         print(f"{flow} {seen / 1e6:.4f} Mb/s, of the trace {expected / 1e6:.4f}")
         assert simulated.flows.loc[flow, "goodput_bps"] == pytest.approx(expected, rel=1e-9)
-        assert seen == pytest.approx(expected, rel=0.01)
+        assert seen == pytest.approx(expected, rel=0.004)  # a datagram at the end
 
 
 @pytest.mark.parametrize("how", [signal.SIGINT, signal.SIGKILL, signal.SIGTERM])
@@ -196,27 +208,20 @@ udp_up = "greedy"
 
 
 def test_the_command_prints_a_result_with_calls_and_floods(tmp_path, timed):
+    """In real time, the machine may be late."""
     path = tmp_path / "x.toml"
     shorter = CELL.replace('warmup = "6 s"', 'warmup = "2 s"').replace("16 s", "6 s")
     path.write_text(shorter + DOWNLOADS + UDP)
 
-    def result_of() -> dict[str, Any]:
-        done = emulated(path, "--json")
-        assert done.returncode == 0, done.stderr
-        result: dict[str, Any] = json.loads(done.stdout)
-        assert result["kind"] == "emulation"
-        assert "late" in done.stderr
-        assert len(result["flows"]) == 8
-        assert all(flow["goodput_bps"]["mean"] > 0 for flow in result["flows"])
-        return result
-
-    def late_s(result: dict[str, Any]) -> float:
-        return float(result["totals"][0]["lateness_p99_s"]["mean"])
-
+    done = emulated(path, "--json")
+    assert done.returncode == 0, done.stderr
+    result: dict[str, Any] = json.loads(done.stdout)
+    assert result["kind"] == "emulation"
+    assert "late" in done.stderr
+    assert len(result["flows"]) == 8
+    assert all(flow["goodput_bps"]["mean"] > 0 for flow in result["flows"])
     if not timed:
-        result_of()
         return
-    result = in_time(result_of, FRAME_S, late_s, WINDOW_S)
     flows = {flow["name"]: flow for flow in result["flows"]}
     # 200 datagrams of each direction in four seconds; five standard deviations of Poisson gaps
     up, down, flood = (

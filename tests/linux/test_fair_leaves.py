@@ -14,7 +14,7 @@ INSIDE = Path(__file__).parent / "inside"
 @pytest.mark.parametrize("discipline", ["fq_codel", "sfq"])
 def test_flows_that_wait_in_a_fair_leaf_are_no_classes_of_the_gateway(discipline: str) -> None:
     """The kernel dumps them beside HTB's, without counters of bytes; ARP may have sent more."""
-    seen = uml.answer(INSIDE / "fair_leaves.py", discipline, deadline_s=120)
+    seen = uml.answer(INSIDE / "fair_leaves.py", discipline)
     assert seen["class"] == 0x10001
     assert seen["packets"] >= 20
     assert seen["waiting"] >= 15

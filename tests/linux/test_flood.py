@@ -6,17 +6,16 @@ from typing import Any
 import pytest
 import uml
 
-pytestmark = [pytest.mark.measured, pytest.mark.usefixtures("user_mode")]
+pytestmark = [pytest.mark.slow, pytest.mark.usefixtures("user_mode")]
 
 INSIDE = Path(__file__).parent / "inside"
-DEADLINE_S = 900.0
 STATIONS, MADE_UP = 5, 2000
 MOST_EACH_BYTES = 20_000
 """Memory of the gateway's process for a station. [bytes]"""
 
 
 def test_two_thousand_machines_that_one_makes_up_cost_others_nothing() -> None:
-    found: dict[str, Any] = uml.answer(INSIDE / "flood.py", deadline_s=DEADLINE_S)
+    found: dict[str, Any] = uml.answer(INSIDE / "flood.py")
     assert found["shaping"], found
     assert found["faults"] == [], found
     assert MADE_UP < found["stations"] <= STATIONS + MADE_UP, found

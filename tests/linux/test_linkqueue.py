@@ -659,7 +659,7 @@ def test_a_check_hears_who_sends(directory: Path) -> None:
 def test_a_kernel_with_every_queue_has_what_tc_would_have_made() -> None:
     """In user-mode Linux; what `plan` prints and what `up` does are the same to the kernel."""
     script = Path(__file__).parent / "inside" / "queues.py"
-    found = uml.answer(script, deadline_s=120)
+    found = uml.answer(script)
     assert {name: wrong for name, wrong in found.items() if wrong} == {}
     assert len(found) == 6 + 1
 

@@ -1,4 +1,4 @@
-"""The script's estimator on a real queue, against the wall clock."""
+"""The script's estimator on a real queue, in simulated time."""
 
 import re
 import selectors
@@ -11,14 +11,17 @@ from pathlib import Path
 
 import pytest
 
-from clock import PING_S, in_time
 from lab import GATEWAY, RATE_BPS, STATIONS, Child, Lab, gateway_text, mean, sh, station_v4
 from lasthop.gateway import config
 from lasthop.gateway.script import script
 from router import Router
 from traffic import Flow, run
 
-pytestmark = [pytest.mark.measured, pytest.mark.usefixtures("router_programs")]
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.simulated,
+    pytest.mark.usefixtures("router_programs"),
+]
 
 WATCHED_S = 20.0
 """Time of a measurement, as in `test_capacity.py`, which has a narrower bound. [s]"""
@@ -68,7 +71,7 @@ def followed(router: Router, cap_mbps: int, settled_s: float) -> list[int]:
 
 @pytest.mark.parametrize("cap_mbps", [8, 20])
 def test_c_settles_under_the_capacity(router: Router, cap_mbps: int) -> None:
-    rates = in_time(lambda: followed(router, cap_mbps, 20), PING_S)
+    rates = followed(router, cap_mbps, 20)
     assert mean(rates) == pytest.approx(RATE_BPS, rel=0.1)
     assert min(rates) > 0.7 * RATE_BPS
 
@@ -80,7 +83,7 @@ def test_one_that_answers_late_does_not_take_c_down(
     """While all three do: that is a queue, as far as anybody can know."""
     answering = Child(STATIONS, lambda: answer_pings(set(late), 0.3))
     try:
-        rates = in_time(lambda: followed(router, 8, 10), PING_S)
+        rates = followed(router, 8, 10)
     finally:
         answering.kill()
         answering.result()

@@ -1,4 +1,6 @@
-"""Commands in user-mode Linux: they run, leave nothing, and have queues that a host may lack."""
+"""Commands in user-mode Linux: they run in simulated time, leave nothing, and have queues that a
+host may lack.
+"""
 
 import os
 import signal
@@ -10,13 +12,16 @@ from pathlib import Path
 import pytest
 import uml
 
+from lasthop.uml.boot import run
+from lasthop.uml.kernel import find_kernel
+
 pytestmark = pytest.mark.usefixtures("user_mode")
 
-DEADLINE_S = 120.0
-"""A boot takes two seconds on an idle machine. [s]"""
+WAIT_S = 120.0
+"""Longest wait for a kernel to start or to end. [s]"""
 
 ENDLESS = ["sh", "-c", "while :; do :; done"]
-"""No sleep: in a kernel with a time of its own that would be over at once."""
+"""Program that never sleeps, so that the simulated clock stops."""
 
 GATEWAY = """
 [gateway]
@@ -56,20 +61,20 @@ inside."""
 
 @pytest.fixture
 def temporary(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A directory for what a kernel and its caller tell each other, of this test alone."""
+    """Folder for the exchange between a kernel and its caller, of this test only."""
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
     return tmp_path
 
 
 def left(directory: Path) -> list[str]:
-    """Processes of kernels that talk through a directory, and what is in it."""
+    """Return the processes of kernels whose exchange is in a folder, and the files in it."""
     found = [path.name for path in directory.iterdir()]
     for path in Path("/proc").glob("[0-9]*"):
         try:
-            command = (path / "cmdline").read_bytes()
-        except (FileNotFoundError, ProcessLookupError):
+            working = (path / "cwd").readlink()
+        except OSError:  # it has ended, or belongs to the host
             continue
-        if f"uml_dir={directory}".encode() in command:
+        if working.is_relative_to(directory):
             found.append(path.name)
     return found
 
@@ -79,53 +84,53 @@ def script(tmp_path: Path) -> Path:
     return tmp_path / "inside.py"
 
 
-def test_a_script_answers_and_what_it_writes_stays_inside(tmp_path: Path, script: Path) -> None:
+def test_a_script_answers_and_its_files_stay_inside(tmp_path: Path, script: Path) -> None:
     script.write_text(
-        "import json, os, pathlib, sys\n"
+        "import json, os, pathlib, sys, time\n"
         "pathlib.Path(sys.argv[1]).write_text('inside')\n"
         "print('not this line')\n"
-        "print(json.dumps({'machine': os.uname().release, 'root': os.geteuid() == 0}))\n"
+        "began_s = time.monotonic()\n"
+        "time.sleep(3600)\n"
+        "passed_s = round(time.monotonic() - began_s)\n"
+        "print(json.dumps([os.uname().release, os.geteuid(), passed_s]))\n"
     )
     written = tmp_path / "written"
-    found = uml.answer(script, str(written), deadline_s=DEADLINE_S)
-    kernel = uml.kernel()
-    assert kernel is not None
-    assert found == {"machine": kernel.version, "root": True}
+    began_s = time.monotonic()
+    assert uml.answer(script, str(written)) == [find_kernel().version, 0, 3600]
+    assert time.monotonic() - began_s < 3600
     assert not written.exists()
 
 
-def test_what_a_command_says_and_its_status_come_out() -> None:
-    ended = uml.run(["sh", "-c", "echo out; echo err >&2; exit 7"], deadline_s=DEADLINE_S)
+def test_the_output_and_the_status_of_a_command_are_returned() -> None:
+    ended = run(find_kernel(), ["sh", "-c", "echo out; echo err >&2; exit 7"])
     assert (ended.status, ended.stdout, ended.stderr) == (7, "out\n", "err\n")
 
 
-def test_a_script_that_fails_is_told_with_what_it_said(script: Path) -> None:
+def test_the_error_of_a_script_has_its_output(script: Path) -> None:
     script.write_text("raise SystemExit('no such station')\n")
     with pytest.raises(uml.UmlError, match=r"inside.py exited with 1\n  no such station"):
-        uml.answer(script, deadline_s=DEADLINE_S)
+        uml.answer(script)
 
 
-def test_what_is_not_done_in_time_is_killed_and_leaves_nothing(temporary: Path) -> None:
-    began = time.monotonic()
-    with pytest.raises(uml.UmlError, match="not done after"):
-        uml.run(ENDLESS, deadline_s=6)
-    assert time.monotonic() - began < DEADLINE_S
+def test_a_program_that_never_sleeps_is_ended_and_leaves_nothing(temporary: Path) -> None:
+    with pytest.raises(uml.UmlError, match="the limit is 2 s"):
+        run(find_kernel(), ENDLESS, max_processor_s=2.0)
     assert left(temporary) == []
 
 
 def test_a_caller_that_is_killed_leaves_nothing(temporary: Path) -> None:
     child = os.fork()
     if child == 0:
-        uml.run(ENDLESS, deadline_s=DEADLINE_S)
+        run(find_kernel(), ENDLESS)
         os._exit(0)
-    deadline = time.monotonic() + DEADLINE_S
-    while len(left(temporary)) < 2:
-        assert time.monotonic() < deadline
+    until_s = time.monotonic() + WAIT_S
+    while not any(name.isdigit() for name in left(temporary)):
+        assert time.monotonic() < until_s
         time.sleep(0.05)
     os.kill(child, signal.SIGKILL)
     os.waitpid(child, 0)
     while left(temporary):
-        assert time.monotonic() < deadline
+        assert time.monotonic() < until_s
         time.sleep(0.05)
 
 
@@ -138,9 +143,9 @@ def test_it_has_queues_and_a_gateway_with_fq_codel_passes_its_check(tmp_path: Pa
         f"tc -batch - <<'end'\n{QUEUES}end",
         f"exec {sys.executable} {script} {file}",
     ]
-    ended = uml.run(
+    ended = run(
+        find_kernel(),
         ["sh", "-exc", "\n".join(commands)],
-        deadline_s=DEADLINE_S,
         environment={"PYTHONPATH": os.pathsep.join(path for path in sys.path if path)},
     )
     assert ended.status == 0, ended.stderr

@@ -211,7 +211,7 @@ def test_output_is_printed_while_it_grows_and_a_run_that_would_take_too_long_is_
     (tmp_path / virtual.PROGRESS).write_text("   11.000000")
     monitor.update(State(tmp_path, 22.0))
     assert output.getvalue() == b"one\n\xfftwo"
-    assert reports == [(1.0, 100.0), (11.0, 100.0)]
+    assert reports == [(0.0, 100.0), (1.0, 100.0), (11.0, 100.0)]
     (tmp_path / virtual.PROGRESS).write_text("   12.000000")
     # 29 s of processor time for 11 simulated seconds: 32 + 88 * 29 / 11 = 264.
     with pytest.raises(UserError, match=r"would take about 264 s .*, 2\.6 s per simulated second"):

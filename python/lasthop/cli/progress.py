@@ -94,6 +94,8 @@ def announcing(
 
     def hear(*values: P.args, **named: P.kwargs) -> None:
         nonlocal announcer, has_said
+        if announcer is None and part(*values, **named)[0] <= 0.0:
+            return
         announcer = announcer or Announcer(label)
         line = said(*values, **named)
         if line and not has_said:
@@ -116,8 +118,10 @@ def paced(
 
     def hear(*values: P.args, **named: P.kwargs) -> None:
         nonlocal pace
-        pace = pace or Pace()
-        rest = pace.judge(*part(*values, **named))
+        done, total = part(*values, **named)
+        if pace is None and done > 0.0:
+            pace = Pace()
+        rest = None if pace is None else pace.judge(done, total)
         if rest is not None:
             clock = str(timedelta(seconds=ceil(rest.left_s)))
             bar.update(bar.task_ids[0], left=f"at least {clock}" if rest.slows else clock)

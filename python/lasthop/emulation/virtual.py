@@ -182,10 +182,10 @@ class RunMonitor:
         for name, output in self.outputs.items():
             self.shown_bytes[name] += show(state.exchange / name, self.shown_bytes[name], output)
         now_s = read_progress(state.exchange / PROGRESS)
+        if self.progress is not None:
+            self.progress(now_s or 0.0, self.duration_s or now_s or 0.0)
         if now_s is None:
             return
-        if self.progress is not None:
-            self.progress(now_s, self.duration_s or now_s)
         if self.first is None:
             self.first = now_s, state.processor_s
         from_s, before_s = self.first

@@ -23,7 +23,7 @@ OTHERS = "run `lasthop kernel list` to see other kernels"
 NEEDED = ("HOSTFS", "OVERLAY_FS", "TMPFS", "DEVTMPFS", "NET_NS", "PID_NS", "TUN", "INET")
 """Options of the configuration that every emulation needs."""
 WANTED_MODULES = (
-    *("overlay", "veth", "ifb", "tun", "dummy", "bridge", "ipv6", "af_packet"),
+    *("overlay", "veth", "ifb", "tun", "dummy", "macvlan", "bridge", "ipv6", "af_packet"),
     *(f"sch_{name}" for name in ("htb", "tbf", "prio", "drr", "ingress", "netem")),
     *(f"sch_{name}" for name in ("cake", "fq_codel", "fq", "sfq", "codel", "pie", "red")),
     *(f"cls_{name}" for name in ("u32", "bpf", "flow", "matchall", "flower", "basic")),
