@@ -154,7 +154,7 @@ def emulated_in_simulated_time(kernel: Kernel, run: Run, length_s: float | None)
         seed=run.seed,
         files={RUN: pickle.dumps((run, length_s))},
         max_processor_s=MAX_PROCESSOR_S,
-        keep=keep,
+        collect=keep,
     )
     if not answers:
         raise UserError(f"{run.key}: Linux {kernel.version} gave no result: {ended.stderr}")
