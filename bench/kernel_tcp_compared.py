@@ -33,7 +33,7 @@ class Compared(Both):
     """Results of a point in simulated time; those of the kernel in the order of their seeds."""
 
     @classmethod
-    def of(cls, point: Point, engine: Seen, kernel: Sequence[Seen]) -> "Compared":
+    def of(cls, point: Point, engine: Seen | None, kernel: Sequence[Seen]) -> "Compared":
         """Return the comparison of a simulation with emulations whose seeds begin with 1."""
         return cls(point, AS_THEY_ARE, engine, kernel, [])
 
@@ -49,6 +49,12 @@ class Compared(Both):
             return super().difference(key)
         half = None if found.ci95 is None else found.ci95 / reference
         return Difference(found.mean / reference, half, QUANTITIES[key][3])
+
+    def how_far(self, key: str) -> str:
+        """Return how far the kernel is from the engine, in words."""
+        if self.difference(key) is None and self.counts_periods(key):
+            return "packet loss unknown: too few periods"
+        return super().how_far(key)
 
     @property
     def is_undecided(self) -> bool:

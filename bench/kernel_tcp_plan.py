@@ -10,13 +10,19 @@ All choices here were made before the first run:
   its runs cost less than those of Debian's 6.1.
 - Points of Reno and CUBIC that are undecided in goodput, packet loss or queue length after 5 seeds
   run with all 15 other seeds. There is no look in between, so no run stops at a convenient value.
+- A single flow of Reno can have a window whose period is longer than a third of a run. A run of a
+  minute then has fewer than three reductions, and no number of seeds decides its packet loss. Four
+  points, at which this is so in the simulations, also run for six minutes, with 5 seeds on the
+  first kernel. These runs replace those of a minute in the comparison with the engine.
+- Where the cause of a difference was found by a single changed setting, the point also runs with
+  this change, with 5 seeds on the first kernel.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from kernel_tcp import Run
-from kernel_tcp_points import AS_THEY_ARE, Point, grid
+from kernel_tcp_points import AS_THEY_ARE, VARIANTS, Point, Variant, grid
 
 UNEXPLAINED = (
     "newreno, 1 of 50 ms, drop-tail 1/4 BDP",
@@ -38,6 +44,26 @@ COMPLETING = (
 """Points that complete the twelve: a difference and a nearly undecided loss of real time, then what
 CUBIC lacks so far."""
 NAMED = (*UNEXPLAINED, *COMPLETING)
+SLOW = (
+    "newreno, 1 of 50 ms, drop-tail 4 BDP",
+    "newreno, 1 of 200 ms, drop-tail 1/4 BDP",
+    "newreno, 1 of 200 ms, CoDel",
+    "newreno, 1 of 200 ms, RED",
+)
+"""Points whose window has fewer than two periods in a run of a minute."""
+LONGER = 6
+"""Length of the long runs of these points, in runs of a minute. [-]"""
+LONG = f", {LONGER} minutes"
+"""End of the name of a point with long runs."""
+CAUSES = (
+    ("newreno, 1 of 10 ms, drop-tail 1/4 BDP", "plain"),
+    ("newreno, 1 of 50 ms, drop-tail 1/4 BDP", "plain"),
+    ("newreno, 1 of 50 ms, drop-tail 1 BDP", "plain"),
+    ("newreno, 12 of 200 ms, drop-tail 4 BDP", "long-rto"),
+    ("cubic, 1 of 10 ms, drop-tail 1/4 BDP", "each-sack"),
+    ("cubic, 1 of 10 ms, drop-tail 1/4 BDP", "plain"),
+)
+"""Points with a variant that shows the cause of a difference."""
 FEW, MANY = 5, 20
 """Seeds of each point, and of those that need more."""
 COMPARED = ("newreno", "cubic")
@@ -63,13 +89,48 @@ def stages(is_undecided: Callable[[Point], bool | None]) -> Iterator[tuple[str, 
     compared = [point for point in others if point.is_simulated]
     few, more = range(1, FEW + 1), range(FEW + 1, MANY + 1)
     yield "named points, first kernel, first seeds", runs_of(named, few, 0)
-    yield "other points of Reno and CUBIC", runs_of(compared, few, 0)
     yield "named points, second kernel, first seeds", runs_of(named, few, 1)
+    yield "single settings changed", changed(few)
+    yield "other points of Reno and CUBIC", runs_of(compared, few, 0)
     yield "named points, first kernel, other seeds", runs_of(named, more, 0)
-    undecided = [point for point in compared if is_undecided(point)]
+    yield "long runs", runs_of([long for each in grid() if (long := longer(each))], few, 0)
+    undecided = [point for point in compared if longer(point) is None and is_undecided(point)]
     yield "points that are undecided after the first seeds", runs_of(undecided, more, 0)
     yield "named points, second kernel, other seeds", runs_of(named, more, 1)
     yield "points of BBR", runs_of([each for each in others if not each.is_simulated], few, 0)
+
+
+def longer(point: Point) -> Point | None:
+    """Return the same point with long runs, or None if it needs none."""
+    if point.name not in SLOW:
+        return None
+    return replace(
+        point,
+        name=f"{point.name}{LONG}",
+        warmup_s=LONGER * point.warmup_s,
+        duration_s=LONGER * point.duration_s,
+    )
+
+
+def variants() -> Iterator[tuple[Point, Variant]]:
+    """Yield the points with a changed setting."""
+    points = {point.name: point for point in grid()}
+    for name, variant in CAUSES:
+        yield points[name], VARIANTS[variant]
+
+
+def changed(seeds: Sequence[int]) -> list[Planned]:
+    """Return the runs of points with a changed setting of the kernel."""
+    wanted = [(point, variant) for point, variant in variants() if variant.changes_kernel]
+    return [Planned(Run(*each, seed), 0) for seed in seeds for each in wanted]
+
+
+def simulations() -> Iterator[tuple[Point, Variant]]:
+    """Yield all that is simulated: points of the grid, long ones, and changed settings."""
+    for point in grid():
+        if point.is_simulated:
+            yield from ((each, AS_THEY_ARE) for each in (point, longer(point)) if each)
+    yield from ((point, variant) for point, variant in variants() if variant.settings)
 
 
 def runs_of(chosen: Iterable[Point], seeds: Sequence[int], kernel: int) -> list[Planned]:

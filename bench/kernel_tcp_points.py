@@ -278,6 +278,11 @@ class Variant:
     """Keys of the scenario, both ways; the kernel follows few of `tcp`."""
     quick_acks: bool = True
 
+    @property
+    def changes_kernel(self) -> bool:
+        """Whether Linux runs with other settings."""
+        return bool(self.sysctls or self.parameters or not self.quick_acks)
+
 
 def ipv4(**values: object) -> dict[str, str]:
     """Settings of TCP in a namespace."""
@@ -353,6 +358,13 @@ VARIANTS = {
             ipv4(tso_win_divisor=255),
             quick_acks=False,
         ),
+        Variant(
+            "plain",
+            "Linux without TSO deferral, quick ACKs and SACK compression",
+            ipv4(tso_win_divisor=255, comp_sack_nr=0),
+            quick_acks=False,
+        ),
+        Variant("long-rto", 'engine with `min_rto = "1 s"`', settings={"tcp.min_rto": '"1 s"'}),
         Variant(
             "wide",
             "receive window of 5000 instead of 2500 packets",

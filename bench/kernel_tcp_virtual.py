@@ -30,11 +30,20 @@ from statistics import fmean
 from typing import Any
 
 import kernel_tcp_inside
-from kernel_tcp import LISTS, Run, at_least_one, figures, named, pattern, seconds, simulated
+from kernel_tcp import (
+    LISTS,
+    Run,
+    at_least_one,
+    figures,
+    pattern,
+    seconds,
+    simulated,
+    simulated_key,
+)
 from kernel_tcp_compared import Compared, is_paired
 from kernel_tcp_inside import RUN, SEEN
-from kernel_tcp_plan import FEW, MANY, Planned, runs_of, stages
-from kernel_tcp_points import AS_THEY_ARE, Point, grid
+from kernel_tcp_plan import FEW, LONG, MANY, Planned, runs_of, simulations, stages
+from kernel_tcp_points import AS_THEY_ARE, Point, Variant
 from measure import require_release_build
 from runs import OUT, Runs, by_replication
 
@@ -45,10 +54,14 @@ from lasthop.uml import boot
 from lasthop.uml.kernel import PROGRAM, Kernel, find_kernel, read_kernel
 
 KEPT = OUT / "kernel-tcp-virtual.jsonl"
+CRATES = Path(__file__).parent.parent / "crates"
+NETWORK, OWN_TCP = ("engine/src", "emulator/src"), "engine/src/tcp/"
+"""Source of the network of an emulation, and the part of it that no emulation uses."""
 MAX_PROCESSOR_S = 1800.0
 """Processor time after which a run is ended. [s]"""
+MINUTE_S = 60.0
 COST_S = {0: 30.0, 1: 35.0}
-"""Processor time of a run by kernel, before any was measured. [s]"""
+"""Processor time of a run of a minute by kernel, before any was measured. [s]"""
 
 Seen = Mapping[str, Any]
 
@@ -60,13 +73,25 @@ class Fingerprints:
     kernel: str
     preload: str
     engine: str
+    """Hash of the engine, or of its network only."""
 
     @classmethod
     def of(cls, kernel: Kernel) -> "Fingerprints":
         """Return the fingerprints of runs on a kernel."""
         with kernel.program.open("rb") as program:
             content = hashlib.file_digest(program, "sha256").hexdigest()
-        return cls(content, hashlib.sha256(_core.UML_PRELOAD).hexdigest(), _core.ENGINE)
+        return cls(content, hashlib.sha256(_core.UML_PRELOAD).hexdigest(), network_hash())
+
+
+def network_hash() -> str:
+    """Return a hash of the engine without its TCP, which no emulation uses, and of the emulator."""
+    found = hashlib.sha256()
+    for part in NETWORK:
+        for file in sorted((CRATES / part).rglob("*.rs")):
+            name = file.relative_to(CRATES).as_posix()
+            if not name.startswith(OWN_TCP):
+                found.update(f"{name}\n{file.read_text()}\n".encode())
+    return found.hexdigest()
 
 
 class Store:
@@ -132,7 +157,12 @@ def emulated_in_simulated_time(kernel: Kernel, run: Run, length_s: float | None)
     if not answers:
         raise UserError(f"{run.key}: Linux {kernel.version} gave no result: {ended.stderr}")
     seen: dict[str, Any] = json.loads(answers[0])
-    return {**seen, "version": kernel.version, "cost_s": round(ended.processor_s, 2)}
+    return {
+        **seen,
+        "engine": _core.ENGINE,
+        "version": kernel.version,
+        "cost_s": round(ended.processor_s, 2),
+    }
 
 
 def seed_by_seed(point: Point, length_s: float | None) -> list[dict[str, float]]:
@@ -175,9 +205,9 @@ class Work:
         """Return the result of a run, or None."""
         return self.store.get(self.key(planned), self.fingerprints[planned.kernel])
 
-    def simulation(self, point: Point) -> Seen | None:
+    def simulation(self, point: Point, variant: Variant = AS_THEY_ARE) -> Seen | None:
         """Return what was simulated of a point, or None."""
-        return self.store.get(f"{named(point, AS_THEY_ARE)}, simulated", self.of_engine)
+        return self.store.get(simulated_key(point, variant), self.of_engine)
 
     def is_undecided(self, point: Point) -> bool | None:
         """Return whether a point is undecided after the first seeds; None before they have run."""
@@ -208,14 +238,16 @@ class Work:
         for (key, _), seen in self.store.seen.items():
             if "cost_s" in seen:
                 point = key.rpartition(", seed ")[0]
-                for alike in ((point, seen["version"]), (seen["version"],)):
-                    made.setdefault(alike, []).append(seen["cost_s"])
+                made.setdefault((point, seen["version"]), []).append(seen["cost_s"])
+                if LONG not in point:
+                    made.setdefault((seen["version"],), []).append(seen["cost_s"])
         means = {alike: fmean(costs) for alike, costs in made.items()}
         versions = [kernel.version for kernel in self.kernels]
         return [
             means.get(
                 (each.run.point.name, versions[each.kernel]),
-                means.get((versions[each.kernel],), COST_S[each.kernel]),
+                means.get((versions[each.kernel],), COST_S[each.kernel])
+                * (each.run.point.duration_s / MINUTE_S),
             )
             for each in some
         ]
@@ -233,14 +265,15 @@ class Work:
 
 def simulate_all(work: Work) -> None:
     """Simulate what the engine has, too."""
-    for point in grid():
-        wanted = work.only is None or work.only.search(point.name)
-        if point.is_simulated and wanted and work.simulation(point) is None:
-            seen = simulated(point, AS_THEY_ARE, work.length_s)
+    for point, variant in simulations():
+        key = simulated_key(point, variant)
+        wanted = work.only is None or work.only.search(key)
+        if wanted and work.simulation(point, variant) is None:
+            seen = simulated(point, variant, work.length_s)
             if is_paired(point):
                 seen["by_seed"] = seed_by_seed(point, work.length_s)
-            work.store.add(f"{named(point, AS_THEY_ARE)}, simulated", work.of_engine, seen)
-            print(f"{point.name}, simulated", flush=True)
+            work.store.add(key, work.of_engine, seen)
+            print(key, flush=True)
 
 
 def emulate_all(work: Work, jobs: int) -> None:

@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 from equivalence import Agreement
 from kernel_tcp_compared import Compared
-from kernel_tcp_plan import FEW, MANY, NAMED, stages
-from kernel_tcp_points import Point, grid
+from kernel_tcp_plan import FEW, MANY, NAMED, longer, stages
+from kernel_tcp_points import AS_THEY_ARE, Point, grid
 from kernel_tcp_virtual import Fingerprints, Store, Work
 
 from lasthop.errors import UserError
@@ -43,7 +43,13 @@ def test_the_plan_has_the_named_points_on_both_kernels_and_the_others_on_one() -
     all_runs = [each for _, some in stages(lambda _: False) for each in some]
     seeds: dict[tuple[str, int], list[int]] = {}
     for each in all_runs:
+        if each.run.variant != AS_THEY_ARE:
+            assert each.kernel == 0
+            continue
         seeds.setdefault((each.run.point.name, each.kernel), []).append(each.run.seed)
+    longs = [long for each in grid() if (long := longer(each))]
+    assert len(longs) == 4
+    assert all(seeds.pop((long.name, 0)) == list(range(1, FEW + 1)) for long in longs)
     for point in grid():
         count = MANY if point.name in NAMED else FEW
         assert seeds[point.name, 0] == list(range(1, count + 1)), point.name
@@ -67,8 +73,8 @@ def test_made_runs_are_not_made_again_unless_kernel_or_engine_change(tmp_path: P
     work = make_work(tmp_path, Store(path))
     assert work.todo() == before[1:]
     assert work.cost().startswith("1 runs made, 0.01 CPU hours")
-    # the same point and kernel, 36 s as measured; all others on the second kernel as assumed
-    assert set(work.costs_s(before)) == {36.0, 35.0}
+    # 36 s as measured on the first kernel, six times for long runs; as assumed on the second
+    assert set(work.costs_s(before)) == {36.0, 6 * 36.0, 35.0}
     work = make_work(tmp_path, Store(path))
     (tmp_path / "6.12").write_text("another program")
     assert work.todo() == before

@@ -1,0 +1,293 @@
+"""Tables of `kernel_tcp_virtual.py` in docs/reference/kernel-tcp-measured.md, from kept results."""
+
+import gzip
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from functools import cached_property
+from itertools import takewhile
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from equivalence import Agreement, Difference
+from kernel_tcp import named
+from kernel_tcp_compared import JUDGED, Compared
+from kernel_tcp_page import PAGE, QUANTITIES, counted_as, shown
+from kernel_tcp_plan import COMPARED, LONG, MANY, NAMED, longer, simulations, variants
+from kernel_tcp_points import AS_THEY_ARE, LAWS, Point, Variant, grid
+from kernel_tcp_rules import rule_of
+from pages import rewrite, table
+
+from lasthop.errors import UserError
+
+if TYPE_CHECKING:
+    from kernel_tcp_virtual import Work
+
+KEPT = PAGE.with_name("kernel-tcp-virtual.json.gz")
+"""Compressed results: figures of each run by point, kernel and seed, and all fingerprints."""
+COUNTED = "Simulated time: how many points agree"
+DIFFERENT = "Simulated time: points that are not equal"
+CHANGED = "Simulated time: single settings changed"
+KERNELS = "Simulated time: two kernels"
+OF_BBR = "Simulated time: BBR"
+"""Sections of the page."""
+DIGITS = 6
+"""Significant digits of kept figures."""
+
+Seen = Mapping[str, Any]
+
+
+def keep(work: "Work", path: Path = KEPT) -> None:
+    """Write the results of the plan that there are, without windows and counters."""
+    kernels: dict[str, Any] = {}
+    for _, some in work.plan():
+        for planned in some:
+            seen = work.result(planned)
+            if seen is None:
+                continue
+            kernel = kernels.setdefault(
+                seen["version"],
+                {"fingerprints": seen["fingerprints"], "cost_s": 0.0, "points": {}},
+            )
+            kernel["cost_s"] += seen["cost_s"]
+            one = {"figures": seen["figures"], "by_period": seen["by_period"]}
+            name = named(planned.run.point, planned.run.variant)
+            point = kernel["points"].setdefault(name, {})
+            point[str(planned.run.seed)] = one
+    engine = {
+        named(point, variant): {
+            key: seen[key] for key in ("runs", "by_period", "by_seed") if key in seen
+        }
+        for point, variant in simulations()
+        if (seen := work.simulation(point, variant)) is not None
+    }
+    if not kernels:
+        raise UserError(f"{work.store.runs.path}: no run in simulated time has been made")
+    results = {"engine": engine, "kernels": kernels}
+    text = json.dumps(rounded(results), separators=(",", ":"), sort_keys=True)
+    path.write_bytes(gzip.compress(text.encode(), mtime=0))
+    print(f"{path}: {path.stat().st_size / 1e3:.0f} kB")
+
+
+def rounded(value: Any) -> Any:
+    """Return the same with numbers of `DIGITS` significant digits."""
+    match value:
+        case float():
+            return float(f"{value:.{DIGITS}g}")
+        case dict():
+            return {key: rounded(each) for key, each in value.items()}
+        case list():
+            return [rounded(each) for each in value]
+    return value
+
+
+class Results:
+    """Kept results.
+
+    Parameters
+    ----------
+    tree : mapping
+        Content of the file.
+    """
+
+    def __init__(self, tree: Mapping[str, Any]) -> None:
+        self.engine: Mapping[str, Seen] = tree["engine"]
+        self.kernels: Mapping[str, Any] = tree["kernels"]
+
+    @classmethod
+    def read(cls, path: Path = KEPT) -> "Results":
+        """Read the file."""
+        if not path.exists():
+            raise UserError(f"{path}: no results: write them with --keep")
+        return cls(json.loads(gzip.decompress(path.read_bytes())))
+
+    @cached_property
+    def versions(self) -> list[str]:
+        """Kernels, the one with most points first."""
+        return sorted(self.kernels, key=lambda each: -len(self.kernels[each]["points"]))
+
+    def of(self, point: Point, version: str, variant: Variant = AS_THEY_ARE) -> Compared:
+        """Return the comparison of a point with a kernel; runs whose seeds follow from 1.
+
+        A variant that changes only the engine or only the kernel leaves the other as it is.
+        """
+        ours = named(point, variant if variant.settings else AS_THEY_ARE)
+        theirs = named(point, variant if variant.changes_kernel else AS_THEY_ARE)
+        seen = self.kernels[version]["points"].get(theirs, {})
+        known = list(takewhile(bool, (seen.get(str(seed)) for seed in range(1, MANY + 1))))
+        return Compared.of(point, self.engine.get(ours), known)
+
+    def best(self, point: Point, version: str) -> Compared:
+        """Return the comparison by long runs if there are some, else as `of` does."""
+        long = longer(point)
+        compared = None if long is None else self.of(long, version)
+        return compared if compared is not None and compared.kernel else self.of(point, version)
+
+
+def write() -> None:
+    """Write the tables of the page."""
+    results = Results.read()
+    tables = {
+        COUNTED: counted(results),
+        DIFFERENT: not_equal(results),
+        CHANGED: with_changes(results),
+        KERNELS: two_kernels(results),
+        OF_BBR: bbr(results),
+    }
+    rewrite(PAGE, tables)
+    print(PAGE)
+
+
+def measured(results: Results, law: str, version: str) -> list[Compared]:
+    """Return the points of a congestion control that have run on a kernel."""
+    mine = [point for point in grid() if point.name.startswith(f"{law}, ")]
+    return [one for point in mine if len((one := results.best(point, version)).kernel) > 1]
+
+
+def counted(results: Results) -> Iterator[str]:
+    """Return the number of points that are equal, different and undecided."""
+    titles = [QUANTITIES[key][0].split(" [")[0] for key in JUDGED]
+
+    def rows() -> Iterator[Sequence[str]]:
+        for version in results.versions:
+            for law in COMPARED:
+                some = measured(results, law, version)
+                if some:
+                    counts = [counted_as(some, key) for key in JUDGED]
+                    undecided = sum(each.is_undecided for each in some)
+                    yield [short(version), LAWS[law], str(len(some)), *counts, str(undecided)]
+
+    return table(
+        [
+            "Linux",
+            "congestion control",
+            "points of the grid",
+            *(f"{each}: points equal / different / undecided" for each in titles),
+            "points with an undecided quantity",
+        ],
+        rows(),
+    )
+
+
+def not_equal(results: Results) -> Iterator[str]:
+    """Return the points at which a quantity is different or undecided, with the rule."""
+    first = results.versions[0]
+    titles = [QUANTITIES[key][0] for key in JUDGED]
+
+    def rows() -> Iterator[Sequence[str]]:
+        for law in COMPARED:
+            for one in measured(results, law, first):
+                if any(one.agreement(key) is not Agreement.EQUAL for key in JUDGED):
+                    values = cells(one)
+                    rule = rule_of(one.point.name) if one.is_apart else ""
+                    differences = ", ".join(one.parts())
+                    runs = str(len(one.kernel))
+                    if one.point.name.endswith(LONG):
+                        runs += f" of {one.point.duration_s / 60:.0f} minutes"
+                    yield [one.point.title, runs, *values, differences, rule]
+
+    return table(
+        [
+            "point of the grid",
+            "runs",
+            *(f"{each}: {side}" for each in titles for side in ("engine", "Linux")),
+            "difference of Linux from the engine, if not equal",
+            "rule that explains a difference",
+        ],
+        rows(),
+    )
+
+
+def cells(one: Compared) -> list[str]:
+    """Return every quantity of the engine and of the kernel."""
+    return [
+        shown(estimate, key)
+        for key in JUDGED
+        for estimate in (one.of_engine(key), one.of_kernel(key))
+    ]
+
+
+def with_changes(results: Results) -> Iterator[str]:
+    """Return the points with a changed setting, each after the point as it is."""
+    first = results.versions[0]
+
+    def rows() -> Iterator[Sequence[str]]:
+        last = ""
+        for point, variant in variants():
+            for each in (AS_THEY_ARE, variant)[last == point.name :]:
+                one = results.of(point, first, each)
+                if len(one.kernel) > 1:
+                    differences = ", ".join(one.parts())
+                    yield [point.title, each.words, *cells(one), differences]
+            last = point.name
+
+    return table(
+        [
+            "point of the grid",
+            "change",
+            *(f"{QUANTITIES[key][0]}: {side}" for key in JUDGED for side in ("engine", "Linux")),
+            "difference of Linux from the engine, if not equal",
+        ],
+        rows(),
+    )
+
+
+def two_kernels(results: Results) -> Iterator[str]:
+    """Return the named points on both kernels."""
+    titles = [QUANTITIES[key][0] for key in JUDGED]
+    if len(results.versions) < 2:
+        return table([], [])
+    first, second = results.versions[:2]
+
+    def rows() -> Iterator[Sequence[str]]:
+        for point in grid():
+            new, old = results.of(point, first), results.of(point, second)
+            if point.name in NAMED and len(new.kernel) > 1 and len(old.kernel) > 1:
+                values = [
+                    shown(estimate, key)
+                    for key in JUDGED
+                    for estimate in (new.of_engine(key), old.of_kernel(key), new.of_kernel(key))
+                ]
+                runs = f"{len(old.kernel)}, {len(new.kernel)}"
+                yield [point.title, runs, *values, ", ".join(between(old, new))]
+
+    names = ("engine", short(second), short(first))
+    return table(
+        [
+            "point of the grid",
+            f"runs: {short(second)}, {short(first)}",
+            *(f"{each}: {side}" for each in titles for side in names),
+            f"difference of {short(first)} from {short(second)}, if not equal",
+        ],
+        rows(),
+    )
+
+
+def between(old: Compared, new: Compared) -> Iterator[str]:
+    """Return in what two kernels are not equal, in words."""
+    for key in JUDGED:
+        title, _, _, band = QUANTITIES[key]
+        estimates = old.of_kernel(key), new.of_kernel(key)
+        if estimates[0] is None or estimates[1] is None:
+            yield f"{title.split(' [')[0]} unknown"
+            continue
+        found = Difference.of(estimates[0], estimates[1], band)
+        if found.agreement is not Agreement.EQUAL:
+            yield f"{title.split(' [')[0]} {found.words}"
+
+
+def bbr(results: Results) -> Iterator[str]:
+    """Return the kernel's values of the points of BBR."""
+    first = results.versions[0]
+
+    def rows() -> Iterator[Sequence[str]]:
+        for one in measured(results, "bbr", first):
+            values = [shown(one.of_kernel(key), key) for key in QUANTITIES]
+            yield [*one.point.row, *values]
+
+    titles = [words for words, *_ in QUANTITIES.values()]
+    return table(["flows", "RTT [ms]", "queue", *titles], rows())
+
+
+def short(version: str) -> str:
+    """Return a kernel's version as the page names it."""
+    return f"Linux {'.'.join(version.split('-')[0].split('.')[:2])}"
