@@ -317,6 +317,7 @@ def arguments() -> argparse.ArgumentParser:
     parser.add_argument("--only", type=pattern, metavar="PATTERN", help="runs whose names match")
     parser.add_argument("--jobs", type=at_least_one, default=1, help="runs in parallel")
     parser.add_argument("--seconds", type=seconds, help="shorter runs, in another file")
+    parser.add_argument("--engine", action="store_true", help="simulate only")
     parser.add_argument("--status", action="store_true", help="print what has been run")
     parser.add_argument("--keep", action="store_true", help="write the compressed results")
     parser.add_argument("--page", action="store_true", help="write the section of the page")
@@ -356,7 +357,8 @@ def follow(options: argparse.Namespace) -> None:
         work = Work(kernels, store, options.seconds, options.only)
         print(work.cost(), flush=True)
         simulate_all(work)
-        emulate_all(work, options.jobs)
+        if not options.engine:
+            emulate_all(work, options.jobs)
 
 
 if __name__ == "__main__":
