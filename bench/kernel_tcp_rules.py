@@ -4,9 +4,7 @@ from collections.abc import Mapping
 
 from kernel_tcp_plan import LONG
 
-BURSTS = (
-    "quick ACKs, TSO deferral and SACK compression of Linux, and the ACK that ends fast recovery"
-)
+BURSTS = "quick ACKs, TSO deferral and SACK compression of Linux"
 FIRST_RTO = "minimum RTO: timeouts of the engine in the first seconds"
 TICK = "SACK compression of Linux, and the tick of the clock that its CUBIC reads"
 RULES: Mapping[str, str] = {
