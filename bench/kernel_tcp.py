@@ -111,10 +111,16 @@ def figures(lists: Lists) -> Figures:
     }
 
 
-def simulated(point: Point, variant: Variant, seconds: float | None) -> dict[str, Any]:
+def simulated(
+    point: Point,
+    variant: Variant,
+    seconds: float | None,
+    replications: int = REPLICATIONS,
+    periodic: int = PERIODIC,
+) -> dict[str, Any]:
     """By the engine: each replication, and windows of the first."""
     settings = {**variant.settings, "record.series_interval": f"{SAMPLED_S} s"}
-    result = lh.simulate(point.timed(seconds), settings=settings, replications=REPLICATIONS)
+    result = lh.simulate(point.timed(seconds), settings=settings, replications=replications)
     runs = by_replication(result, LISTS)
     seen = {
         "runs": [figures(each) for each in runs],
@@ -124,12 +130,12 @@ def simulated(point: Point, variant: Variant, seconds: float | None) -> dict[str
     if len(runs[0]["flows"]) > 1:
         return seen
     by_period = []
-    for seed in range(1, PERIODIC + 1):
+    for seed in range(1, periodic + 1):
         one = lh.simulate(point.timed(seconds), settings=settings, replications=1, seed=seed)
         found = figures(by_replication(one, LISTS)[0])
         by_period.append(loss_of_periods(windows_of(one), found, one.scenario.typed))
     known = [each for each in by_period if each is not None]
-    return {**seen, "by_period": known if len(known) == PERIODIC else []}
+    return {**seen, "by_period": known if len(known) == periodic else []}
 
 
 def windows_of(result: lh.Result) -> dict[str, Any]:

@@ -28,6 +28,20 @@ def is_paired(point: Point) -> bool:
     return "loss" in point.tree["link"]["bottleneck"]
 
 
+def needs_more(point: Point, engine: Seen) -> bool:
+    """Return whether an interval of simulations is wider than half the band in which means are
+    equal; simulations that are compared seed by seed need no more.
+    """
+    if is_paired(point):
+        return False
+    for key in JUDGED:
+        by_period = engine["by_period"] if key == "loss" and engine.get("by_period") else None
+        found = Estimate.of(by_period or [run[key] for run in engine["runs"]])
+        if found.ci95 is not None and found.ci95 > QUANTITIES[key][3] / 2 * abs(found.mean):
+            return True
+    return False
+
+
 @dataclass(frozen=True)
 class Compared(Both):
     """Results of a point in simulated time; those of the kernel in the order of their seeds."""

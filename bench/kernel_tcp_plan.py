@@ -14,6 +14,7 @@ All choices here were made before the first run:
   minute then has fewer than three reductions, and no number of seeds decides its packet loss. Four
   points, at which this is so in the simulations, also run for six minutes, with 5 seeds on the
   first kernel. These runs replace those of a minute in the comparison with the engine.
+- Simulations have 20 replications, or 100 if an interval with 20 is wider than half a band.
 - Where the cause of a difference was found by a single changed setting, the point also runs with
   this change, with 5 seeds on the first kernel.
 """

@@ -40,7 +40,7 @@ from kernel_tcp import (
     simulated,
     simulated_key,
 )
-from kernel_tcp_compared import Compared, is_paired
+from kernel_tcp_compared import Compared, is_paired, needs_more
 from kernel_tcp_inside import RUN, SEEN
 from kernel_tcp_plan import FEW, LONG, MANY, Planned, runs_of, simulations, stages
 from kernel_tcp_points import AS_THEY_ARE, Point, Variant
@@ -57,6 +57,8 @@ KEPT = OUT / "kernel-tcp-virtual.jsonl"
 CRATES = Path(__file__).parent.parent / "crates"
 NETWORK, OWN_TCP = ("engine/src", "emulator/src"), "engine/src/tcp/"
 """Source of the network of an emulation, and the part of it that no emulation uses."""
+MORE = 100
+"""Replications of simulations whose results vary too much to be decided with 20."""
 MAX_PROCESSOR_S = 1800.0
 """Processor time after which a run is ended. [s]"""
 MINUTE_S = 60.0
@@ -268,12 +270,19 @@ def simulate_all(work: Work) -> None:
     for point, variant in simulations():
         key = simulated_key(point, variant)
         wanted = work.only is None or work.only.search(key)
-        if wanted and work.simulation(point, variant) is None:
+        if not wanted:
+            continue
+        if work.simulation(point, variant) is None:
             seen = simulated(point, variant, work.length_s)
             if is_paired(point):
                 seen["by_seed"] = seed_by_seed(point, work.length_s)
             work.store.add(key, work.of_engine, seen)
             print(key, flush=True)
+        known = work.simulation(point, variant)
+        if known is not None and len(known["runs"]) < MORE and needs_more(point, known):
+            seen = simulated(point, variant, work.length_s, MORE, MORE)
+            work.store.add(key, work.of_engine, seen)
+            print(f"{key}, {MORE} replications", flush=True)
 
 
 def emulate_all(work: Work, jobs: int) -> None:

@@ -102,8 +102,12 @@ class Results:
 
     @cached_property
     def versions(self) -> list[str]:
-        """Kernels, the one with most points first."""
-        return sorted(self.kernels, key=lambda each: -len(self.kernels[each]["points"]))
+        """Kernels, the one with most points first; of those with as many, the newest."""
+
+        def order(version: str) -> tuple[int, list[int]]:
+            return len(self.kernels[version]["points"]), numbers(version)
+
+        return sorted(self.kernels, key=order, reverse=True)
 
     def of(self, point: Point, version: str, variant: Variant = AS_THEY_ARE) -> Compared:
         """Return the comparison of a point with a kernel; runs whose seeds follow from 1.
@@ -288,6 +292,11 @@ def bbr(results: Results) -> Iterator[str]:
     return table(["flows", "RTT [ms]", "queue", *titles], rows())
 
 
+def numbers(version: str) -> list[int]:
+    """Return the numbers of a kernel's version."""
+    return [int(each) for each in version.split("-")[0].split(".")]
+
+
 def short(version: str) -> str:
     """Return a kernel's version as the page names it."""
-    return f"Linux {'.'.join(version.split('-')[0].split('.')[:2])}"
+    return f"Linux {'.'.join(map(str, numbers(version)[:2]))}"

@@ -5,10 +5,11 @@ from pathlib import Path
 
 import pytest
 from equivalence import Agreement
-from kernel_tcp_compared import Compared
+from kernel_tcp_compared import Compared, needs_more
 from kernel_tcp_plan import FEW, MANY, NAMED, longer, stages
 from kernel_tcp_points import AS_THEY_ARE, Point, grid
 from kernel_tcp_virtual import Fingerprints, Store, Work
+from kernel_tcp_virtual_page import Results, counted, keep, not_equal, two_kernels
 
 from lasthop.errors import UserError
 from lasthop.uml.kernel import Kernel
@@ -111,3 +112,33 @@ def test_points_with_losses_of_the_link_are_compared_seed_by_seed() -> None:
     other = Compared.of(point_named("newreno, 12 of 50 ms, drop-tail 1 BDP"), engine, kernel)
     assert other.agreement("goodput_bps") is Agreement.UNDECIDED
     assert other.is_undecided
+
+
+@pytest.mark.parametrize(("loss", "expected"), [(0.0104, False), (0.012, True)])
+def test_simulations_that_vary_much_are_replicated_more(loss: float, expected: bool) -> None:
+    engine = {"runs": [figures(1e7), figures(1e7, loss), figures(1e7)], "by_period": []}
+    # half widths of 5.7 and 26.7 % of the mean; half of the band is 7.5 %
+    assert needs_more(point_named("newreno, 12 of 50 ms, drop-tail 1 BDP"), engine) is expected
+    assert not needs_more(point_named("newreno, 12 of 50 ms, 1 BDP, 1 % lost"), engine)
+
+
+def test_kept_results_give_the_tables_without_the_runs(tmp_path: Path) -> None:
+    path = tmp_path / "kept.json.gz"
+    with Store.opened(tmp_path / "runs.jsonl") as store:
+        work = make_work(tmp_path, store)
+        for each in work.todo():
+            if each.run.point.name != ONE or each.run.seed > 2:
+                continue
+            seen = {"figures": figures(1e7), "by_period": None, "cost_s": 36.0, "version": "6.12"}
+            if each.kernel == 1:
+                seen |= {"figures": figures(0.5e7), "version": "6.1"}
+            store.add(work.key(each), work.fingerprints[each.kernel], seen)
+        simulated = {"runs": [figures(1.01e7)] * 3, "by_period": []}
+        store.add(f"{ONE}, simulated", work.of_engine, simulated)
+        keep(work, path)
+    results = Results.read(path)
+    _, _, _, row, *_ = counted(results)
+    assert row.startswith("| Linux 6.12 | Reno | 1 | 1 / 0 / 0 | 1 / 0 / 0 | 1 / 0 / 0 | 0 |")
+    *_, row = two_kernels(results)
+    assert row.endswith("goodput +100% |")
+    assert all("| None |" not in each for each in not_equal(results))
