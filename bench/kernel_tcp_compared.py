@@ -12,7 +12,7 @@ from statistics import fmean
 from typing import Any
 
 from equivalence import Agreement, Difference
-from kernel_tcp_page import QUANTITIES, Both
+from kernel_tcp_page import QUANTITIES, Both, estimate
 from kernel_tcp_points import AS_THEY_ARE, Point
 
 from lasthop.estimates import Estimate
@@ -36,8 +36,12 @@ def needs_more(point: Point, engine: Seen) -> bool:
         return False
     for key in JUDGED:
         by_period = engine["by_period"] if key == "loss" and engine.get("by_period") else None
-        found = Estimate.of(by_period or [run[key] for run in engine["runs"]])
-        if found.ci95 is not None and found.ci95 > QUANTITIES[key][3] / 2 * abs(found.mean):
+        found = estimate(by_period or [run[key] for run in engine["runs"]])
+        if (
+            found is not None
+            and found.ci95 is not None
+            and found.ci95 > QUANTITIES[key][3] / 2 * abs(found.mean)
+        ):
             return True
     return False
 

@@ -120,6 +120,8 @@ def test_simulations_that_vary_much_are_replicated_more(loss: float, expected: b
     # half widths of 5.7 and 26.7 % of the mean; half of the band is 7.5 %
     assert needs_more(point_named("newreno, 12 of 50 ms, drop-tail 1 BDP"), engine) is expected
     assert not needs_more(point_named("newreno, 12 of 50 ms, 1 BDP, 1 % lost"), engine)
+    unknown = {**engine, "by_period": [float("nan")] * 5}
+    assert not needs_more(point_named("newreno, 1 of 200 ms, CoDel"), unknown)
 
 
 def test_kept_results_give_the_tables_without_the_runs(tmp_path: Path) -> None:
