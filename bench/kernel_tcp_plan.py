@@ -1,6 +1,7 @@
 """Plan of `kernel_tcp_virtual.py`: which points run, with which seeds, on which kernels.
 
-All choices here were made before the first run:
+The choices of the first three items were made before the first run. The other three were added
+after the first runs. Long runs and replications depend only on the simulations:
 
 - Twelve named points run with 20 seeds on two kernels. Six of them are points at which runs in real
   time differed, and no rule explained the difference. The other six complete the grid, so that

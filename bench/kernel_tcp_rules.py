@@ -4,17 +4,11 @@ from collections.abc import Mapping
 
 from kernel_tcp_plan import LONG
 
-LAST_ACK = "segments of the ACK that ends fast recovery count toward the growth of Linux's window"
-BURSTS = (
-    "quick ACKs, TSO deferral and SACK compression of Linux, and the ACK that ends fast recovery"
-)
+BURSTS = "quick ACKs, TSO deferral and SACK compression of Linux"
 FIRST_RTO = "minimum RTO: timeouts of the engine in the first seconds"
 TICK = "SACK compression of Linux, and the tick of the clock that its CUBIC reads"
 RULES: Mapping[str, str] = {
     "newreno, 1 of 10 ms, drop-tail 1/4 BDP": BURSTS,
-    "newreno, 1 of 50 ms, drop-tail 1/4 BDP": LAST_ACK,
-    "newreno, 1 of 50 ms, drop-tail 1 BDP": LAST_ACK,
-    "newreno, 1 of 50 ms, drop-tail 4 BDP": LAST_ACK,
     "newreno, 12 of 200 ms, drop-tail 4 BDP": FIRST_RTO,
     "cubic, 1 of 10 ms, drop-tail 1/4 BDP": TICK,
 }

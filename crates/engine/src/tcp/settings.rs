@@ -39,7 +39,7 @@ table! {
         within prague: PragueSettings = inner().depends("the values of Linux");
         /// If true, the first slow start ends when the round-trip time rises, before a loss occurs (HyStart++).
         hystart: bool = flag().default(false);
-        /// If true, the window grows by the number of newly acknowledged segments, not by the number of ACKs. The rule is that of RFC 3465 without its limit, as in Linux.
+        /// If true, the window grows by the number of newly acknowledged segments, not by the number of ACKs. The rule is that of RFC 3465 without its limit, as in Linux. With `rack`, the ACK that ends fast recovery counts, too.
         byte_counting: bool = flag().default(false);
         /// If true, connections use explicit congestion notification (RFC 3168). Queues that can mark packets then mark the packets of these connections in place of dropping them.
         ecn: bool = flag().depends("false; true with congestion \"dctcp\" and \"prague\", which need ECN"), by ecn;

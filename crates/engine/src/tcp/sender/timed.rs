@@ -42,6 +42,9 @@ pub(super) struct Timed {
     reduction: Option<Reduction>,
     undoes: bool,
     undo: Option<Undo>,
+    /// Whether the ACK that ends fast recovery counts for the growth of the window, as in Linux, where the state is
+    /// open again when `tcp_cong_control` looks at it.
+    counts_last: bool,
     /// When the retransmission timer expires.
     rto: Time,
 }
@@ -85,6 +88,7 @@ impl Timed {
             reduction: None,
             undoes: settings.undo,
             undo: None,
+            counts_last: settings.byte_counting,
             rto: Time::NEVER,
         }
     }
@@ -171,7 +175,7 @@ impl Sender {
                 timed.rto = now + self.rtt.rto();
             }
         }
-        let recovered = self.recovery.is_fast();
+        let recovers = self.recovery.is_fast() && !timed.counts_last;
         let undone = acked > 0 && self.undoes_by(&ack, timed);
         let news = News {
             acked,
@@ -179,7 +183,7 @@ impl Sender {
             update,
         };
         self.judge_by_time(now, news, timed);
-        let reduced = repaired || recovered || undone || self.recovery.is_fast();
+        let reduced = repaired || recovers || undone || self.recovery.is_fast();
         if acked > 0 && !reduced && !ack.ece.is_set() {
             self.grow(now, acked, update.delivered);
         }

@@ -337,6 +337,27 @@ fn what_was_sacked_does_not_count_again() {
     );
 }
 
+/// The ACK that ends fast recovery counts by segments: of the eleven that the last ACK acknowledges, three had been
+/// SACKed; eight are more than the window of five.
+#[test]
+fn the_ack_that_ends_recovery_counts_by_segments() {
+    let counting = TcpSettings {
+        byte_counting: true,
+        ..from_ten()
+    };
+    check(
+        &counting,
+        "
+        0 open        |0 1 2 3 4 5 6 7 8 9 |10.000 | 10 | T 1000     # 1 gets lost
+        100 ack 1     |10 11               |11.000 | 11 | P 300
+        101 ack 1 2-4 |1'                  | 5.500 |  8 | T 392.854
+        200 ack 12    |12 13 14 15 16 17   | 6.500 |  6 | P 400.041  # one for five; three are left over
+        300 ack 14    |18 19               | 6.500 |  6 | P 500.039  # five of six
+        301 ack 15    |20 21               | 7.500 |  7 | P 501.037  # six
+        ",
+    );
+}
+
 /// As [`super::super::selective`] has it with counting: one leaves for each that arrives.
 #[test]
 fn a_burst_of_losses_with_rate_reduction() {
