@@ -226,6 +226,6 @@ def test_the_command_line_has_the_same_defaults() -> None:
 
 def test_a_limit_of_processor_time_needs_simulated_time(tmp_path: Path) -> None:
     file = tmp_path / "cell.toml"
-    file.write_text('cell = { phy = "802.11g" }\nstation.a = { download = 1 }\n')
+    file.write_text('duration = "5 s"\ncell = { phy = "802.11g" }\nstation.a = { download = 1 }\n')
     with pytest.raises(UserError, match="`--max-time` limits runs in simulated time"):
         command_line.emulate(str(file), max_time=5.0)
