@@ -36,7 +36,7 @@ STREAMS = 3
 LONGEST_S = 120.0
 """A command that takes longer is killed. [s]"""
 USED = (
-    *(f"lasthop.emulation.{name}" for name in ("capture", "limits", "link", "repeat")),
+    *(f"lasthop.emulation.{name}" for name in ("capture", "limits", "link", "replicate")),
     *("lasthop.cli.following", "lasthop.plot.about", "lasthop.relay.settings"),
     "lasthop.congestion.loading",
 )

@@ -161,7 +161,7 @@ def run_file(item: pytest.Item) -> Reports:
             memory_mb=MEMORY_MB,
             max_processor_s=SLOW_CPU_S if is_slow else QUICK_CPU_S,
             watch=watch,
-            keep=read,
+            collect=read,
         )
         error, cpu_s = f"not run inside\n{done.stdout}\n{done.stderr}", done.processor_s
     except UserError as failure:

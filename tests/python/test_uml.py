@@ -9,7 +9,8 @@ from pathlib import Path
 import pytest
 
 import lasthop as lh
-from lasthop.emulation import replicate, virtual
+from lasthop.cli import emulate as command_line
+from lasthop.emulation import limits, replicate, virtual
 from lasthop.emulation.emulate import Emulation
 from lasthop.emulation.programs import Program
 from lasthop.emulation.request import Request
@@ -216,3 +217,15 @@ def test_output_is_printed_while_it_grows_and_a_run_that_would_take_too_long_is_
     # 29 s of processor time for 11 simulated seconds: 32 + 88 * 29 / 11 = 264.
     with pytest.raises(UserError, match=r"would take about 264 s .*, 2\.6 s per simulated second"):
         monitor.update(State(tmp_path, 32.0))
+
+
+def test_the_command_line_has_the_same_defaults() -> None:
+    assert command_line.LONGEST_S == limits.LONGEST_S
+    assert command_line.MAX_PROCESSOR_S == boot.MAX_PROCESSOR_S
+
+
+def test_a_limit_of_processor_time_needs_simulated_time(tmp_path: Path) -> None:
+    file = tmp_path / "cell.toml"
+    file.write_text('duration = "5 s"\ncell = { phy = "802.11g" }\nstation.a = { download = 1 }\n')
+    with pytest.raises(UserError, match="`--max-time` limits runs in simulated time"):
+        command_line.emulate(str(file), max_time=5.0)

@@ -226,6 +226,8 @@ def emulate(
         writable_file(pcapng, "--pcapng", file)
     if virtual and shell is not None:
         raise UserError("`--shell` and `--virtual` cannot be combined: a shell needs real time")
+    if not virtual and max_time != MAX_PROCESSOR_S:
+        raise UserError("`--max-time` limits runs in simulated time", "add --virtual")
     more = (
         ("virtual", "yes" if virtual else None),
         ("link", link),
@@ -342,11 +344,8 @@ def joined(args: Sequence[str]) -> list[str]:
         arg = rest.pop(0)
         done.append(arg)
         lacking = {TRACE: rest[:2], WITH: rest[:1]}.get(arg, [])
-        if "--" in lacking:
-            return [
-                *done,
-                *rest[: rest.index("--")],
-            ]  # Values are missing, which is reported as an error.
+        if "--" in lacking:  # Values are missing, which is reported as an error.
+            return [*done, *rest[: rest.index("--")]]
         if arg == WITH and rest[1:2] not in ([], ["--"]) and "=" not in rest[0]:
             done.append(f"{rest.pop(0)}={rest.pop(0)}")
     options = [arg.partition("=")[0] for arg in done]
