@@ -1,10 +1,9 @@
-//! The network on the wall clock: reads what nodes send, writes what reaches them, sleeps in between.
+//! The network by the clock of the system: reads what nodes send, writes what reaches them, sleeps in between.
 
 use std::fs::File;
 use std::io::{self, IoSlice};
 use std::iter::from_fn;
 use std::os::fd::{AsFd, OwnedFd};
-use std::time::{Duration, Instant};
 
 use lasthop_engine::EngineError;
 use lasthop_engine::kernel::time::{Span, Time};
@@ -18,6 +17,7 @@ use thiserror::Error;
 
 use crate::Network;
 use crate::capture::Writer;
+use crate::clock::{Clock, Timing};
 use crate::lateness::Lateness;
 use crate::merging::Batch;
 use crate::offload::{MOST, each_packet};
@@ -28,8 +28,8 @@ use crate::report::report;
 /// acknowledged while the rest of it is handed over.
 const AT_ONCE: usize = 32;
 
-/// Longest sleep. [ns]
-const LONGEST_SLEEP: u64 = 50_000_000;
+/// Longest sleep.
+const LONGEST_SLEEP: Span = Span(50_000_000);
 
 /// Descriptors that do not block: one packet a write, one a read or several of TCP, behind a header
 /// (`virtio_net_hdr`) each.
@@ -109,6 +109,7 @@ pub fn run(
     beside: Option<&[u32]>,
     mut descriptors: Descriptors,
     merges: bool,
+    timing: Timing,
 ) -> Result<Value, EmulatorError> {
     let opened = open(scenario, places);
     let mut network = Network::new(scenario, &opened, places)?;
@@ -122,8 +123,12 @@ pub fn run(
         }
         _ => None,
     };
-    let started = Instant::now();
-    let clock = || Time::ZERO + Span(elapsed_ns(started.elapsed()));
+    let mut clock = Clock::start(timing);
+    // A read that finds nothing costs as much as another look at all nodes.
+    let reads = match timing {
+        Timing::Real => AT_ONCE,
+        Timing::Simulated => 1,
+    };
     let end = Time::ZERO + scenario.duration;
     let warmup = Time::ZERO + scenario.warmup;
     let mut is_warm = false;
@@ -135,11 +140,8 @@ pub fn run(
     let mut watched: Vec<PollFd<'_>> = every
         .map(|one| PollFd::from_borrowed_fd(one.as_fd(), PollFlags::IN))
         .collect();
-    // A reading of the clock is a system call in user-mode Linux, and most of the work there. The instant at which
-    // the loop woke is good for all that it then does first.
-    let mut woke = clock();
     loop {
-        let now = woke.min(end);
+        let now = clock.woke.min(end);
         if !is_warm && now >= warmup {
             network.run_until(warmup)?;
             network.begin_to_measure();
@@ -153,7 +155,7 @@ pub fn run(
             if batch.is_empty() {
                 return Ok(());
             }
-            let at = clock();
+            let at = clock.now();
             batch.due().for_each(|due| lateness.add(due, at));
             batch.hand_over(|node, pieces| give(&descriptors.nodes[node as usize], pieces))
         };
@@ -170,12 +172,15 @@ pub fn run(
         if now >= end {
             break;
         }
-        let before = clock();
-        let sleep = network.due().min(end).since(before).0;
-        let is_told = wait(&mut watched, sleep.min(LONGEST_SLEEP))?;
-        woke = clock();
-        pace.slept(woke.since(before));
-        if is_told {
+        let before = clock.now();
+        let until = network.due().min(end).min(before + LONGEST_SLEEP);
+        let has_arrivals = wait(&mut watched, until.since(before))?;
+        clock.wake((!has_arrivals).then_some(until.max(before)));
+        pace.slept(clock.woke.since(before));
+        if watched
+            .last()
+            .is_some_and(|stop| !stop.revents().is_empty())
+        {
             match receive(&descriptors.stop, &mut buffer)? {
                 Some(_) if is_warm => break,
                 Some(_) | None => return Err(EmulatorError::Stopped),
@@ -186,19 +191,19 @@ pub fn run(
                 continue;
             }
             let mut count = 0;
-            while count < AT_ONCE
+            while count < reads
                 && let Some(length) = receive(descriptor, &mut buffer)?
             {
                 if count > 0 {
-                    woke = clock();
+                    clock.woke = clock.now();
                 }
-                network.run_until(woke.min(if is_warm { end } else { warmup }))?;
+                network.run_until(clock.woke.min(if is_warm { end } else { warmup }))?;
                 let packets = each_packet(&mut buffer[..length], |one| network.send(node, one));
                 count += packets.max(1);
             }
         }
     }
-    let mut measured = report(&network, &lateness, &pace, clock())?;
+    let mut measured = report(&network, &lateness, &pace, clock.now())?;
     let (frames, full) = (network.frames(), network.frames_full());
     if let (Some(writer), Some(pending)) = (writer, network.captured()) {
         measured["capture"] = writer.finish(pending, frames, full);
@@ -206,22 +211,17 @@ pub fn run(
     Ok(measured)
 }
 
-fn elapsed_ns(elapsed: Duration) -> u64 {
-    u64::try_from(elapsed.as_nanos()).unwrap_or(u64::MAX)
-}
-
-/// Sleeps until a node has sent something, for `ns` at most; true if the run is to stop, which the last one tells.
-fn wait(watched: &mut [PollFd<'_>], ns: u64) -> Result<bool, EmulatorError> {
+/// Sleeps until a node has sent something or the run is to stop, which returns true, or for this time.
+fn wait(watched: &mut [PollFd<'_>], time: Span) -> Result<bool, EmulatorError> {
     let timeout = Timespec {
         tv_sec: 0,
-        tv_nsec: ns as i64,
+        tv_nsec: time.0 as i64,
     };
     match poll(watched, Some(&timeout)) {
-        Ok(_) | Err(Errno::INTR) => {}
-        Err(error) => return Err(system("poll")(error)),
+        Ok(ready) => Ok(ready > 0),
+        Err(Errno::INTR) => Ok(true),
+        Err(error) => Err(system("poll")(error)),
     }
-    let stop = watched.last().map(PollFd::revents);
-    Ok(stop.is_some_and(|seen| !seen.is_empty()))
 }
 
 /// What a node has sent next, if there is something.

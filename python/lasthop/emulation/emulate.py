@@ -46,6 +46,7 @@ from lasthop.result import Answer
 from lasthop.run import replaced
 from lasthop.scenario import Scenario, ScenarioLike
 from lasthop.uml.boot import MAX_PROCESSOR_S
+from lasthop.uml.clock import is_simulated
 
 Progress = Callable[[float, float], object]
 """Function that is called with the time that has passed and the duration. [s]"""
@@ -464,6 +465,7 @@ def run(
             places.beside_outside(),
             capture.descriptor,
             gro,
+            is_simulated(),
         )
         return json.loads(run)
 

@@ -17,6 +17,7 @@ from pathlib import Path
 
 from lasthop import _core
 from lasthop.errors import UserError
+from lasthop.uml.clock import PARAMETER
 from lasthop.uml.kernel import Kernel
 
 INIT = Path(__file__).with_name("init.py")
@@ -190,6 +191,7 @@ def boot(
         *("uml_dir=.", "umid=lasthop", "rootfstype=hostfs", "rootflags=/", "ro", "quiet"),
         *(["root=none"] if kernel.needs_root_name else []),
         *("con=null", "con0=null,fd:1", f"initcall_blacklist={SKIPPED_INITCALLS}"),
+        PARAMETER,
         *(
             ["time-travel=inf-cpu", f"time-travel-start={EPOCH_S * 1_000_000_000}"]
             if own_clock

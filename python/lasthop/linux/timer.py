@@ -1,0 +1,64 @@
+"""A timer that a selector can watch (timerfd_create(2))."""
+
+import ctypes
+import os
+
+CLOCK_MONOTONIC, TFD_TIMER_ABSTIME = 1, 1
+
+libc = ctypes.CDLL(None, use_errno=True)
+
+
+class Timespec(ctypes.Structure):
+    """struct timespec."""
+
+    _fields_ = (("tv_sec", ctypes.c_long), ("tv_nsec", ctypes.c_long))
+
+
+class Itimerspec(ctypes.Structure):
+    """struct itimerspec."""
+
+    _fields_ = (("it_interval", Timespec), ("it_value", Timespec))
+
+
+class Timer:
+    """A timer that is readable from the time to which it is set.
+
+    Raises
+    ------
+    OSError
+        If this process has no descriptor left.
+    """
+
+    def __init__(self) -> None:
+        flags = os.O_NONBLOCK | os.O_CLOEXEC
+        self.descriptor = checked(libc.timerfd_create(CLOCK_MONOTONIC, flags))
+
+    def fileno(self) -> int:
+        """Return the descriptor."""
+        return self.descriptor
+
+    def set(self, when_s: float) -> None:
+        """Set the timer to a time of `time.monotonic`; it is not readable before. [s]"""
+        seconds, ns = divmod(max(1, round(when_s * 1e9)), 1_000_000_000)
+        wanted = Itimerspec(Timespec(0, 0), Timespec(seconds, ns))
+        checked(
+            libc.timerfd_settime(self.descriptor, TFD_TIMER_ABSTIME, ctypes.byref(wanted), None)
+        )
+
+    def close(self) -> None:
+        """Close the descriptor."""
+        os.close(self.descriptor)
+
+
+def checked(result: int) -> int:
+    """Return the result of a system call.
+
+    Raises
+    ------
+    OSError
+        If the call failed.
+    """
+    if result < 0:
+        number = ctypes.get_errno()
+        raise OSError(number, os.strerror(number))
+    return result
