@@ -7,13 +7,14 @@ use pyo3::prelude::*;
 
 use crate::scenario::Scenario;
 
-/// Emulates a scenario in real time, or in `simulated_time` in a kernel that has it, between descriptors of this process, one for each node: the servers, the
-/// stations, sources and sinks of flows between wired nodes, then both hosts of each flow in `flows`; one IP packet a
-/// write, one a read or several of TCP, behind a `virtio_net_hdr` each; if it `merges`, segments that are due at once
-/// are written as one. Programs run at stations and at hosts of flows, each given by its name and index. With `beside`, the
-/// nodes beside it, there is a way to the outside, which is the last node. When `stop` becomes readable the run ends
-/// there if there is a byte, else KeyboardInterrupt is raised. A capture of the air with `record.frames` frames at most
-/// goes into the file `capture`. Returns lists of items as JSON, and of the capture its `frames` and `error`.
+/// Emulates a scenario in real time, or in `simulated_time` in a kernel that has it, between descriptors of this
+/// process, one for each node: the servers, the stations, sources and sinks of flows between wired nodes, then both
+/// hosts of each flow in `flows`; one IP packet a write, one a read or several of TCP, behind a `virtio_net_hdr` each;
+/// if it `merges`, segments that are due at once are written as one. Programs run at stations and at hosts of flows,
+/// each given by its name and index. With `beside`, the nodes beside it, there is a way to the outside, which is the
+/// last node. When `stop` becomes readable the run ends there if there is a byte, else KeyboardInterrupt is raised. A
+/// capture of the air with `record.frames` frames at most goes into the file `capture`. Returns lists of items as
+/// JSON, and of the capture its `frames` and `error`.
 #[pyfunction]
 #[pyo3(signature = (scenario, nodes, stop, stations, flows, beside = None, capture = None, merges = false, simulated_time = false))]
 #[allow(clippy::too_many_arguments, reason = "they are Python's")]
