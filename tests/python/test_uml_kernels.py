@@ -11,6 +11,7 @@ from typing import NamedTuple
 
 import pytest
 
+from lasthop.cli.completion.answering import answered
 from lasthop.cli.kernel import confirm
 from lasthop.errors import UserError
 from lasthop.uml import build, source
@@ -327,6 +328,7 @@ def test_kernels_are_removed_by_name_or_all(machine: Machine, lasthop: Lasthop) 
     done = lasthop("kernel", "remove", "a", "../a")
     assert done.returncode == 2
     assert 'NAME: "../a" is not a built kernel: expected one of c, b, a' in done.stderr
+    assert answered(["kernel", "remove", "c", ""]).words == [("b", ""), ("a", "")]
     assert lasthop("kernel", "remove", "a").stdout == "a is removed\n"
     assert names_in_cache() == {"b", "c"}
     assert lasthop("kernel", "remove", "--all").returncode == 0

@@ -218,6 +218,9 @@ def usage_error(error: typer.TyperException, command: Sequence[str]) -> tuple[st
         )
     if near:
         return lower_first(message), f"did you mean {near[0]}?"
+    parameters = () if context is None else context.command.params
+    if unknown_option and "-- COMMAND ..." in (each.metavar for each in parameters):
+        return lower_first(message), "write -- before the command of a program"
     if unknown and unknown[1] in MEASURING and list(command[:1]) == ["import"]:
         return lower_first(message), MEASURED_HINT.format(unknown[1])
     if message.startswith("Missing argument 'FILE'") and " ".join(command) in WITH_SCENARIO:

@@ -12,7 +12,7 @@ from lasthop.emulation.request import Request
 from lasthop.emulation.summary import SIMULATED
 from lasthop.errors import UserError
 from lasthop.models.reading import Tcp
-from lasthop.saving import in_place_of
+from lasthop.saving import in_place_of, naming
 from lasthop.uml.boot import State, UmlError, run
 from lasthop.uml.kernel import find_kernel
 from lasthop.uml.repeatable import is_repeatable
@@ -73,7 +73,7 @@ def emulate_in_simulated_time(
             )
         results.append((exchange / RESULT).read_bytes())
         if request.pcapng is not None and (exchange / CAPTURE).exists():
-            with in_place_of(request.pcapng) as partial:
+            with naming(request.pcapng), in_place_of(request.pcapng) as partial:
                 shutil.copyfile(exchange / CAPTURE, partial)
 
     ended = run(

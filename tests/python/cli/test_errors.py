@@ -99,6 +99,12 @@ def test_import_of_a_measurement_hints_at_compare(lasthop: Lasthop) -> None:
     assert "lasthop compare SCENARIO --measured FILE" in done.stderr
 
 
+def test_a_command_without_two_dashes_hints_at_them(lasthop: Lasthop, small: Path) -> None:
+    done = lasthop("emulate", small, "--at", "near", "ping", "-c", "1", "server")
+    assert_refused(done.stderr, done.returncode, "no such option: -c")
+    assert done.stderr.splitlines()[1] == "hint: write -- before the command of a program"
+
+
 def test_directory_is_no_scenario(lasthop: Lasthop, tmp_path: Path) -> None:
     done = lasthop("check", tmp_path)
     assert_refused(done.stderr, done.returncode, "is a directory, not a file")

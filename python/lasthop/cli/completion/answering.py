@@ -182,7 +182,11 @@ class Line:
             found = settings(typed, self.arguments[0] if is_file else "", several=takes == "keys")
             return self.choice(found, typed, before)
         words = self.table["words"].get(takes.removesuffix(" or key"), ())
-        taken = self.arguments if takes == "claim" else ()
+        if takes == "kernel":
+            from lasthop.uml.store import built_kernels
+
+            words = [kernel.name for kernel in built_kernels()]
+        taken = self.arguments if takes in ("claim", "kernel") else ()
         ends = "=" if takes.startswith("parameter") else ""
         answer = self.choice(((f"{w}{ends}", "") for w in words if w not in taken), typed, before)
         if takes in FILES:

@@ -56,6 +56,7 @@ OF_OPTIONS = {
     ("stability", "--set"): "parameter or key",
     ("congestion", "NAME"): "control",
     ("relay", "--rule"): "rule",
+    ("kernel", "NAME"): "kernel",
 }
 """Kinds of values of an option or argument, by the first word of the command; empty for all."""
 
