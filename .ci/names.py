@@ -51,7 +51,9 @@ class Rules(NamedTuple):
 def rules(text: str) -> Rules:
     """Return the rules of a TOML file."""
     tree = tomllib.loads(text)
-    old = [Rule(frozenset(each["old"]), each["new"], each.get("files", "*")) for each in tree["name"]]
+    old = [
+        Rule(frozenset(each["old"]), each["new"], each.get("files", "*")) for each in tree["name"]
+    ]
     return Rules(old, dict.fromkeys(tree["limited"], tree["most"]))
 
 
@@ -83,7 +85,9 @@ def listed(command: Sequence[str], files: Sequence[str]) -> Iterator[Definition]
     SystemExit
         If the program fails.
     """
-    run = subprocess.run([*command, *files], cwd=ROOT, stdout=subprocess.PIPE, text=True, check=False)
+    run = subprocess.run(
+        [*command, *files], cwd=ROOT, stdout=subprocess.PIPE, text=True, check=False
+    )
     if run.returncode:
         raise SystemExit(f"{' '.join(command)}: exit code {run.returncode}")
     for line in run.stdout.splitlines():
