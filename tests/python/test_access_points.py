@@ -155,12 +155,12 @@ def test_check_names_the_setting_behind_the_default_of_ns_3(
 ) -> None:
     """ns-3's wifi-aggregation.cc verifies 59 to 60 Mb/s of one station at HtMcs7."""
     goodput_mbps = []
-    for edca, told in (("", True), ('edca = "hostapd"\n', False)):
+    for edca, is_printed in (("", True), ('edca = "hostapd"\n', False)):
         path = tmp_path / "x.toml"
         path.write_text(NS3.format(edca))
         done = lasthop("check", path)
         line = 'ns-3 and hostapd set no limit: use cell.edca = "hostapd"'
-        assert (line in done.stdout) == told
+        assert (line in done.stdout) == is_printed
         tree = json.loads(lh.simulate(path).to_json())
         goodput_mbps.append(tree["cells"][0]["goodput_bps"]["mean"] / 1e6)
     assert goodput_mbps[0] == pytest.approx(57.0, abs=0.3)

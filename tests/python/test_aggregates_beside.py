@@ -61,9 +61,9 @@ def test_the_standard_is_what_nobody_asked_for() -> None:
 
 @pytest.mark.parametrize("stations", [5, 20])
 def test_the_engine_has_the_goodput_of_the_slots(stations: int) -> None:
-    [case] = (one for one in CASES if one.name == f"802.11n, UDP up, {stations}")
+    [case] = (candidate for candidate in CASES if candidate.name == f"802.11n, UDP up, {stations}")
     longer = {"duration": "63 s", "replications": 1}
     [cell] = simulate(Scenario(FILE, {**case.settings, **longer}), jobs=1).summary["cells"]
-    found = goodput_bps(stations, EXCHANGES["802.11n"], Rules(), 60.0, 1)
+    expected_bps = goodput_bps(stations, EXCHANGES["802.11n"], Rules(), 60.0, 1)
     # 60 s of each: half a per cent of standard deviation; EIFS less than it should be is 1 %
-    assert cell["goodput_bps"]["mean"] == pytest.approx(found, rel=0.02)
+    assert cell["goodput_bps"]["mean"] == pytest.approx(expected_bps, rel=0.02)

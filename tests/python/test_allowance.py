@@ -74,13 +74,13 @@ def test_what_is_needed_is_compared_with_what_is_allowed_and_both_are_told() -> 
 
 
 @pytest.mark.parametrize(
-    ("time_s", "told"),
+    ("time_s", "words"),
     [(61.0, "61 s"), (119.0, "119 s"), (125.0, "2.1 min"), (1e5, "28 h"), (1e7, "116 d")],
 )
 def test_times_are_told_to_two_digits_in_the_unit_of_which_there_are_two(
-    time_s: float, told: str
+    time_s: float, words: str
 ) -> None:
-    assert f"would take up to {told};" in str(refused(need, "it", time_s=time_s))
+    assert f"would take up to {words};" in str(refused(need, "it", time_s=time_s))
 
 
 def test_what_has_no_end_is_more_than_a_year() -> None:
@@ -257,16 +257,16 @@ def test_a_cost_without_unit_is_one_line(lasthop: Lasthop, small: Path) -> None:
 
 
 def test_a_comparison_simulates_what_no_model_answers_in_time() -> None:
-    found = lh.compare(chain_of(2), replications=2, max_time_s=1e-9)
-    assert found.prediction is None
-    assert "has not answered: " in (found.refusal or "")
+    comparison = lh.compare(chain_of(2), replications=2, max_time_s=1e-9)
+    assert comparison.prediction is None
+    assert "has not answered: " in (comparison.refusal or "")
 
 
 @pytest.mark.slow
 def test_a_chain_takes_about_as_long_as_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
     """Both in turns of a plain loop: with bursts and without, where many contend and few do."""
-    said: list[float] = []
-    monkeypatch.setattr(cost, "need", lambda _, time_s, memory_bytes: said.append(time_s))
+    estimates_s: list[float] = []
+    monkeypatch.setattr(cost, "need", lambda _, time_s, memory_bytes: estimates_s.append(time_s))
     for stations, cwmin, burst in ((200, 15, 1), (100, 31, 5), (100, 3, 8)):
         node = {"cwmin": 15, "txop_packets": max(burst, 8)}
         cell = {"phy": "802.11b", "cwmin": cwmin, "ap_queue": 100_000, "txop_packets": burst}
@@ -278,7 +278,7 @@ def test_a_chain_takes_about_as_long_as_is_said(monkeypatch: pytest.MonkeyPatch)
         with suppress(models.ModelError):  # frames given up are found at the end
             models.predict(known, "edca")
         turns = (time.process_time() - begun) / loop_s
-        assert 0.8 < said[-1] / cost.TURN_S / turns < 4.0
+        assert 0.8 < estimates_s[-1] / cost.TURN_S / turns < 4.0
 
 
 def loop_turn_s() -> float:

@@ -66,9 +66,9 @@ def tables(directory: Path) -> dict[str, bytes]:
 
 def keys(directory: Path) -> set[str]:
     """Runs that are sealed; none is in two parts."""
-    found = [key for path in directory.glob("parts/*.zip") for key in Part(path).runs()]
-    assert len(found) == len(set(found))
-    return set(found)
+    sealed = [key for path in directory.glob("parts/*.zip") for key in Part(path).runs()]
+    assert len(sealed) == len(set(sealed))
+    return set(sealed)
 
 
 def processes() -> Executor:
@@ -83,8 +83,8 @@ def threads_of_this_process(folder: Path) -> Iterator[Executor]:
 
 @contextmanager
 def pool(folder: Path) -> Iterator[Executor]:
-    with processes() as found:
-        yield found
+    with processes() as executor:
+        yield executor
 
 
 @contextmanager
@@ -187,14 +187,14 @@ def test_ctrl_c_lets_what_is_under_way_be_finished(tmp_path: Path) -> None:
         lh.sweep(LONG, {"seed": "1..40"}, directory=tmp_path, jobs=2, progress=press)
     assert len(caught.value.finished.points) == len(keys(tmp_path)) == 2
     assert seen[-1]["draining"]
-    told = json.loads((tmp_path / "progress.json").read_text())
-    assert (told["state"], told["runs_done"], told["runs"], told["parts"]) == (
+    written = json.loads((tmp_path / "progress.json").read_text())
+    assert (written["state"], written["runs_done"], written["runs"], written["parts"]) == (
         "interrupted",
         2,
         40,
         2,
     )
-    assert told["simulated_s_per_cpu_s"] > 0.0
+    assert written["simulated_s_per_cpu_s"] > 0.0
     assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
 
 
@@ -280,8 +280,8 @@ def test_a_scheduler_that_does_not_answer_is_named(monkeypatch: pytest.MonkeyPat
     pytest.importorskip("distributed")
     monkeypatch.setattr(executors, "CONNECT_S", "1s")
     address = "tcp://127.0.0.1:9"
-    said = re.escape(f"cluster {address}: no scheduler answers")
-    with pytest.raises(lh.UserError, match=said), dask_cluster(address):
+    message = re.escape(f"cluster {address}: no scheduler answers")
+    with pytest.raises(lh.UserError, match=message), dask_cluster(address):
         pass
 
 

@@ -66,13 +66,13 @@ def test_the_next_point_takes_what_two_before_foretell() -> None:
 
 def test_a_peer_stops_and_says_how_long_it_would_take() -> None:
     """Beyond ten minutes by the estimate, and behind a point not reached; ours never stops."""
-    by_name = {one.name: one for one in growth.SIMULATORS}
+    by_name = {simulator.name: simulator for simulator in growth.SIMULATORS}
     long = [entry("ns-2", 600, 100.0)]
     assert growth.reason(by_name["ns-2"], long, [1e6, 5e6], 6000, growth.BUDGET_S) is None
-    said = growth.reason(by_name["ns-2"], long, [1e6, 1.2e7], 6000, growth.BUDGET_S)
-    assert said == "would take 20 min"
-    said = growth.reason(by_name["ns-2"], long, [1e6, 1e9], 6000, growth.BUDGET_S)
-    assert said == "would take 1,667 min"
+    reason = growth.reason(by_name["ns-2"], long, [1e6, 1.2e7], 6000, growth.BUDGET_S)
+    assert reason == "would take 20 min"
+    reason = growth.reason(by_name["ns-2"], long, [1e6, 1e9], 6000, growth.BUDGET_S)
+    assert reason == "would take 1,667 min"
     stopped = [entry("ns-2", 600, 0.0, us_per_segment=None)]
     assert growth.reason(by_name["ns-2"], stopped, [1e6], 6000, growth.BUDGET_S) == "stopped before"
     assert growth.reason(by_name["lasthop"], long, [1e6, 1e9], 6000, growth.BUDGET_S) is None

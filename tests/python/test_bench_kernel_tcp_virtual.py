@@ -104,9 +104,9 @@ def test_points_with_losses_of_the_link_are_compared_seed_by_seed() -> None:
         "by_seed": [figures(each) for each in goodputs],
     }
     lossy = Compared.of(point_named("newreno, 1 of 50 ms, 1 BDP, 1 % lost"), engine, kernel)
-    found = lossy.difference("goodput_bps")
-    assert found is not None
-    assert found.part == pytest.approx(0.01)
+    difference = lossy.difference("goodput_bps")
+    assert difference is not None
+    assert difference.part == pytest.approx(0.01)
     assert lossy.agreement("goodput_bps") is Agreement.EQUAL
     assert not lossy.is_undecided
     other = Compared.of(point_named("newreno, 12 of 50 ms, drop-tail 1 BDP"), engine, kernel)

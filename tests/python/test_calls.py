@@ -71,10 +71,10 @@ def test_a_verdict_is_uncertain_if_an_interval_includes_a_limit(
 def test_datagrams_in_one_direction_or_of_a_greedy_source_are_no_call() -> None:
     for phone in ({"udp_up": CALL}, {"udp_up": "greedy", "udp_down": "greedy"}):
         stations = {**HOME["station"], "phone": phone}  # type: ignore[dict-item]
-        found = lh.simulate({**HOME, "station": stations}, replications=1)
-        assert not Delays.of(found).calls
-        assert bool(Delays.of(found)) is ("udp_down" not in phone)
-    assert call_facts(found.summary, None) == CallFacts()
+        result = lh.simulate({**HOME, "station": stations}, replications=1)
+        assert not Delays.of(result).calls
+        assert bool(Delays.of(result)) is ("udp_down" not in phone)
+    assert call_facts(result.summary, None) == CallFacts()
 
 
 def test_the_first_lines_are_the_answer_about_the_call(lasthop: Lasthop) -> None:

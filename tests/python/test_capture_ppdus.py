@@ -167,7 +167,7 @@ def test_packets_of_an_amsdu_are_subframes(packets: pd.DataFrame) -> None:
     several = lengths[lengths.str.contains(",")]
     assert len(several) > 3
     # a segment of 1500 bytes behind LLC and SNAP
-    assert {length for one in several for length in one.split(",")} <= {"1508", "48"}
+    assert {length for row in several for length in row.split(",")} <= {"1508", "48"}
 
 
 @pytest.mark.smoke(1)

@@ -13,7 +13,7 @@ from lasthop.channel import WORKS, frame_error, highest_rate, needed_snr_db
 EXAMPLE = Path(__file__).parents[2] / "examples" / "vbs.toml"
 
 
-def said(stations: object, classes: object = None, **vbs: object) -> list[str]:
+def warned(stations: object, classes: object = None, **vbs: object) -> list[str]:
     """Cautions about a cell with these stations and classes that share its queue."""
     cell: dict[str, object] = {"phy": "802.11g", "ap_queue": 100}
     if classes is not None:
@@ -35,7 +35,7 @@ def test_bulk_flows_of_no_class_are_named_with_what_to_do() -> None:
         "b": {"download": 2},
         "c": {"upload": 2, "udp_down": "1 Mbps"},
     }
-    [line] = said(stations, HALVES)
+    [line] = warned(stations, HALVES)
     assert line.startswith(
         "`cell.ap_queue.vbs`: 3 of 7 flows are in no class (c/up/1, c/up/2, c/udp"
     )
@@ -45,26 +45,26 @@ def test_bulk_flows_of_no_class_are_named_with_what_to_do() -> None:
 
 def test_a_fourth_name_is_not_counted_but_named() -> None:
     stations = {"a": {"download": 2}, "b": {"download": 2}, "c": {"upload": 4}}
-    [line] = said(stations, HALVES)
+    [line] = warned(stations, HALVES)
     assert "(c/up/1, c/up/2, c/up/3, c/up/4)" in line
-    [line] = said({**stations, "c": {"upload": 5}}, HALVES)
+    [line] = warned({**stations, "c": {"upload": 5}}, HALVES)
     assert "(c/up/1, c/up/2, c/up/3 and 2 more)" in line
 
 
 def test_flows_of_no_class_in_a_queue_of_their_own_are_no_danger() -> None:
     voice = {"upload": {"connections": 1, "category": "voice"}}
-    assert said({"a": {"download": 2}, "b": {"download": 2}, "c": voice}, HALVES) == []
+    assert warned({"a": {"download": 2}, "b": {"download": 2}, "c": voice}, HALVES) == []
 
 
 def test_a_class_of_sensors_alone_is_named() -> None:
     stations = {"a": {"download": 2}, "b": {"sensor_up": "1 s"}}
-    [line] = said(stations, HALVES)
+    [line] = warned(stations, HALVES)
     assert line.startswith("`cell.ap_queue.vbs.class`: b: only sensors")
 
 
 def test_shares_that_leave_something_are_told_with_their_targets() -> None:
     classes = {"a": {"station": "a", "share": 0.3}, "b": {"station": "b", "share": 0.3}}
-    [line] = said({"a": {"download": 1}, "b": {"download": 1}}, classes)
+    [line] = warned({"a": {"download": 1}, "b": {"download": 1}}, classes)
     assert "shares sum to 0.6" in line
     assert "the targets are a 0.5, b 0.5" in line
 
@@ -84,10 +84,10 @@ def test_targets_that_algorithm_1_misses(
     stations = {"a": {"download": counts[0]}, "b": {"download": counts[1]}}
     shares = {"a": share, "b": 1.0 - share}
     classes = {name: {"station": name, "share": part} for name, part in shares.items()}
-    lines = said(stations, classes)
+    lines = warned(stations, classes)
     assert (words is None) == (not lines)
     assert all(words in line for line in lines if words)
-    assert said(stations, classes, algorithm="regulated") == []
+    assert warned(stations, classes, algorithm="regulated") == []
 
 
 @pytest.mark.parametrize(
@@ -101,7 +101,7 @@ def test_targets_that_algorithm_1_misses(
 )
 def test_uploads_beside_downloads(share_of: str, algorithm: str, words: str | None) -> None:
     stations = {"a": {"upload": 5}, "b": {"download": 5}}
-    lines = said(stations, HALVES, share_of=share_of, algorithm=algorithm)
+    lines = warned(stations, HALVES, share_of=share_of, algorithm=algorithm)
     assert len(lines) == (words is not None)
     assert all(words in line for line in lines if words)
 
@@ -109,28 +109,28 @@ def test_uploads_beside_downloads(share_of: str, algorithm: str, words: str | No
 def test_connections_count_for_as_long_as_they_last() -> None:
     stations = {"a": {"download": 4}, "b": {"download": {"connections": 8, "stop": "11 s"}}}
     # 8 connections for half of the time that is measured, from 2 s to 20 s, are 4
-    assert said(stations, HALVES) == []
+    assert warned(stations, HALVES) == []
     del stations["b"]["download"]
-    assert len(said({**stations, "b": {"download": 8}}, HALVES)) == 1
+    assert len(warned({**stations, "b": {"download": 8}}, HALVES)) == 1
 
 
 def test_a_rate_that_noise_destroys_is_told_with_one_that_works() -> None:
-    [line] = said({"far": {"count": 2, "download": 1, "snr": "20 dB"}})
+    [line] = warned({"far": {"count": 2, "download": 1, "snr": "20 dB"}})
     assert line.startswith(
         "`station.far`: at snr = 20 dB 54 Mb/s loses 100 % of its frames of 1536 B"
     )
     rate = re.search(r'rate = "([0-9.]+ Mbps)" is the highest that works', line)
     assert rate is not None
-    assert said({"far": {"download": 1, "snr": "20 dB", "rate": rate[1]}}) == []
-    assert said({"near": {"download": 1, "snr": "30 dB"}}) == []
+    assert warned({"far": {"download": 1, "snr": "20 dB", "rate": rate[1]}}) == []
+    assert warned({"near": {"download": 1, "snr": "30 dB"}}) == []
 
 
 @pytest.mark.parametrize("phy", ["802.11n", "802.11ac", "802.11ax"])
 def test_an_mcs_that_noise_destroys_is_named_with_one_that_works(phy: str) -> None:
-    one = {"duration": "2 s", "cell": {"phy": phy}}
+    base = {"duration": "2 s", "cell": {"phy": phy}}
 
     def warnings_of(station: dict[str, object]) -> list[str]:
-        return cautions(lh.Scenario({**one, "station": {"far": station}}).typed)
+        return cautions(lh.Scenario({**base, "station": {"far": station}}).typed)
 
     [line] = warnings_of({"download": 1, "snr": "12 dB", "mcs": 7})
     assert line.startswith("`station.far`: at snr = 12 dB mcs = 7 loses 100 % of its frames")
@@ -162,13 +162,13 @@ def test_the_ratio_that_a_rate_needs_is_where_it_begins_to_work() -> None:
 
 
 def test_small_frames_get_through_where_large_ones_do_not() -> None:
-    assert said({"meter": {"sensor_up": "1 s", "snr": "18 dB", "rate": "36 Mbps"}}) == []
-    assert said({"meter": {"upload": 1, "snr": "16 dB", "rate": "36 Mbps"}}) != []
+    assert warned({"meter": {"sensor_up": "1 s", "snr": "18 dB", "rate": "36 Mbps"}}) == []
+    assert warned({"meter": {"upload": 1, "snr": "16 dB", "rate": "36 Mbps"}}) != []
 
 
 def test_a_channel_that_will_not_work_is_told_with_its_time() -> None:
     walk = {"download": 1, "rate": "36 Mbps", "channel": {"far": {"at": "12 s", "snr": "10 dB"}}}
-    [line] = said({"a": walk})
+    [line] = warned({"a": walk})
     assert "at snr = 10 dB from 12 s on 36 Mb/s loses" in line
 
 
@@ -229,7 +229,7 @@ def test_programs_are_cautioned_of_where_they_do_not_run() -> None:
 
 
 def test_codel_that_marks_is_warned_of_beside_what_cannot_be_marked() -> None:
-    def found(queue: object, ecn: bool, **more: object) -> list[str]:
+    def ecn_warnings(queue: object, ecn: bool, **more: object) -> list[str]:
         flows = {"bulk": {"ecn": ecn, "count": 3}, **more}
         tree = {
             "duration": "9 s",
@@ -241,33 +241,33 @@ def test_codel_that_marks_is_warned_of_beside_what_cannot_be_marked() -> None:
 
     marking = {"limit": 100, "codel": {"ecn": True}}
     call = {"udp": {"rate": "64 kbps", "packet": "160 B"}}
-    [line] = found(marking, True, call=call)
+    [line] = ecn_warnings(marking, True, call=call)
     assert line.startswith("link bottleneck: CoDel with ecn = true marks packets and drops")
     assert "(call)" in line
-    assert "(other)" in found(marking, True, other={"ecn": False})[0]
-    assert not found(marking, True)
-    assert not found(marking, False, call=call)
-    assert not found({"limit": 100, "codel": {}}, True, call=call)
-    assert not found({"limit": 100, "fq_codel": {"ecn": True}}, True, call=call)
+    assert "(other)" in ecn_warnings(marking, True, other={"ecn": False})[0]
+    assert not ecn_warnings(marking, True)
+    assert not ecn_warnings(marking, False, call=call)
+    assert not ecn_warnings({"limit": 100, "codel": {}}, True, call=call)
+    assert not ecn_warnings({"limit": 100, "fq_codel": {"ecn": True}}, True, call=call)
 
 
 def test_a_shared_queue_of_less_than_a_packet_is_named() -> None:
     stations = {"a": {"download": 2}, "b": {"download": 2}}
-    [line] = said(stations, HALVES, occupancy=1e-9)
+    [line] = warned(stations, HALVES, occupancy=1e-9)
     assert line.startswith(
         "`cell.ap_queue.vbs.occupancy`: 1e-09 of 100 packets is 1e-07, less than one"
     )
-    assert said(stations, HALVES, occupancy=0.01) == []
+    assert warned(stations, HALVES, occupancy=0.01) == []
 
 
 def test_a_greedy_downlink_that_leaves_no_place_is_named() -> None:
-    [line] = said({"a": {"udp_down": "greedy"}, "b": {"download": 1}, "c": {"udp_up": "1 Mbps"}})
+    [line] = warned({"a": {"udp_down": "greedy"}, "b": {"download": 1}, "c": {"udp_up": "1 Mbps"}})
     assert line.startswith("a/udp-down/1: a greedy source fills every free place")
     assert "so that b/down/1 may get nothing" in line
-    assert said({"a": {"udp_down": "greedy"}, "b": {"udp_down": "greedy"}}) == []
-    assert said({"a": {"udp_up": "greedy"}, "b": {"download": 1}}) == []
+    assert warned({"a": {"udp_down": "greedy"}, "b": {"udp_down": "greedy"}}) == []
+    assert warned({"a": {"udp_up": "greedy"}, "b": {"download": 1}}) == []
     voice = {"rate": "100 kbps", "packet": "200 B", "category": "voice"}
-    assert said({"a": {"udp_down": "greedy"}, "b": {"udp_down": voice}}) == []
+    assert warned({"a": {"udp_down": "greedy"}, "b": {"udp_down": voice}}) == []
 
 
 def test_a_note_names_the_flows_that_a_receive_window_limits() -> None:

@@ -64,16 +64,16 @@ def test_the_compiler_makes_these_objects(tmp_path, debian_program):
 
 @pytest.mark.parametrize("law", CONTROLS)
 def test_an_object_has_a_section_for_each_operation_and_no_path_of_a_machine(law):
-    one = Object(CONTROLS[law].object)
-    names = [member.name for member in one.types().structure(OPERATIONS).members]
-    sections = functions(one)
+    built = Object(CONTROLS[law].object)
+    names = [member.name for member in built.types().structure(OPERATIONS).members]
+    sections = functions(built)
     assert list(sections.values()) == [
         f"struct_ops/{law}_{name}" for name in names if name not in ("name", "flags")
     ]
-    flags = one.types().structure(OPERATIONS).place("flags")
-    assert one.section(SECTION)[flags] == 1  # for users without rights, too
-    assert b"/home" not in one.data
-    assert str(SOURCES).encode() not in one.data
+    flags = built.types().structure(OPERATIONS).place("flags")
+    assert built.section(SECTION)[flags] == 1  # for users without rights, too
+    assert b"/home" not in built.data
+    assert str(SOURCES).encode() not in built.data
 
 
 @pytest.mark.parametrize("law", CONTROLS)

@@ -33,6 +33,6 @@ def test_two_hops_share_with_one_and_the_model_says_nothing_against_it() -> None
     assert answer.warnings == []
     long, short = (flow["goodput_bps"]["mean"] for flow in answer.summary["flows"])
     assert 0.75 < long / short < 0.85
-    whole = {"duration": "150 s", "warmup": "50 s"}
-    simulated = goodputs("csma-hops.toml", **whole)
+    longer = {"duration": "150 s", "warmup": "50 s"}
+    simulated = goodputs("csma-hops.toml", **longer)
     assert 0.7 < simulated["long"] / simulated["short"] < 1.1

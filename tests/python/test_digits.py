@@ -41,5 +41,5 @@ def test_difference_has_its_sign() -> None:
 
 
 def test_a_duration_is_told_in_hours_and_minutes_from_an_hour_on() -> None:
-    told = [span(x) for x in (21600.0, 5400.0, 1e6, 90.0, 0.25, 3600.5)]
-    assert told == ["6 h", "90 min", "1000000 s", "90 s", "0.25 s", "3600.5 s"]
+    words = [span(x) for x in (21600.0, 5400.0, 1e6, 90.0, 0.25, 3600.5)]
+    assert words == ["6 h", "90 min", "1000000 s", "90 s", "0.25 s", "3600.5 s"]

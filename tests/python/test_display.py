@@ -66,7 +66,7 @@ def shown(results: dict[str, lh.Result]) -> dict[str, Any]:
     cell = results["cell"]
     comparison = lh.compare(EXAMPLES / "hotspot.toml", settings=SHORT, replications=2)
     tree = {"cell": {"phy": "802.11b", "cwmax": 63}, "station": {"reader": {"download": 1}}}
-    found = lh.tune({"duration": "2 s", "replications": 2, **tree}, pifs=False, txop=False)
+    tuning = lh.tune({"duration": "2 s", "replications": 2, **tree}, pifs=False, txop=False)
     return {
         **results,
         "prediction": lh.predict(EXAMPLES / "hotspot.toml"),
@@ -75,7 +75,7 @@ def shown(results: dict[str, lh.Result]) -> dict[str, Any]:
         "comparison": comparison,
         "refused": lh.compare(SMALL, settings={"wire.loss": 0.1}, replications=2),
         "sweep": lh.sweep(SMALL, {"cell.ap.cwmin": [7, 31], "seed": [1, 2]}, replications=1),
-        "tuning": found,
+        "tuning": tuning,
         "scenario": cell.scenario,
         "network": results["router"].scenario,
         "csma": results["graph"].scenario,
@@ -176,7 +176,9 @@ def test_an_object_is_a_table_and_a_picture_in_a_notebook(shown: dict[str, Any],
         assert len(data) < 400_000
     # nothing says a colour of letters or paper but a picture, which is dark on white
     styles = [value for name, value in page.attributes if name == "style"]
-    colours = [one for each in styles for one in re.findall(r"(?:color|background):([^;]+)", each)]
+    colours = [
+        colour for each in styles for colour in re.findall(r"(?:color|background):([^;]+)", each)
+    ]
     assert set(colours) <= {"inherit", "#fff"}
 
 
@@ -211,8 +213,8 @@ def names(evil: str) -> Iterator[Any]:
 
 
 def test_names_are_escaped() -> None:
-    for one in names(EVIL):
-        html = one._repr_html_()
+    for answer in names(EVIL):
+        html = answer._repr_html_()
         assert "<script" not in html
         assert "&lt;script&gt;" in html
         page = Page(html)

@@ -35,8 +35,8 @@ REMEDY = "run `make docs-pages` and look at what changed"
 
 def headings(page: str) -> set[str]:
     text = (DOCS / page).read_text("utf-8")
-    found = re.findall(r"^#+ (.*)$", text, re.MULTILINE)
-    return {name for heading in found for name in re.findall(r"`([^`]*)`", heading)}
+    titles = re.findall(r"^#+ (.*)$", text, re.MULTILINE)
+    return {name for heading in titles for name in re.findall(r"`([^`]*)`", heading)}
 
 
 @pytest.mark.parametrize("page", refresh.PAGES)
@@ -67,21 +67,21 @@ def test_a_page_without_a_place_for_a_table_is_refused() -> None:
 
 
 def test_claims_have_what_was_emulated_with_machine_and_lateness() -> None:
-    kept = refresh.two_classes_page.load()
-    text = "\n".join(refresh.verdicts.emulated(kept))
-    ours = [one for one in kept["points"] if one["source"] == "Linux"]
+    stored = refresh.two_classes_page.load()
+    text = "\n".join(refresh.verdicts.emulated(stored))
+    ours = [point for point in stored["points"] if point["source"] == "Linux"]
     assert len(ours) == 4
-    assert all(f"| Linux, {one['rule']} | {one['runs']} | " in text for one in ours)
-    assert all(one["on"] in text for one in ours)
+    assert all(f"| Linux, {point['rule']} | {point['runs']} | " in text for point in ours)
+    assert all(point["on"] in text for point in ours)
     assert "vbs-2" in text
     assert "vbs-7" in text
 
 
 def test_every_point_of_two_classes_is_on_its_page() -> None:
-    kept = refresh.two_classes_page.load()["points"]
+    stored = refresh.two_classes_page.load()["points"]
     page = (DOCS / "reference" / "two-classes.md").read_text("utf-8")
-    hidden = [one for one in kept if refresh.two_classes_page.ratio(one) not in page]
-    assert [(one["source"], one["rule"], one["min_rto_s"]) for one in hidden] == []
+    hidden = [point for point in stored if refresh.two_classes_page.ratio(point) not in page]
+    assert [(point["source"], point["rule"], point["min_rto_s"]) for point in hidden] == []
 
 
 PAGES = [

@@ -46,15 +46,15 @@ def test_verbs_are_those_of_the_documentation() -> None:
 
 @pytest.mark.parametrize("name", VERBS)
 def test_a_verb_says_what_it_takes_gives_and_raises_and_shows_an_example(name: str) -> None:
-    found = sections(documented(name))
+    parts = sections(documented(name))
     parameters = inspect.signature(getattr(lh, name)).parameters
     needed = {"Returns", "Examples"}
     needed |= {"Parameters"} if parameters else set()
     needed |= set() if name in CANNOT_FAIL else {"Raises"}
-    assert needed <= set(found)
-    told = re.findall(r"^([a-z_, ]+)(?: : .*)?$", found.get("Parameters", ""), re.M)
-    assert {each for line in told for each in line.split(", ")} == set(parameters)
-    assert ">>> " in found["Examples"]
+    assert needed <= set(parts)
+    rows = re.findall(r"^([a-z_, ]+)(?: : .*)?$", parts.get("Parameters", ""), re.M)
+    assert {each for line in rows for each in line.split(", ")} == set(parameters)
+    assert ">>> " in parts["Examples"]
 
 
 def test_sections_are_found() -> None:
@@ -71,6 +71,6 @@ def test_the_example_of_a_verb_does_what_it_shows(name: str) -> None:
     assert bool(skipped) == (name in SKIPPED)
     if skipped:
         assert SKIPPED[name] in documented(name)
-    said: list[str] = []
-    result = doctest.DocTestRunner(verbose=False).run(test, out=said.append)
-    assert not result.failed, "".join(said)
+    printed: list[str] = []
+    result = doctest.DocTestRunner(verbose=False).run(test, out=printed.append)
+    assert not result.failed, "".join(printed)

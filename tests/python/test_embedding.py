@@ -29,8 +29,10 @@ GUIDE = (DOCS / "guide" / "workbench.md").read_text("utf-8")
 def opened(address: str) -> dict[str, object]:
     """What the page reads from a link, as `state/link.ts` does."""
     packed = address.partition("#s=")[2]
-    told = zlib.decompress(base64.urlsafe_b64decode(packed + "=" * (-len(packed) % 4)), wbits=-15)
-    return dict(json.loads(told))
+    unpacked = zlib.decompress(
+        base64.urlsafe_b64decode(packed + "=" * (-len(packed) % 4)), wbits=-15
+    )
+    return dict(json.loads(unpacked))
 
 
 @pytest.mark.parametrize("path", PAGES, ids=lambda path: path.stem)
@@ -41,13 +43,13 @@ def test_links_carry_the_scenario_that_the_page_shows(path: Path, tmp_path: Path
         assert address.startswith("workbench/index.html")
         if link == "workbench:":
             continue
-        told = opened(address)
-        text = told["text"]
+        state = opened(address)
+        text = state["text"]
         assert f"```toml\n{text}```" in page
         (tmp_path / "opened.toml").write_text(str(text), "utf-8")
         lh.Scenario(tmp_path / "opened.toml")
-        assert told["settings"] == []
-        view = dict(told["view"]).get("results")  # type: ignore[call-overload]
+        assert state["settings"] == []
+        view = dict(state["view"]).get("results")  # type: ignore[call-overload]
         assert view in (None, *embedding.VIEWS)
 
 
@@ -122,10 +124,10 @@ def test_an_older_page_goes_from_the_site(
 
 def test_every_request_to_python_is_in_the_guide() -> None:
     rows = re.findall(r"^\| `POST api/(\w+)` \| `lasthop ([^`]+)` \| (.*) \|$", GUIDE, re.M)
-    told = {
+    listed = {
         name: (words.split(), re.findall("`([^`]+)`", options)) for name, words, options in rows
     }
-    assert told == {name: (words, list(options)) for name, (words, options) in COMMANDS.items()}
+    assert listed == {name: (words, list(options)) for name, (words, options) in COMMANDS.items()}
 
 
 def test_every_key_of_the_page_is_in_the_guide() -> None:

@@ -20,8 +20,8 @@ LATE = "1 % of the packets were handed over more than 7.1 ms late"
 
 
 def test_a_machine_that_is_in_time_says_how_late_it_was():
-    said = lateness(0.0019, 0.99, 14_000)
-    assert said == "1 % of the packets were handed over more than 1.9 ms late"
+    message = lateness(0.0019, 0.99, 14_000)
+    assert message == "1 % of the packets were handed over more than 1.9 ms late"
 
 
 def test_a_machine_that_is_too_slow_says_what_it_could_carry():
@@ -92,8 +92,8 @@ def test_a_class_of_calls_has_the_percentile_of_all_their_datagrams():
         return Seen(name, "call", "", "", 64e3, quantities, delays_s=delays_s)
 
     quick, slow = call("call-1", [0.01] * 150), call("call-2", [0.01] * 48 + [0.5, 0.9])
-    found = classes([quick, slow], 128e3)["call"]
-    assert found["one_way_delay_p99_s"] == 0.01
+    calls = classes([quick, slow], 128e3)["call"]
+    assert calls["one_way_delay_p99_s"] == 0.01
     assert slow.quantities["one_way_delay_p99_s"] == 0.9
 
 
@@ -175,8 +175,8 @@ def test_the_excess_of_a_greedy_source_is_no_loss_where_its_drops_are_known(
     greedy = next(flow.name for flow in typed.udp_flows if flow.udp.arrivals == "greedy")
     # 10 % are lost before the queue, which drops 40 % of the rest
     lists = network_lists(greedy, 0.46, queue or "ap", 0.4)
-    found = losses(typed, lists, {}, programs_run=False)
-    assert found == {greedy: pytest.approx(0.1) if queue else None}
+    result = losses(typed, lists, {}, programs_run=False)
+    assert result == {greedy: pytest.approx(0.1) if queue else None}
     assert losses(typed, lists, {}, programs_run=True) == {greedy: None}
     # the excess of a source that started late is not counted as less than nothing
     lists = network_lists(greedy, 0.4, queue or "ap", 0.4001)
@@ -206,8 +206,8 @@ def test_datagrams_in_a_queue_that_fills_are_not_lost(
     typed = lh.Scenario(table).typed
     [flow] = typed.udp_flows
     lists = network_lists(flow.name, lost / (lost + arrived), "ap", dropped)
-    found = losses(typed, lists, {flow.name: (sent, arrived)}, programs_run=False)
-    assert found == {flow.name: pytest.approx(expected, abs=1e-12)}
+    result = losses(typed, lists, {flow.name: (sent, arrived)}, programs_run=False)
+    assert result == {flow.name: pytest.approx(expected, abs=1e-12)}
 
 
 def test_a_source_counts_datagrams_after_the_warm_up() -> None:
@@ -248,8 +248,8 @@ def test_losses_of_a_greedy_flow_replace_those_of_its_sockets_or_are_warned_of()
     lists = network_lists(flow.name, 0.8, "ap", 0.8)
 
     def lost(losses: dict[str, float | None]) -> object:
-        found = summary(scenario.typed, [source], lists, 1.0, {}, losses)
-        return found["flows"][0]["loss_probability"]["mean"]
+        tree = summary(scenario.typed, [source], lists, 1.0, {}, losses)
+        return tree["flows"][0]["loss_probability"]["mean"]
 
     assert lost({flow.name: 0.0}) == 0.0
     assert lost({flow.name: None}) == pytest.approx(0.8)

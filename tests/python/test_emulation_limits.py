@@ -145,8 +145,8 @@ def test_networks_and_shared_buffers_are_emulated(scenario, message):
 def test_settings_that_the_kernel_does_not_follow_are_told(tmp_path, tcp, named):
     path = tmp_path / "x.toml"
     path.write_text(f"{CELL}tcp = {{ {tcp} }}\n[station.a]\ndownload = 2\nudp_up = 'greedy'\n")
-    told = [line.partition(" ")[0] for line in unfollowed(lh.Scenario(path).typed)]
-    assert told == [f"`tcp.{name}`" for name in named]
+    names = [line.partition(" ")[0] for line in unfollowed(lh.Scenario(path).typed)]
+    assert names == [f"`tcp.{name}`" for name in named]
 
 
 @pytest.mark.parametrize(
@@ -214,7 +214,7 @@ def test_programs_have_no_place_on_a_conflict_graph():
 def test_users_of_a_conflict_graph_are_flows_with_their_own_settings():
     flow = {"route": ["1"], "start": "2 s", "stop": "8 s", "window": 7}
     known = with_users(lh.Scenario({**ON_AIR, "flow": {"f": flow}}))
-    assert [one.name for one in known.flows] == ["f"]
+    assert [user.name for user in known.flows] == ["f"]
     assert (known.flows[0].start_s, known.flows[0].stop_s) == (2.0, 8.0)
     assert known.tcp_flows[0].tcp.window_packets == 7
 

@@ -28,6 +28,6 @@ def test_names_are_looked_up_as_on_the_machine(tmp_path: Path) -> None:
 
 def test_cables_have_networks_of_their_own() -> None:
     ends = [ends_of_cable(number) for number in range(1, 3000)]
-    assert all(one.network == other.network for one, other in ends)
-    assert all(one.network.subnet_of(CABLES) for one, _ in ends)
-    assert len({one.network for one, _ in ends}) == len(ends)
+    assert all(first.network == other.network for first, other in ends)
+    assert all(first.network.subnet_of(CABLES) for first, _ in ends)
+    assert len({first.network for first, _ in ends}) == len(ends)

@@ -76,12 +76,12 @@ def test_the_text_names_the_cause_and_a_command(explained: lh.Explanation) -> No
 
 
 def test_a_satisfied_network_has_nothing_to_improve() -> None:
-    found = lh.explain(Scenario({**IDLE_TREE}), jobs=1)
-    assert found.verdict == "nothing to improve"
-    assert not found.causes
-    assert not found.suggestions
-    assert not found.replications
-    assert "Nothing to improve" in repr(found)
+    explanation = lh.explain(Scenario({**IDLE_TREE}), jobs=1)
+    assert explanation.verdict == "nothing to improve"
+    assert not explanation.causes
+    assert not explanation.suggestions
+    assert not explanation.replications
+    assert "Nothing to improve" in repr(explanation)
 
 
 IDLE_TREE = {
@@ -182,8 +182,8 @@ def test_an_edit_without_effect_is_no_candidate() -> None:
         {**cause, "edits": [["queue", "nonsense"]]},
         {**cause, "edits": [["queue", "{ limit = 30 }"]]},
     ]
-    [found] = causes_of(scenario, given)
-    assert found.settings == (("queue", "{ limit = 30 }"),)
+    [result] = causes_of(scenario, given)
+    assert result.settings == (("queue", "{ limit = 30 }"),)
 
 
 UPLOAD_TREE = {**IDLE_TREE, "flow": {"upload": {}}}

@@ -147,8 +147,8 @@ def test_a_class_compares_the_flows_that_want_more() -> None:
 def test_an_emulated_flow_is_judged_by_what_it_has_sent(received: int, competes: bool) -> None:
     scenario = lh.Scenario(HOUSEHOLD).typed
     flow = scenario.flows[0]
-    with socket.socket() as one, socket.socket() as other:
-        own = Datagrams(flow, one, other, ("", 0), 0.016, None)  # type: ignore[arg-type]
+    with socket.socket() as first, socket.socket() as other:
+        own = Datagrams(flow, first, other, ("", 0), 0.016, None)  # type: ignore[arg-type]
         own.sent = 50
         own.begin_to_count()
         own.sent, own.received_bytes = 150, 200 * received
@@ -175,16 +175,21 @@ def test_a_measured_flow_is_judged_by_the_rate_of_the_scenario() -> None:
         Flow("far/up/1", "far", "up"),
     ]
 
-    def found(call_bps: float) -> dict[str, float]:
+    def levels_of(call_bps: float) -> dict[str, float]:
         rates = (call_bps, 300.0, 100.0)
         streams = [Stream(f"s{k}", "up", rate) for k, rate in enumerate(rates)]
         lists = match(flows, ("cells", "cell"), [("", Measurement("f", "iperf3", streams))]).lists
         levels = {
-            name: one["fairness_level"]["mean"]
-            for name, one in lists["stations"].items()
-            if "fairness_level" in one
+            name: quantities["fairness_level"]["mean"]
+            for name, quantities in lists["stations"].items()
+            if "fairness_level" in quantities
         }
         return levels | {"jain": lists["cells"]["cell"]["jain"]["mean"]}
 
-    assert found(99.0) == {"near": 1.0, "far": 3.0, "jain": 0.8}
-    assert found(50.0) == {"phone": 1.0, "near": 50 / 300, "far": 0.5, "jain": jain([50, 300, 100])}
+    assert levels_of(99.0) == {"near": 1.0, "far": 3.0, "jain": 0.8}
+    assert levels_of(50.0) == {
+        "phone": 1.0,
+        "near": 50 / 300,
+        "far": 0.5,
+        "jain": jain([50, 300, 100]),
+    }

@@ -22,7 +22,7 @@ def simulate(source="greedy", other=None, **settings):
 
 
 def flow(result, quantity, name="a/udp-down/1"):
-    flows = {one["name"]: one for one in result.to_dict()["flows"]}
+    flows = {row["name"]: row for row in result.to_dict()["flows"]}
     return flows[name][quantity]["mean"]
 
 

@@ -27,7 +27,7 @@ def circles(graph: Graph) -> list[list[str]]:
     number: dict[str, int] = {}
     lowest: dict[str, int] = {}
     stack: list[str] = []
-    found: list[list[str]] = []
+    components: list[list[str]] = []
 
     def visit(node: str) -> None:
         number[node] = lowest[node] = len(number)
@@ -43,12 +43,12 @@ def circles(graph: Graph) -> list[list[str]]:
             members = stack[at:]
             del stack[at:]
             if len(members) > 1:
-                found.append(sorted(members))
+                components.append(sorted(members))
 
     for node in sorted(graph):
         if node not in number:
             visit(node)
-    return found
+    return components
 
 
 def test_circles_are_found() -> None:
@@ -214,11 +214,11 @@ MAY_IMPORT: Mapping[str, Set[str]] = {
 
 def modules() -> dict[str, Path]:
     """Files of the package by the name of their module."""
-    found = {}
+    files = {}
     for path in PACKAGE.rglob("*.py"):
         inside = path.relative_to(PACKAGE.parent).with_suffix("")
-        found[".".join(inside.parts).removesuffix(".__init__")] = path
-    return found
+        files[".".join(inside.parts).removesuffix(".__init__")] = path
+    return files
 
 
 def imported(node: ast.AST, *, has_calls: bool) -> Iterator[str]:

@@ -124,13 +124,13 @@ def test_predictions_emulations_and_comparisons_are_loaded_from_json(tmp_path: P
     both = lh.compare(SMALL, replications=2)
     emulation = Emulation({**both.simulation.summary, "kind": "emulation"}, both.scenario)
     assert both.prediction is not None
-    for number, one in enumerate((both.prediction, emulation, both)):
+    for number, answer in enumerate((both.prediction, emulation, both)):
         path = tmp_path / f"{number}.json"
-        path.write_text(one.to_json())
+        path.write_text(answer.to_json())
         again = lh.load(path)
-        assert type(again) is type(one)
-        assert again.to_json() == one.to_json()
-        assert repr(again) == repr(one)
+        assert type(again) is type(answer)
+        assert again.to_json() == answer.to_json()
+        assert repr(again) == repr(answer)
     assert again.rows == both.rows
     assert again.table.equals(both.table)
     assert again.prediction == both.prediction
@@ -151,15 +151,17 @@ def test_a_sweep_is_loaded_from_json_and_from_its_directory(
     swept = lh.sweep(SMALL, over, replications=1)
     swept.save(tmp_path / "kept")
     (tmp_path / "printed.json").write_text(swept.to_json())
-    kept = tmp_path / "kept"
-    for place in (kept, kept / "manifest.json", tmp_path / "printed.json"):
+    saved = tmp_path / "kept"
+    for place in (saved, saved / "manifest.json", tmp_path / "printed.json"):
         again = lh.load(place)
         assert isinstance(again, lh.Sweep)
         assert again == swept
         assert hash(again) == hash(swept)
         assert again.stations.equals(swept.stations)
         assert again.warnings == swept.warnings
-        assert [point.scenario for point in again.points] == [one.scenario for one in swept.points]
+        assert [point.scenario for point in again.points] == [
+            original.scenario for original in swept.points
+        ]
     done = lasthop("sweep", small, "--over", "seed=1,2", "--out", "swept", "--json")
     assert lh.load("swept") == lh.sweep(small, {"seed": [1, 2]})
     (tmp_path / "printed.json").write_text(done.stdout)
@@ -244,10 +246,10 @@ BAD: dict[str, tuple[str | bytes, str]] = {
 
 @pytest.mark.parametrize("case", BAD)
 def test_what_is_no_answer_is_refused_in_a_line(case: str, tmp_path: Path) -> None:
-    content, said = BAD[case]
+    content, message = BAD[case]
     path = tmp_path / "x.json"
     path.write_bytes(content.encode() if isinstance(content, str) else content)
-    with pytest.raises(lh.UserError, match=re.escape(said)) as caught:
+    with pytest.raises(lh.UserError, match=re.escape(message)) as caught:
         lh.load(path)
     text = str(caught.value)
     assert text.startswith(f"{path}: ")
@@ -283,7 +285,7 @@ def damaged(record: dict[str, Any], part: str, value: Any) -> str:
 
 
 @pytest.mark.parametrize(
-    ("part", "value", "said"),
+    ("part", "value", "message"),
     [
         ("kind", "simulation", "its `kind` must be record"),
         ("version", "9.0", "written by lasthop 9.0"),
@@ -301,16 +303,16 @@ def damaged(record: dict[str, Any], part: str, value: Any) -> str:
     ],
 )
 def test_a_damaged_record_is_refused_by_its_part(
-    part: str, value: Any, said: str, tmp_path: Path
+    part: str, value: Any, message: str, tmp_path: Path
 ) -> None:
     lh.simulate(SMALL, replications=1).save(tmp_path)
     path = tmp_path / "record.json"
-    whole = path.read_text()
-    path.write_text(damaged(json.loads(whole), part, value))
-    with pytest.raises(lh.UserError, match=re.escape(said)) as caught:
+    text = path.read_text()
+    path.write_text(damaged(json.loads(text), part, value))
+    with pytest.raises(lh.UserError, match=re.escape(message)) as caught:
         lh.load(tmp_path)
     assert str(caught.value).startswith(f"{path}: ")
-    path.write_text(whole[: len(whole) // 2])
+    path.write_text(text[: len(text) // 2])
     with pytest.raises(lh.UserError, match=r"record\.json: cut short"):
         lh.load(tmp_path)
 

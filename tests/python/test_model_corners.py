@@ -104,10 +104,13 @@ EXAMPLES = {
 
 def scenarios() -> dict[str, tuple[str, dict[str, Any]]]:
     """Scenarios that models answer, by name, each with its model."""
-    found = dict(OWN)
+    by_name = dict(OWN)
     for name, model in EXAMPLES.items():
-        found[f"{name}.toml"] = (model, tomllib.loads((ROOT / f"examples/{name}.toml").read_text()))
-    return found
+        by_name[f"{name}.toml"] = (
+            model,
+            tomllib.loads((ROOT / f"examples/{name}.toml").read_text()),
+        )
+    return by_name
 
 
 @pytest.fixture(scope="module")
@@ -146,15 +149,15 @@ def answer(name: str, settings: list[Setting], max_time_s: float) -> bool | None
         return None
     begun = time.process_time()
     try:
-        found = lh.predict(scenario, model=model, options=options, max_time_s=max_time_s)
+        prediction = lh.predict(scenario, model=model, options=options, max_time_s=max_time_s)
     except UserError:
-        found = None
+        prediction = None
     except Exception as error:
         raise AssertionError(what) from error
     assert time.process_time() - begun < GRACE * max_time_s + LATE_S, what
-    wrong = [] if found is None else list(impossible(found.summary))
+    wrong = [] if prediction is None else list(impossible(prediction.summary))
     assert not wrong, f"{what}: {wrong}"
-    return found is not None
+    return prediction is not None
 
 
 def is_small(setting: Setting) -> bool:
@@ -222,11 +225,11 @@ from lasthop import allowance
 from lasthop.errors import UserError
 _, hard = resource.getrlimit(resource.RLIMIT_AS)
 resource.setrlimit(resource.RLIMIT_AS, (6 << 30, hard))
-told = {"time_s": 0.0, "memory_bytes": 0.0}
+estimate = {"time_s": 0.0, "memory_bytes": 0.0}
 def need(what, **costs):
     costs.pop("smaller", None)
     for name, cost in costs.items():
-        told[name] += cost
+        estimate[name] += cost
     allowance.need(what, **costs)
 for model in ("aggregates", "airtime", "dcf"):
     import_module(f"lasthop.models.{model}.predict").need = need
@@ -234,14 +237,14 @@ scenario = lh.Scenario(json.loads(sys.argv[1]), settings=json.loads(sys.argv[2])
 import numpy, scipy.sparse.linalg  # which take time and memory whatever is predicted
 scenario.typed
 before_s, before = time.process_time(), resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-told = {"time_s": 0.0, "memory_bytes": 0.0}
+estimate = {"time_s": 0.0, "memory_bytes": 0.0}
 try:
     lh.predict(scenario, max_time_s=120.0)
 except UserError as error:
-    told["refused"] = str(error)
-told["used_s"] = time.process_time() - before_s
-told["used_bytes"] = 1024 * (resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before)
-print(json.dumps(told))
+    estimate["refused"] = str(error)
+estimate["used_s"] = time.process_time() - before_s
+estimate["used_bytes"] = 1024 * (resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before)
+print(json.dumps(estimate))
 """
 
 MACHINE = 3.0

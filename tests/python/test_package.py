@@ -81,10 +81,10 @@ sys.meta_path.insert(0, Missing())
 os.chdir({str(tmp_path)!r})
 from lasthop.cli import main
 for args in {LIGHT}:
-    said = io.StringIO()
-    with contextlib.redirect_stdout(said), contextlib.redirect_stderr(said):
+    output = io.StringIO()
+    with contextlib.redirect_stdout(output), contextlib.redirect_stderr(output):
         code = main(args)
-    assert code == (2 if "no-such-file" in args else 0), (args, said.getvalue())
+    assert code == (2 if "no-such-file" in args else 0), (args, output.getvalue())
 print(*[m for m in {HEAVY} if m in sys.modules])
 """
     run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
@@ -160,8 +160,8 @@ def test_emulate_and_reproduce_are_verbs_of_the_package(tmp_path: Path) -> None:
     with pytest.raises(lh.UserError, match="neither a subject nor a claim"):
         lh.reproduce(["xyzzy"], directory=tmp_path)
     # a claim of the models alone, which simulates nothing
-    found = lh.reproduce(["acsma-16"], directory=tmp_path)
-    assert [each.claim.id for each in found.results] == ["acsma-16"]
+    answer = lh.reproduce(["acsma-16"], directory=tmp_path)
+    assert [each.claim.id for each in answer.results] == ["acsma-16"]
     with pytest.raises(lh.UserError, match="webs"):
         lh.emulate({"duration": "1 s", "webs": {}})
 
@@ -185,14 +185,14 @@ def test_no_message_names_a_file_that_is_not_installed() -> None:
     sources = ROOT / "python/lasthop"
     not_installed = re.compile(r"\b(docs|examples|tests|bench)/\w|\w\.md\b")
     texts = {path: path.read_text("utf-8") for path in sorted(sources.rglob("*.py"))}
-    found = [
+    places = [
         f"{path.relative_to(sources)}:{node.lineno}: {node.value}"
         for path, text in texts.items()
         if not_installed.search(text)  # parsing all files takes seconds
         for node in messages(ast.parse(text))
         if not_installed.search(str(node.value))
     ]
-    assert found == []
+    assert places == []
 
 
 def messages(tree: ast.Module) -> Iterator[ast.Constant]:

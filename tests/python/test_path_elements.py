@@ -51,9 +51,9 @@ class Kind:
 
 def tables_in(schema: Any) -> set[str]:
     """Names of the tables that a key may hold."""
-    found = schema.get("$ref", "").removeprefix("#/$defs/")
-    inner = (set(), *(tables_in(one) for one in schema.get("oneOf", ())))
-    return set().union({found} - {""}, *inner)
+    name = schema.get("$ref", "").removeprefix("#/$defs/")
+    inner = (set(), *(tables_in(branch) for branch in schema.get("oneOf", ())))
+    return set().union({name} - {""}, *inner)
 
 
 def words(table: str, key: str) -> list[str]:

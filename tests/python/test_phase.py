@@ -136,7 +136,7 @@ def test_constant_sources_that_overload_a_fifo_are_warned_of(text: str, queue: s
     [warning] = locked(text)
     assert warning.startswith(f"{queue}: phase lock: 2 constant-rate UDP flows")
     assert 'set arrivals = "poisson"' in warning
-    assert any(warning == told for told in lh.simulate(text).warnings)
+    assert any(warning == line for line in lh.simulate(text).warnings)
     way = "udp_up" if text == WIRE else "udp_down"
     rate = "8 Mbps" if text == WIRE else "20 Mbps"
     poisson = {

@@ -69,9 +69,11 @@ def test_classes_of_a_shared_queue_have_a_panel_with_their_targets() -> None:
     assert len(figure.axes) == 4
     assert panel.get_xlabel() == "goodput of the class [Mb/s]"
     assert [label.get_text() for label in panel.get_yticklabels()] == ["near", "far"]
-    whole = comparison.simulation.classes["goodput_bps"].loc[["near", "far"]].sum() / 1e6
+    total_mbps = comparison.simulation.classes["goodput_bps"].loc[["near", "far"]].sum() / 1e6
     [targets] = (lines for lines in panel.collections if lines.get_label() == "target")
-    assert [path.vertices[0, 0] for path in targets.get_paths()] == pytest.approx([whole / 2] * 2)
+    assert [path.vertices[0, 0] for path in targets.get_paths()] == pytest.approx(
+        [total_mbps / 2] * 2
+    )
     [legend] = figure.legends
     assert [text.get_text() for text in legend.texts] == [
         "simulation, 95 %",
@@ -182,8 +184,8 @@ def test_several_panels_are_drawn_into_a_figure_of_the_callers(small_result: lh.
     assert (len(left.axes), len(right.axes)) == (3, 3)
     assert mine.get_layout_engine() is not None
     mine.draw_without_rendering()
-    whole = Figure(layout="tight")
-    assert comparison.figure(figure=whole) is whole
+    tight = Figure(layout="tight")
+    assert comparison.figure(figure=tight) is tight
     for draw in (
         lambda: comparison.figure(figure=3),
         lambda: small_result.plot.series("goodput_bps", figure=3),

@@ -38,14 +38,14 @@ def result() -> lh.Result:
 
 def bars(axes: Axes, color: str) -> list[tuple[int, float, float]]:
     """Row, start and end [ms] of each bar of a colour."""
-    found = []
+    spans = []
     for each in axes.collections:
         if to_hex(each.get_facecolor()[0]).upper() != color:
             continue
         for path in each.get_paths():
             x, y = path.vertices[:-1].T
-            found.append((round(float(y.mean())), float(x.min()), float(x.max())))
-    return sorted(found, key=lambda bar: bar[1])
+            spans.append((round(float(y.mean())), float(x.min()), float(x.max())))
+    return sorted(spans, key=lambda bar: bar[1])
 
 
 def test_frames_are_a_table_of_what_was_on_the_air(result: lh.Result) -> None:
@@ -58,8 +58,10 @@ def test_frames_are_a_table_of_what_was_on_the_air(result: lh.Result) -> None:
     data = frames[frames["kind"] == "data"]
     assert set(data["packet"]) == {"datagram", "segment", "ack", "syn", "syn-ack"}
     # 192 us of preamble and 36 bytes around the packet
-    whole = data[data["packet"] == "datagram"].iloc[0]
-    assert whole["duration_s"] == pytest.approx(192e-6 + 8 * whole["bytes"] / whole["rate_bps"])
+    datagram = data[data["packet"] == "datagram"].iloc[0]
+    assert datagram["duration_s"] == pytest.approx(
+        192e-6 + 8 * datagram["bytes"] / datagram["rate_bps"]
+    )
     assert data["attempt"].min() == 1
     assert data["attempt"].max() > 1
     assert frames[frames["kind"] == "ack"]["backoff_slots"].isna().all()
@@ -130,7 +132,7 @@ def test_a_frame_is_preceded_by_the_slots_that_its_sender_counted_down(result: l
     row = names.index("up-1")
     checked = 0
     for (_, before), (_, frame) in zip(known.iterrows(), known.iloc[1:].iterrows(), strict=False):
-        low, high = (1e3 * (one["start_s"] - FROM_S) for one in (before, frame))
+        low, high = (1e3 * (sent["start_s"] - FROM_S) for sent in (before, frame))
         own = [bar for bar in counted if bar[0] == row and low < bar[1] and bar[2] <= high + 1e-6]
         slots = sum(end - start for _, start, end in own) / 0.02
         assert slots == pytest.approx(frame["backoff_slots"], abs=1e-3)
@@ -141,18 +143,18 @@ def test_a_frame_is_preceded_by_the_slots_that_its_sender_counted_down(result: l
 def test_the_legend_has_what_there_is(result: lh.Result) -> None:
     figure = result.plot.air(FROM_S, TO_S)
     [legend] = figure.legends
-    said = [text.get_text() for text in legend.get_texts()]
-    assert said == ["data", "TCP ACK", "MAC ACK", "collided", "lost to channel errors", "backoff"]
+    labels = [text.get_text() for text in legend.get_texts()]
+    assert labels == ["data", "TCP ACK", "MAC ACK", "collided", "lost to channel errors", "backoff"]
     assert inside(figure) == []
     quiet = result.plot.air(FROM_S, FROM_S + 0.0005)
     [few] = quiet.legends
-    assert len(few.get_texts()) < len(said)
+    assert len(few.get_texts()) < len(labels)
 
 
 def test_rts_and_cts_have_a_colour() -> None:
-    found = lh.simulate(CELL, settings={"cell.rts_threshold": "500 B"}, frames=10_000)
-    assert {"rts", "cts"} <= set(found.frames()["kind"])
-    [legend] = found.plot.air(FROM_S, TO_S).legends
+    result = lh.simulate(CELL, settings={"cell.rts_threshold": "500 B"}, frames=10_000)
+    assert {"rts", "cts"} <= set(result.frames()["kind"])
+    [legend] = result.plot.air(FROM_S, TO_S).legends
     assert "RTS, CTS" in [text.get_text() for text in legend.get_texts()]
 
 
@@ -203,14 +205,14 @@ def test_an_aggregate_is_a_bar_with_the_number_of_its_mpdus(aggregating: lh.Resu
     frames = aggregating.frames(*AGGREGATES_S)
     long = frames[(frames["mpdus"] > 1) & (frames["duration_s"] > 2e-3)]
     assert len(long) > 5
-    told = {(round(text.get_position()[0], 6), text.get_text()) for text in axes.texts}
+    labels = {(round(text.get_position()[0], 6), text.get_text()) for text in axes.texts}
     for row in long.itertuples():
         middle_s = row.start_s + row.duration_s / 2 - AGGREGATES_S[0]
         if 1e3 * (middle_s + row.duration_s / 2) < 40:
-            assert (round(1e3 * middle_s, 6), str(row.mpdus)) in told
+            assert (round(1e3 * middle_s, 6), str(row.mpdus)) in labels
     short = frames[frames["duration_s"] < 5e-5]
     assert len(short) > len(long)
-    assert len(told) < len(frames) - len(short) + 1
+    assert len(labels) < len(frames) - len(short) + 1
 
 
 def test_lost_mpdus_are_seen_in_their_aggregate(aggregating: lh.Result) -> None:
@@ -241,7 +243,7 @@ def test_backoffs_are_counted_behind_the_eifs_of_such_cells(aggregating: lh.Resu
     known = every[every["backoff_slots"].notna() & (every["sender"] == "far")].reset_index()
     row, checked = names.index("far"), 0
     for (_, before), (_, frame) in zip(known.iterrows(), known.iloc[1:].iterrows(), strict=False):
-        low, high = (1e3 * (one["start_s"] - 0.1) for one in (before, frame))
+        low, high = (1e3 * (sent["start_s"] - 0.1) for sent in (before, frame))
         own = [bar for bar in counted if bar[0] == row and low < bar[1] and bar[2] <= high + 1e-6]
         slots = sum(end - start for _, start, end in own) / 0.009
         # by EDCA's rule a slot in which others begin to send counts, and is not seen
@@ -255,6 +257,6 @@ def test_backoffs_are_counted_behind_the_eifs_of_such_cells(aggregating: lh.Resu
 def test_the_legend_of_aggregates_has_their_frames(aggregating: lh.Result) -> None:
     figure = aggregating.plot.air(*AGGREGATES_S)
     [legend] = figure.legends
-    said = [text.get_text() for text in legend.get_texts()]
-    assert {"data, with number of MPDUs", "BlockAck", "BlockAckReq", "RTS, CTS"} <= set(said)
+    labels = [text.get_text() for text in legend.get_texts()]
+    assert {"data, with number of MPDUs", "BlockAck", "BlockAckReq", "RTS, CTS"} <= set(labels)
     assert inside(figure) == []

@@ -57,8 +57,8 @@ def numbers(axes: Axes) -> list[str]:
 
 def widths(axes: Axes, label: str) -> list[float]:
     """Widths of the bars of one label."""
-    [found] = (each for each in axes.containers if each.get_label() == label)
-    return [patch.get_width() for patch in found if isinstance(patch, Rectangle)]
+    [container] = (each for each in axes.containers if each.get_label() == label)
+    return [patch.get_width() for patch in container if isinstance(patch, Rectangle)]
 
 
 @pytest.fixture(scope="module")
@@ -99,12 +99,12 @@ def test_a_range_that_nobody_sees_has_no_place_in_the_legend() -> None:
 
 
 def test_a_groups_bar_is_said_to_be_the_mean_of_one(groups: lh.Result) -> None:
-    said = "down-1..3: average of the members"
+    expected = "down-1..3: average of the members"
     for figure in (groups.plot(), lh.compare(GROUPS).plot()):
         [legend] = figure.legends
-        assert legend.get_title().get_text() == said
+        assert legend.get_title().get_text() == expected
     for figure in (groups.plot.goodput(), groups.plot.queues()):
-        assert figure.axes[0].get_xlabel().endswith(said)
+        assert figure.axes[0].get_xlabel().endswith(expected)
     alone = lh.simulate(SMALL).plot()
     assert alone.legends[0].get_title().get_text() == ""
     row = sharers([groups])[1]
@@ -153,11 +153,11 @@ def test_a_way_of_a_group_sums_the_flows_of_each_member() -> None:
     result = lh.simulate(both)
     up, down = sharers([result])
     assert (up.label, down.label) == ("pair-1..2 ↑", "pair-1..2 ↓")
-    found = item_of(result, up)["goodput_bps"]
+    goodput = item_of(result, up)["goodput_bps"]
     flows = result.flows[result.flows["direction"] == "up"]["goodput_bps"]
-    assert found["mean"] == pytest.approx(flows.sum() / 2)
-    assert found["ci95"] > 0.0
-    assert found["least"] <= found["mean"] <= found["most"]
+    assert goodput["mean"] == pytest.approx(flows.sum() / 2)
+    assert goodput["ci95"] > 0.0
+    assert goodput["least"] <= goodput["mean"] <= goodput["most"]
 
 
 def test_a_result_of_which_a_summary_is_left_is_drawn_without_the_mean_of_intervals(
@@ -240,8 +240,8 @@ def test_pictures_tell_what_was_changed_and_which_model() -> None:
         SMALL, settings=settings, seed=4, model="hotspot", options={"beta": 1.5}
     )
     figure = comparison.figure()
-    said = [each.get_text() for each in figure.findobj() if hasattr(each, "xycoords")]
-    assert "cell.ap_queue=20, seed=4, model hotspot, beta 1.5" in said
+    texts = [each.get_text() for each in figure.findobj() if hasattr(each, "xycoords")]
+    assert "cell.ap_queue=20, seed=4, model hotspot, beta 1.5" in texts
     assert figure.get_suptitle().strip() == "x"
 
 

@@ -25,8 +25,8 @@ def luminance(color: object) -> float:
     return float(np.dot((0.2126, 0.7152, 0.0722), parts))
 
 
-def contrast(one: object, other: object) -> float:
-    low, high = sorted((luminance(one), luminance(other)))
+def contrast(first: object, other: object) -> float:
+    low, high = sorted((luminance(first), luminance(other)))
     return (high + 0.05) / (low + 0.05)
 
 

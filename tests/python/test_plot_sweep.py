@@ -34,8 +34,8 @@ def values(count: int) -> list[str]:
 
 
 def legend(figure: Figure) -> tuple[str, list[str]]:
-    [found] = figure.legends
-    return found.get_title().get_text(), [text.get_text() for text in found.get_texts()]
+    [box] = figure.legends
+    return box.get_title().get_text(), [text.get_text() for text in box.get_texts()]
 
 
 @pytest.fixture(scope="module")
@@ -276,8 +276,8 @@ def test_two_paths_have_a_panel_an_item_and_a_line_a_value() -> None:
     figure = lh.sweep(GROUPS, over, settings=QUICK).plot()
     assert [axes.get_title(loc="left") for axes in figure.axes] == ["up ↑", "down ↓"]
     assert [len(axes.containers) for axes in figure.axes] == [2, 2]
-    said, lines = legend(figure)
-    assert said.startswith("lines: station.up.rate [Mb/s]")
+    title, lines = legend(figure)
+    assert title.startswith("lines: station.up.rate [Mb/s]")
     assert lines == ["2", "11"]
     assert [axes.get_xlabel() for axes in figure.axes] == ["", "cell.ap_queue"]
 

@@ -44,9 +44,9 @@ def built(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def data_of(report: Path) -> dict[str, Any]:
-    found = re.search(r'<script id="data">(.*)</script>', report.read_text())
-    assert found is not None
-    tree: dict[str, Any] = json.loads(gzip.decompress(b64decode(found[1])))
+    match = re.search(r'<script id="data">(.*)</script>', report.read_text())
+    assert match is not None
+    tree: dict[str, Any] = json.loads(gzip.decompress(b64decode(match[1])))
     return tree
 
 

@@ -64,20 +64,20 @@ def numbers(count: int, asked: list[tuple[int, int]]) -> Rows[int]:
 def test_a_piece_is_read_when_it_is_asked_for_and_once(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(rows, "PIECE", 4)
     asked: list[tuple[int, int]] = []
-    found = numbers(10, asked)
-    assert len(found) == 10
+    sequence = numbers(10, asked)
+    assert len(sequence) == 10
     assert asked == []
-    assert found[-1] == 9
+    assert sequence[-1] == 9
     assert asked == [(8, 10)]
-    assert next(iter(found)) == 0
+    assert next(iter(sequence)) == 0
     assert asked == [(8, 10), (0, 4)]
-    assert found[2:7] == (2, 3, 4, 5, 6)
-    assert found == tuple(range(10))
-    assert found != tuple(range(11))
-    assert hash(found) == hash(tuple(range(10)))
+    assert sequence[2:7] == (2, 3, 4, 5, 6)
+    assert sequence == tuple(range(10))
+    assert sequence != tuple(range(11))
+    assert hash(sequence) == hash(tuple(range(10)))
     assert sorted(asked) == [(0, 4), (4, 8), (8, 10)]
     with pytest.raises(IndexError):
-        found[10]
+        sequence[10]
 
 
 def test_rows_share_the_tables_that_are_the_same() -> None:
@@ -120,8 +120,8 @@ def tree_of(scenario: lh.Scenario) -> dict[str, Any]:
 def test_a_check_prints_the_whole_tree(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(rows, "PIECE", 3)
     scenario = lh.Scenario(path)
-    whole = json.dumps(scenario.to_dict(), indent=2, ensure_ascii=False)
-    assert "".join(written(scenario)) == whole
+    expected = json.dumps(scenario.to_dict(), indent=2, ensure_ascii=False)
+    assert "".join(written(scenario)) == expected
 
 
 def test_a_check_reads_neither_flows_nor_links_of_hosts() -> None:
@@ -134,10 +134,10 @@ def test_a_check_reads_neither_flows_nor_links_of_hosts() -> None:
     assert [link.name for link in known.routers] == ["bottleneck", "bottleneck/back"]
 
 
-def pieces(found: object) -> set[int]:
+def pieces(value: object) -> set[int]:
     """Numbers of the pieces that have been read."""
-    assert isinstance(found, Rows)
-    return set(found._pieces)
+    assert isinstance(value, Rows)
+    return set(value._pieces)
 
 
 @pytest.mark.parametrize("what", ["check", "result"])
@@ -148,7 +148,7 @@ def test_memory_and_work_grow_as_flows_do(what: str, tmp_path: Path) -> None:
         if what == "check":
             return lambda: checked(flows, tmp_path)
         result = lh.simulate(network(flows))
-        return lambda: told(result)
+        return lambda: printed(result)
 
     work(10)()  # imports and caches
     few, many = work(FEW), work(MANY)
@@ -166,7 +166,7 @@ def checked(flows: int, folder: Path) -> None:
         check(str(path))
 
 
-def told(result: lh.Result) -> None:
+def printed(result: lh.Result) -> None:
     """What `lasthop simulate` does with a result."""
     fresh = lh.Result(result._output, lh.Scenario(result.scenario.content.decode()))
     with contextlib.redirect_stdout(io.StringIO()):

@@ -15,9 +15,9 @@ LONG = SMALL.replace('duration = "4 s"', 'duration = "2000 s"')
 
 
 def test_example_gives_the_bytes_kept_beside_it(hotspot: Path) -> None:
-    kept = (EXAMPLES / "hotspot.result.json").read_text()
-    assert lh.simulate(hotspot, jobs=1).to_json() == kept
-    assert lh.simulate(hotspot, jobs=2).to_json() == kept
+    expected = (EXAMPLES / "hotspot.result.json").read_text()
+    assert lh.simulate(hotspot, jobs=1).to_json() == expected
+    assert lh.simulate(hotspot, jobs=2).to_json() == expected
 
 
 def test_seed_and_replications_replace_those_of_the_scenario() -> None:
@@ -78,8 +78,8 @@ def test_callback_that_returns_false_keeps_what_is_finished() -> None:
         result = lh.simulate(LONG, replications=500, jobs=1, progress=stop_after_two)
     assert result.interrupted
     assert 2 <= result.replications < 500
-    whole = lh.simulate(LONG, replications=result.replications)
-    assert result.to_json() == whole.to_json()
+    expected = lh.simulate(LONG, replications=result.replications)
+    assert result.to_json() == expected.to_json()
 
 
 def test_callback_that_stops_before_anything_is_finished_is_no_ctrl_c() -> None:

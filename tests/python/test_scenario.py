@@ -38,12 +38,12 @@ def test_scenario_without_name_goes_by_its_file(tmp_path: Path) -> None:
 
 def test_a_pickled_scenario_is_the_same_scenario(small: Path) -> None:
     scenario = lh.Scenario(small, {"seed": 7})
-    there = pickle.loads(pickle.dumps(scenario))
+    first = pickle.loads(pickle.dumps(scenario))
     small.unlink()  # it has the text, and needs the file no more
-    again = pickle.loads(pickle.dumps(there))
-    for one in (there, again):
-        assert one == scenario
-        assert (one.content, one.source, one.settings) == (
+    again = pickle.loads(pickle.dumps(first))
+    for restored in (first, again):
+        assert restored == scenario
+        assert (restored.content, restored.source, restored.settings) == (
             scenario.content,
             scenario.source,
             scenario.settings,
@@ -78,7 +78,7 @@ def test_a_path_leads_into_tables_and_lists() -> None:
 
 
 @pytest.mark.parametrize(
-    ("path", "there"),
+    ("path", "words"),
     [
         ("duratoin", "there is no `duratoin`; there is `duration_s`"),
         ("cell.ap.cwmni", "there is `cell.ap.cwmin`, "),
@@ -95,11 +95,11 @@ def test_a_path_leads_into_tables_and_lists() -> None:
         (3, "3 is no path; expected names joined by dots"),
     ],
 )
-def test_a_key_that_is_not_there_names_those_that_are_near(path: str, there: str) -> None:
+def test_a_key_that_is_not_there_names_those_that_are_near(path: str, words: str) -> None:
     with pytest.raises(KeyError) as caught:
         lh.Scenario(SMALL)[path]
     text = str(caught.value)
-    assert there in text
+    assert words in text
     assert "\n" not in text
     assert text == str(pickle.loads(pickle.dumps(caught.value)).args[0])
 
@@ -208,7 +208,7 @@ def test_tables_are_set_as_toml_writes_them() -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "said"),
+    ("text", "message"),
     [
         ('[{"duration": "9 s"}]', "a list is not a table; expected a scenario with"),
         ("[1, 2]", "a list is not a table"),
@@ -219,9 +219,9 @@ def test_tables_are_set_as_toml_writes_them() -> None:
         ("[" * 100_000, "not valid TOML"),
     ],
 )
-def test_what_is_no_table_is_called_what_it_is(text: str, said: str, tmp_path: Path) -> None:
+def test_what_is_no_table_is_called_what_it_is(text: str, message: str, tmp_path: Path) -> None:
     file = tmp_path / "scenario"
     file.write_text(text)
-    with pytest.raises(lh.ScenarioError, match=re.escape(said)) as refused:
+    with pytest.raises(lh.ScenarioError, match=re.escape(message)) as refused:
         lh.Scenario(file)
-    assert "TOML" in said or "TOML" not in str(refused.value)
+    assert "TOML" in message or "TOML" not in str(refused.value)

@@ -29,16 +29,16 @@ VSB = {
 
 
 def test_a_session_that_changes_nothing_is_a_simulation() -> None:
-    whole = lh.simulate(SMALL, replications=1, seed=5, series="0.5 s", frames=50, tails=True)
+    expected = lh.simulate(SMALL, replications=1, seed=5, series="0.5 s", frames=50, tails=True)
     with lh.Session(SMALL, seed=5, series="0.5 s", frames=50, tails=True) as session:
         while session.now_s < session.duration_s:
             session.step(0.3)
             session.read()
         result = session.finish()
-    assert result == whole
-    assert result.to_json() == whole.to_json()
-    assert result.record == whole.record
-    assert result.frames().equals(whole.frames())
+    assert result == expected
+    assert result.to_json() == expected.to_json()
+    assert result.record == expected.record
+    assert result.frames().equals(expected.frames())
 
 
 def test_a_replication_has_its_own_streams() -> None:
@@ -57,8 +57,8 @@ def test_a_change_at_the_start_is_that_of_the_scenario(path: str, value: int) ->
     with lh.Session(SEVEN, settings=SHORT) as session:
         session.set(path, value)
         result = session.finish()
-    said = lh.simulate(SEVEN, replications=1, settings={**SHORT, path: value})
-    assert result.to_json() == said.to_json()
+    expected = lh.simulate(SEVEN, replications=1, settings={**SHORT, path: value})
+    assert result.to_json() == expected.to_json()
     assert session.changes == [(0.0, path, str(value))]
 
 
@@ -90,9 +90,9 @@ def test_a_reading_has_names_and_units_of_the_registry() -> None:
 def test_what_may_change_can_be_set_to_what_it_says() -> None:
     with lh.Session(VSB) as session:
         session.step(0.5)
-        for path, one in session.changeable().items():
-            session.set(path, one.text)
-            assert one.least <= one.greatest
+        for path, setting in session.changeable().items():
+            session.set(path, setting.text)
+            assert setting.least <= setting.greatest
         changed = session.finish()
     assert changed == lh.simulate(VSB, replications=1)
 
@@ -263,15 +263,15 @@ def test_two_threads_do_not_use_one_session() -> None:
         other = threading.Thread(target=work)
         other.start()
         begun.wait()
-        told: set[str] = set()
+        messages: set[str] = set()
         while other.is_alive():
             try:
                 session.read()
             except lh.UserError as error:
-                told.add(str(error))
+                messages.add(str(error))
             other.join(0.01)
         assert errors == []
-        assert told == {"session: another thread is using it"}
+        assert messages == {"session: another thread is using it"}
         assert session.now_s == 20_000
 
 
@@ -329,17 +329,17 @@ def test_a_fork_is_told_that_the_session_is_not_its_own() -> None:
         reads, writes = os.pipe()
         child = os.fork()
         if child == 0:
-            said = ""
+            messages = ""
             for use in (lambda: session.step(0.1), session.close):
                 try:
                     use()
                 except lh.UserError as error:
-                    said += str(error) + "\n"
-            os.write(writes, said.encode())
+                    messages += str(error) + "\n"
+            os.write(writes, messages.encode())
             os._exit(0)
         os.waitpid(child, 0)
-        told = os.read(reads, 1000).decode()
-        assert told.count("not of a fork") == 2
+        received = os.read(reads, 1000).decode()
+        assert received.count("not of a fork") == 2
         session.step(0.1)
         for end in (reads, writes):
             os.close(end)

@@ -21,8 +21,8 @@ PICTURE = re.compile(r"!\[([^]]*)\]\(([^)]+\.png)\)|<img src=\"([^\"]+)\"[^>]*al
 def pictures(page: Path) -> list[tuple[str, Path]]:
     """What a page says of each of its pictures, and the file."""
     return [
-        (found[1] or found[4] or "", (page.parent / (found[2] or found[3])).resolve())
-        for found in PICTURE.finditer(page.read_text("utf-8"))
+        (match[1] or match[4] or "", (page.parent / (match[2] or match[3])).resolve())
+        for match in PICTURE.finditer(page.read_text("utf-8"))
     ]
 
 

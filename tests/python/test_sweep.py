@@ -49,7 +49,7 @@ def parts(directory: Path) -> dict[Path, bytes]:
     return {path: path.read_bytes() for path in sorted(directory.glob("parts/*.zip"))}
 
 
-def kept(directory: Path) -> int:
+def saved_points(directory: Path) -> int:
     """Points whose results are in the parts of a directory."""
     return sum(len(Part(path).runs()) for path in parts(directory))
 
@@ -71,7 +71,7 @@ def test_finished_points_are_not_simulated_again(
 ) -> None:
     first = lh.sweep(SMALL, OVER, directory=tmp_path)
     before = parts(tmp_path)
-    assert kept(tmp_path) == 4
+    assert saved_points(tmp_path) == 4
     simulated = count_simulations(monkeypatch)
     again = lh.sweep(SMALL, OVER, directory=tmp_path)
     assert again.to_json() == first.to_json()
@@ -81,14 +81,14 @@ def test_finished_points_are_not_simulated_again(
     assert len(simulated) == 2
 
 
-def cut(whole: bytes) -> bytes:
-    return whole[:-200]
+def cut(part: bytes) -> bytes:
+    return part[:-200]
 
 
-def flip(whole: bytes) -> bytes:
+def flip(part: bytes) -> bytes:
     """One byte of the first run, behind the description of the part, is another."""
-    at = len(whole) // 3
-    return whole[:at] + bytes([whole[at] ^ 1]) + whole[at + 1 :]
+    at = len(part) // 3
+    return part[:at] + bytes([part[at] ^ 1]) + part[at + 1 :]
 
 
 def empty_archive() -> bytes:
@@ -97,9 +97,9 @@ def empty_archive() -> bytes:
     return buffer.getvalue()
 
 
-def sealed(whole: bytes, change: Callable[[dict[str, bytes]], object]) -> bytes:
+def sealed(part: bytes, change: Callable[[dict[str, bytes]], object]) -> bytes:
     """The part with changed members, and good checksums."""
-    with zipfile.ZipFile(io.BytesIO(whole)) as archive:
+    with zipfile.ZipFile(io.BytesIO(part)) as archive:
         members = {name: archive.read(name) for name in archive.namelist()}
     change(members)
     buffer = io.BytesIO()
@@ -109,33 +109,33 @@ def sealed(whole: bytes, change: Callable[[dict[str, bytes]], object]) -> bytes:
     return buffer.getvalue()
 
 
-def without_member(whole: bytes) -> bytes:
-    return sealed(whole, lambda members: members.pop("summary-0.jsonl"))
+def without_member(part: bytes) -> bytes:
+    return sealed(part, lambda members: members.pop("summary-0.jsonl"))
 
 
-def fewer_lines(whole: bytes) -> bytes:
-    return sealed(whole, lambda members: members.update({"summary-0.jsonl": b"{}\n{}"}))
+def fewer_lines(part: bytes) -> bytes:
+    return sealed(part, lambda members: members.update({"summary-0.jsonl": b"{}\n{}"}))
 
 
-def members_of_none(whole: bytes) -> bytes:
+def members_of_none(part: bytes) -> bytes:
     def change(members: dict[str, bytes]) -> None:
         about = json.loads(members["about.json"]) | {"members": None}
         members["about.json"] = json.dumps(about).encode()
 
-    return sealed(whole, change)
+    return sealed(part, change)
 
 
-def nested(whole: bytes) -> bytes:
-    return sealed(whole, lambda members: members.update({"about.json": b"[" * 100_000}))
+def nested(part: bytes) -> bytes:
+    return sealed(part, lambda members: members.update({"about.json": b"[" * 100_000}))
 
 
 @pytest.mark.parametrize(
     "damage",
     [
-        lambda whole: b"",
+        lambda part: b"",
         cut,
         flip,
-        lambda whole: empty_archive(),
+        lambda part: empty_archive(),
         without_member,
         fewer_lines,
         members_of_none,
@@ -146,13 +146,13 @@ def test_part_that_is_damaged_is_put_aside_and_its_points_simulated_again(
     tmp_path: Path, damage: Any
 ) -> None:
     first = lh.sweep(SMALL, {"seed": [1, 2]}, directory=tmp_path, jobs=1)
-    path, whole = next(iter(parts(tmp_path).items()))
+    path, part = next(iter(parts(tmp_path).items()))
     # Once only: an archive carries the time at which it is written.
-    damaged = damage(whole)
+    damaged = damage(part)
     path.write_bytes(damaged)
     again = lh.sweep(SMALL, {"seed": [1, 2]}, directory=tmp_path, jobs=1)
     assert again.to_json() == first.to_json()
-    assert parts(tmp_path)[path] == whole
+    assert parts(tmp_path)[path] == part
     [note] = again.notes
     assert str(path) in note
     assert path.with_suffix(".damaged").read_bytes() == damaged
@@ -248,8 +248,8 @@ def test_stopped_sweep_keeps_finished_points(tmp_path: Path) -> None:
 
     with pytest.raises(Stopped) as caught:
         lh.sweep(long, {"seed": range(1, 200)}, directory=tmp_path, jobs=1, progress=stop)
-    assert 1 <= kept(tmp_path) < 199
-    assert len(caught.value.finished.points) == kept(tmp_path)
+    assert 1 <= saved_points(tmp_path) < 199
+    assert len(caught.value.finished.points) == saved_points(tmp_path)
 
 
 def test_a_value_may_be_a_table() -> None:
@@ -357,9 +357,9 @@ def test_points_may_be_a_table(tmp_path: Path) -> None:
     ]
     file = tmp_path / "points.csv"
     file.write_text("# two\ncell.ap.cwmin,station.near.rate\n15,1 Mbps\n\n63,11 Mbps\n")
-    whole = lh.sweep(SMALL, rows).to_json()
-    assert lh.sweep(SMALL, file).to_json() == whole
-    assert lh.sweep(SMALL, pd.DataFrame(rows)).to_json() == whole
+    expected = lh.sweep(SMALL, rows).to_json()
+    assert lh.sweep(SMALL, file).to_json() == expected
+    assert lh.sweep(SMALL, pd.DataFrame(rows)).to_json() == expected
 
 
 @pytest.mark.parametrize(
@@ -439,19 +439,19 @@ def test_tables_do_not_depend_on_who_simulates(tmp_path: Path) -> None:
 def test_a_damaged_part_is_told_and_left_alone_by_who_only_loads(tmp_path: Path) -> None:
     lh.sweep(SMALL, {"seed": [1]}, directory=tmp_path).save(tmp_path)
     lh.sweep(SMALL, {"seed": [1, 2]}, directory=tmp_path).save(tmp_path)
-    path, whole = sorted(parts(tmp_path).items())[0]
-    path.write_bytes(cut(whole))
+    path, part = sorted(parts(tmp_path).items())[0]
+    path.write_bytes(cut(part))
     with pytest.warns(RuntimeWarning, match=f"{path.name}: .*; not used"):
         loaded = lh.load(tmp_path)
     assert isinstance(loaded, lh.Sweep)
     assert len(loaded.points) == 1
-    assert path.read_bytes() == cut(whole)
+    assert path.read_bytes() == cut(part)
 
 
 def test_what_is_kept_of_a_run_and_is_no_json_is_told_with_its_file(tmp_path: Path) -> None:
     lh.sweep(SMALL, {"seed": [1]}, directory=tmp_path).save(tmp_path)
-    path, whole = next(iter(parts(tmp_path).items()))
-    path.write_bytes(sealed(whole, lambda members: members.update({"summary-0.jsonl": b"{"})))
+    path, part = next(iter(parts(tmp_path).items()))
+    path.write_bytes(sealed(part, lambda members: members.update({"summary-0.jsonl": b"{"})))
     with pytest.raises(lh.UserError, match=f"{path.name}: summary of a run is no JSON"):
         _ = lh.sweep(SMALL, {"seed": [1]}, directory=tmp_path).stations
 

@@ -90,13 +90,13 @@ def test_samples_that_the_scenario_asks_for_are_kept() -> None:
 
 def test_period_is_told_where_no_fluid_answers() -> None:
     """CUBIC through the same RED: refused, and its queue's trace is shown all the same."""
-    found = lh.compare(ROUTER, settings={"tcp.congestion": "cubic", "replications": 1})
-    assert found.refusal is not None
-    assert found.swing is not None
-    assert found.swing.rest_packets is None
-    [row] = [row for row in found.rows if row.list == "stability"]
+    comparison = lh.compare(ROUTER, settings={"tcp.congestion": "cubic", "replications": 1})
+    assert comparison.refusal is not None
+    assert comparison.swing is not None
+    assert comparison.swing.rest_packets is None
+    [row] = [row for row in comparison.rows if row.list == "stability"]
     assert (row.name, row.predicted) == ("bottleneck", None)
-    axes = found.figure().axes
+    axes = comparison.figure().axes
     assert [line.get_label() for line in axes[0].lines] == ["simulated queue"]
 
 
@@ -108,8 +108,8 @@ queue.red = { min_th = 5, max_th = 50 }
 parking_lot = { hops = 2, flows = 4, cross = 4, bottleneck = "10 Mbps", rtt = "50 ms" }
 tcp = { window = 1000 }
 """
-    found = lh.compare(lot)
-    assert {swing.queue for swing in found.swings} == {"bottleneck-1", "bottleneck-2"}
+    comparison = lh.compare(lot)
+    assert {swing.queue for swing in comparison.swings} == {"bottleneck-1", "bottleneck-2"}
 
 
 def test_picture_has_the_trace_on_top(comparison: lh.Comparison) -> None:
@@ -130,9 +130,9 @@ def test_a_trace_without_period_is_said_as_far_as_it_was_looked_for(
     assert period_text(comparison.swing).startswith("time [s]\nsimulation: period ")
     without = replace(comparison.swing, period_s=None, cycle_s=None)
     to = plain(without.longest_s)  # as in the table: "none to 2.999"
-    said = f"time [s]\nsimulation: no steady period up to {to} s, 1/8 of the trace"
-    assert period_text(without) == said
-    assert period_text(replace(without, cycle_s=2.0)) == f"{said}\nfluid model: cycle 2.000 s"
+    expected = f"time [s]\nsimulation: no steady period up to {to} s, 1/8 of the trace"
+    assert period_text(without) == expected
+    assert period_text(replace(without, cycle_s=2.0)) == f"{expected}\nfluid model: cycle 2.000 s"
 
 
 TIMES = np.arange(0.0, 60.0, 0.01)

@@ -13,7 +13,7 @@ from .conftest import Lasthop
 
 
 @pytest.mark.parametrize(
-    ("asked", "found"),
+    ("asked", "entries"),
     [
         ("Jain", [("term", "Jain's index"), ("quantity", "jain")]),
         ("txop", [("term", "TXOP")]),
@@ -33,8 +33,8 @@ from .conftest import Lasthop
         ("station.phone.power_save", [("key", "station.NAME.power_save")]),
     ],
 )
-def test_a_name_finds_its_entries(asked: str, found: list[tuple[str, str]]) -> None:
-    assert [(entry.kind, entry.name) for entry in find(asked)] == found
+def test_a_name_finds_its_entries(asked: str, entries: list[tuple[str, str]]) -> None:
+    assert [(entry.kind, entry.name) for entry in find(asked)] == entries
 
 
 def test_every_term_quantity_assumption_and_claim_is_found_by_its_name() -> None:

@@ -80,7 +80,7 @@ def test_a_scenario_keeps_what_was_in_its_file(scenario: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("lines", "said"),
+    ("lines", "message"),
     [
         ([], '"down.trace" is empty'),
         ([4, 2], '"down.trace" has "2" in line 2, which is before the previous time, 4'),
@@ -92,21 +92,21 @@ def test_a_scenario_keeps_what_was_in_its_file(scenario: Path) -> None:
     ],
 )
 def test_a_trace_that_cannot_be_is_refused_in_a_line(
-    lasthop: Lasthop, scenario: Path, lines: list[object] | None, said: str
+    lasthop: Lasthop, scenario: Path, lines: list[object] | None, message: str
 ) -> None:
     if lines is None:
         (scenario.parent / "down.trace").unlink()
     else:
         write(scenario.parent, *lines)
     done = lasthop("simulate", scenario)
-    first = f"error: {scenario}:7: `link.lte.rate.trace_file`: {said}; expected a file of "
+    first = f"error: {scenario}:7: `link.lte.rate.trace_file`: {message}; expected a file of "
     assert (done.returncode, done.stdout) == (2, "")
     assert done.stderr.startswith(first)
     assert done.stderr.count("\n") == 1
 
 
 @pytest.mark.parametrize(
-    ("trace", "said"),
+    ("trace", "message"),
     [
         ("[]", "a list is empty"),
         ("[4, 2]", "a list has 2 as item 2, which is before the previous time, 4"),
@@ -117,12 +117,12 @@ def test_a_trace_that_cannot_be_is_refused_in_a_line(
         ("7", "7 is not a list of times"),
     ],
 )
-def test_a_list_that_cannot_be_is_refused(scenario: Path, trace: str, said: str) -> None:
+def test_a_list_that_cannot_be_is_refused(scenario: Path, trace: str, message: str) -> None:
     with pytest.raises(lh.ScenarioError) as refused:
         lh.Scenario(scenario, {"link.lte.back_rate": f"{{ trace = {trace} }}"})
     [problem] = refused.value.problems
     assert problem.path == "link.lte.back_rate.trace"
-    assert problem.message.startswith(f"{said}; expected a list of ")
+    assert problem.message.startswith(f"{message}; expected a list of ")
 
 
 def test_times_may_have_units(scenario: Path) -> None:

@@ -67,9 +67,9 @@ def test_candidates_are_legal() -> None:
 
 
 def test_pairs_are_tried_once_each() -> None:
-    found = [candidate.name for candidate in everything(lh.Scenario(DOWNLOADS))]
-    assert len(found) == len(set(found))
-    assert {f"{ap} / {station}" for ap, station in product(WINDOWS, WINDOWS)} <= set(found)
+    names = [candidate.name for candidate in everything(lh.Scenario(DOWNLOADS))]
+    assert len(names) == len(set(names))
+    assert {f"{ap} / {station}" for ap, station in product(WINDOWS, WINDOWS)} <= set(names)
 
 
 def test_stations_limit_is_not_above_their_window() -> None:
@@ -125,11 +125,11 @@ def test_predicted_delays_are_those_simulated() -> None:
 
 def test_estimates_are_the_results_own() -> None:
     result = lh.simulate(SMALL)
-    found = estimated(sampled(result))
+    estimates = estimated(sampled(result))
     cell, queue = result.cells.iloc[0], result.queues.loc["ap"]
     for name, row in (("goodput_bps", cell), ("jain", cell), ("sojourn_s", queue)):
-        assert found[name].mean == pytest.approx(row[name], rel=1e-12)
-        assert found[name].ci95 == pytest.approx(row[f"{name}_ci95"], rel=1e-9)
+        assert estimates[name].mean == pytest.approx(row[name], rel=1e-12)
+        assert estimates[name].ci95 == pytest.approx(row[f"{name}_ci95"], rel=1e-9)
 
 
 def test_jain_index_is_that_of_the_simulation() -> None:
@@ -179,7 +179,9 @@ def test_difference_is_paired_by_replication() -> None:
     assert paired(ours, {}, "jain") is None
 
 
-def found(goodput_bps: float, half: float = 0.0, sojourn_s: float = 0.07) -> dict[str, list[float]]:
+def samples_of(
+    goodput_bps: float, half: float = 0.0, sojourn_s: float = 0.07
+) -> dict[str, list[float]]:
     """Samples of four replications, every second one above the mean."""
     return {
         "goodput_bps": [goodput_bps - half, goodput_bps + half] * 2,
@@ -189,20 +191,22 @@ def found(goodput_bps: float, half: float = 0.0, sojourn_s: float = 0.07) -> dic
 
 def test_tie_goes_to_the_next_criterion_then_to_the_first() -> None:
     choice = OBJECTIVES["throughput"].choice
-    now, best = found(4.99e6), found(5.00e6)
-    assert choice({"now": now, "quick": found(4.98e6, sojourn_s=0.002), "best": best}) == "quick"
+    now, best = samples_of(4.99e6), samples_of(5.00e6)
+    assert (
+        choice({"now": now, "quick": samples_of(4.98e6, sojourn_s=0.002), "best": best}) == "quick"
+    )
     assert choice({"now": now, "best": best}) == "now"
-    assert choice({"now": found(4.9e6), "best": best}) == "best"
+    assert choice({"now": samples_of(4.9e6), "best": best}) == "best"
 
 
 def test_lucky_setting_counts_at_the_unfavourable_end_of_its_interval() -> None:
-    lucky, sure = found(5.1e6, half=0.3e6), found(5.0e6, half=0.01e6)
+    lucky, sure = samples_of(5.1e6, half=0.3e6), samples_of(5.0e6, half=0.01e6)
     assert OBJECTIVES["throughput"].choice({"lucky": lucky, "sure": sure}) == "sure"
 
 
 def test_settings_that_differ_by_chance_are_told_apart_by_the_next_criterion() -> None:
     choice = OBJECTIVES["throughput"].choice
-    best, slow = found(5.0e6, half=0.05e6), found(4.95e6, half=0.05e6, sojourn_s=0.002)
+    best, slow = samples_of(5.0e6, half=0.05e6), samples_of(4.95e6, half=0.05e6, sojourn_s=0.002)
     assert choice({"best": best, "slow": slow}) == "best"  # 0.05 Mb/s less in each replication
     slow["goodput_bps"] = [5.1e6, 4.9e6, 5.0e6, 4.8e6]
     assert choice({"best": best, "slow": slow}) == "slow"  # between 0.15 more and 0.25 less
@@ -271,18 +275,18 @@ def test_same_choice_whatever_the_threads(tuning: lh.Tuning) -> None:
 
 
 def test_refused_scenario_is_searched_by_simulation_and_says_so() -> None:
-    found = lh.tune(SMALL, replications=2, pifs=False, txop=False, confirm=2)
-    assert "delays its ACKs" in (found.refusal or "")
-    assert all(trial.predicted is None for trial in found.trials)
-    assert all(trial.screened is not None for trial in found.trials)
-    names = [trial.name for trial in found.trials[1:]]
+    tuning = lh.tune(SMALL, replications=2, pifs=False, txop=False, confirm=2)
+    assert "delays its ACKs" in (tuning.refusal or "")
+    assert all(trial.predicted is None for trial in tuning.trials)
+    assert all(trial.screened is not None for trial in tuning.trials)
+    names = [trial.name for trial in tuning.trials[1:]]
     assert not any("PIFS" in name or "TXOP" in name for name in names)
 
 
 def test_fairness_is_searched_by_simulation() -> None:
-    found = lh.tune(DOWNLOADS, "fairness", replications=2, pifs=False, txop=False, confirm=2)
-    assert "predicts equal shares" in (found.refusal or "")
-    assert all(trial.predicted is None for trial in found.trials)
+    tuning = lh.tune(DOWNLOADS, "fairness", replications=2, pifs=False, txop=False, confirm=2)
+    assert "predicts equal shares" in (tuning.refusal or "")
+    assert all(trial.predicted is None for trial in tuning.trials)
 
 
 def stop_at(stage: str, done: int) -> Callable[[TuneProgress], bool]:
@@ -433,8 +437,8 @@ def test_mistakes_take_one_line(
 def test_picture_marks_the_chosen_setting(tuning: lh.Tuning) -> None:
     figure = tuning.plot()
     assert len(figure.axes) == 3
-    told = [text.get_text() for text in figure.findobj() if hasattr(text, "xycoords")]
-    assert any(text.startswith(f"tuned for {tuning.objective}") for text in told)
+    texts = [text.get_text() for text in figure.findobj() if hasattr(text, "xycoords")]
+    assert any(text.startswith(f"tuned for {tuning.objective}") for text in texts)
     bold = [label.get_text() for label in figure.axes[0].get_yticklabels() if is_bold(label)]
     assert bold == [tuning.chosen.name]
 
@@ -523,8 +527,8 @@ def test_pifs_access_is_offered_for_every_category_that_has_flows() -> None:
         assert (access["aifsn"], access["cwmin"], access["cwmax"]) == (1, 0, 0)
     assert ap["video"]["aifsn"] == 2
     # one category alone has nobody to go before
-    one = window_pairs(lh.Scenario(DOWNLOADS), pifs=True, txop=False)
-    assert not any(each.every_category for each in one)
+    pairs = window_pairs(lh.Scenario(DOWNLOADS), pifs=True, txop=False)
+    assert not any(each.every_category for each in pairs)
 
 
 def test_with_pifs_for_all_the_higher_category_still_goes_first() -> None:
@@ -588,14 +592,14 @@ def test_delay_of_higher_categories_decides_next_after_the_aim() -> None:
     choice = objective_for("throughput", lh.Scenario(CALLS)).choice
 
     def waits(voice_s: float, sojourn_s: float) -> dict[str, list[float]]:
-        return found(5e6, sojourn_s=sojourn_s) | {VOICE_DELAY: [voice_s] * 4}
+        return samples_of(5e6, sojourn_s=sojourn_s) | {VOICE_DELAY: [voice_s] * 4}
 
     assert choice({"late": waits(4e-3, 1e-3), "early": waits(1e-3, 9e-3)}) == "early"
 
 
 def test_picture_has_a_panel_for_each_other_category() -> None:
-    found = lh.tune(CALLS, confirm=1, pifs=False, txop=False, replications=2)
-    titles = [axes.get_title(loc="left") for axes in found.figure().axes]
+    tuning = lh.tune(CALLS, confirm=1, pifs=False, txop=False, replications=2)
+    titles = [axes.get_title(loc="left") for axes in tuning.figure().axes]
     assert titles[-1] == "Delay of category voice"
     assert len(titles) == 4
 
@@ -609,8 +613,8 @@ def test_longer_wait_of_calls_is_told(lasthop: Lasthop, tmp_path: Path) -> None:
     assert tree["category"] == "best-effort"
     assert tree["recommended"] is ("goodput_bps" in tree["gains"])
     if gain := tree["gains"].get(VOICE_DELAY):
-        told = any(cost.startswith("voice delay ") for cost in tree["costs"])
-        assert told == (gain["mean"] > gain["ci95"])
+        is_named = any(cost.startswith("voice delay ") for cost in tree["costs"])
+        assert is_named == (gain["mean"] > gain["ci95"])
         assert gain["mean"] < 5e-3
 
 
@@ -623,13 +627,13 @@ def test_category_of_the_connections_is_tuned() -> None:
     mixed = lh.Scenario(VOICE + '[station.other]\nudp_up = { rate = "1 Mbps" }\n')
     assert category_asked(mixed, None) == "voice"
     assert category_asked(mixed, "best-effort") == "best-effort"
-    found = lh.tune(VOICE, "delay", confirm=2, txop=False)
-    assert found.category == "voice"
-    assert found.settings
-    assert all(path.startswith(("cell.voice.", "cell.ap.voice.")) for path in found.settings)
-    assert found.gains["sojourn_s"].mean < 0.0
+    tuning = lh.tune(VOICE, "delay", confirm=2, txop=False)
+    assert tuning.category == "voice"
+    assert tuning.settings
+    assert all(path.startswith(("cell.voice.", "cell.ap.voice.")) for path in tuning.settings)
+    assert tuning.gains["sojourn_s"].mean < 0.0
     # its windows end at 15, those of voice
-    assert [each.what for each in found.left_out] == [
+    assert [each.what for each in tuning.left_out] == [
         "CWmin 31 to 1023 of the AP",
         "CWmin 31 to 1023 of the stations",
     ]

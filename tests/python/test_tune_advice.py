@@ -63,14 +63,14 @@ def streams_differ(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def recommendations(numbers: Sequence[int]) -> list[int]:
     """Return the scenarios for which a change is recommended though none can matter."""
-    found = []
+    recommended = []
     for number in numbers:
         scenario, aim = no_candidate_matters(number)
         tuning = lh.tune(scenario, aim, category="voice", txop=False, confirm=6, jobs=1)
         assert len(tuning.trials) > 10
         if tuning.recommended:
-            found.append(number)
-    return found
+            recommended.append(number)
+    return recommended
 
 
 @pytest.mark.slow
@@ -133,8 +133,8 @@ def drawn_search(random: Random, gain: float, harmed: int = 0) -> Search:
 
 def test_the_luckiest_of_many_settings_is_not_recommended() -> None:
     random = Random(1)
-    found = [drawn_search(random, 0.0).recommended for _ in range(200)]
-    assert sum(trial is not None for trial in found) <= 10
+    trials = [drawn_search(random, 0.0).recommended for _ in range(200)]
+    assert sum(trial is not None for trial in trials) <= 10
 
 
 def test_a_setting_that_helps_is_recommended() -> None:
@@ -271,9 +271,9 @@ def test_files_of_an_earlier_search_do_not_stay_when_the_present_setting_does(
     tmp_path: Path,
 ) -> None:
     (tmp_path / "hostapd.conf").write_text("# Written by lasthop for an earlier search\n")
-    kept = lh.tune(SMALL, settings={"cell.cwmax": 0, "cell.cwmin": 0})
-    assert kept.verdict == f"{KEEP}there was no other setting to try"
-    assert kept.save(tmp_path) == []
+    tuning = lh.tune(SMALL, settings={"cell.cwmax": 0, "cell.cwmin": 0})
+    assert tuning.verdict == f"{KEEP}there was no other setting to try"
+    assert tuning.save(tmp_path) == []
     assert list(tmp_path.iterdir()) == []
 
 
@@ -287,8 +287,8 @@ def test_fairness_without_a_jain_index_keeps_the_present_setting(
 
     monkeypatch.setattr(searching, "sampled", without)
     settings = {"cell.cwmax": 3, "cell.cwmin": 3}
-    found = lh.tune(SMALL, "fairness", settings=settings, pifs=False, txop=False)
-    assert found.verdict == (
+    tuning = lh.tune(SMALL, "fairness", settings=settings, pifs=False, txop=False)
+    assert tuning.verdict == (
         f"{KEEP}Jain's index is absent, because fewer than two stations have a flow whose demand "
         "is not met"
     )
@@ -311,13 +311,13 @@ def test_pifs_for_all_is_for_higher_categories() -> None:
 
 def test_only_a_link_where_calls_wait_is_a_case_for_its_own_queue() -> None:
     behind = lh.simulate(lh.Scenario(CALL, {"replications": 1}))
-    found = elsewhere(behind)
-    assert found is not None
-    assert (found.queue, found.is_link) == ("wire/up", True)
+    place = elsewhere(behind)
+    assert place is not None
+    assert (place.queue, place.is_link) == ("wire/up", True)
     rates = {"wire.rate": "1 Gbps", "wire.back_rate": "1 Gbps", "wire.delay": "0 s"}
     own = {**rates, "station.phone.upload": 2, "replications": 1}
     in_air = lh.simulate(lh.Scenario(CALL, own))
-    found = elsewhere(in_air)
-    assert found is not None
-    assert (found.queue, found.is_link) == ("phone", False)
-    assert "lasthop queue" not in found.text
+    place = elsewhere(in_air)
+    assert place is not None
+    assert (place.queue, place.is_link) == ("phone", False)
+    assert "lasthop queue" not in place.text

@@ -68,8 +68,8 @@ def test_bound_is_ninety_per_cent_or_what_there_is() -> None:
 def test_nobody_starves_who_does_not_at_present() -> None:
     starving = {"jain_p05": 1.0, "starving_stations": 0.2}
     fed = {"jain_p05": 1.0, "starving_stations": 0.0}
-    said = Bounds().objection(starving, fed)
-    assert said == "a station below a tenth of an equal share for 5 s"
+    objection = Bounds().objection(starving, fed)
+    assert objection == "a station below a tenth of an equal share for 5 s"
     assert Bounds().objection(starving, starving) is None
 
 
@@ -86,22 +86,24 @@ def test_calls_that_work_go_on_to_work() -> None:
 
 def test_starving_stations_are_counted_from_five_seconds_on() -> None:
     far = "\n[station.far]\nerror_down = 0.9\nattempts_long = 1\ndownload = 1\n"
-    found = sampled(lh.simulate(SEVEN + far, tails=True, replications=1))
-    assert found["starving_stations"] == [1.0]
-    assert found["longest_starved_s"][0] >= 5.0
+    samples = sampled(lh.simulate(SEVEN + far, tails=True, replications=1))
+    assert samples["starving_stations"] == [1.0]
+    assert samples["longest_starved_s"][0] >= 5.0
 
 
 def test_fairness_is_not_traded_for_half_a_per_cent() -> None:
     choice = OBJECTIVES["fairness"].choice
 
-    def found(jain: float, goodput_bps: float) -> dict[str, list[float]]:
+    def samples_of(jain: float, goodput_bps: float) -> dict[str, list[float]]:
         return {"jain": [jain] * 3, "goodput_bps": [goodput_bps] * 3}
 
     # 0.996 is within half a per cent of 0.9999, but its stations differ by 6 % and not by 1 %.
-    uneven, even = found(0.996, 5.10e6), found(0.9999, 5.05e6)
+    uneven, even = samples_of(0.996, 5.10e6), samples_of(0.9999, 5.05e6)
     assert choice({"uneven": uneven, "even": even}) == "even"
     # Where stations differ by less than half a per cent more, goodput decides.
-    assert choice({"fast": found(0.99998, 5.1e6), "even": found(0.999999, 5.0e6)}) == "fast"
+    assert (
+        choice({"fast": samples_of(0.99998, 5.1e6), "even": samples_of(0.999999, 5.0e6)}) == "fast"
+    )
     ranked = OBJECTIVES["fairness"].ranked(
         {"uneven": {"jain": 0.99, "goodput_bps": 6e6}, "even": {"jain": 0.9999, "goodput_bps": 5e6}}
     )
@@ -229,15 +231,15 @@ def test_calls_hold_until_one_is_late_or_loses() -> None:
 
 @pytest.mark.slow
 def test_calls_are_counted_and_the_most_is_chosen() -> None:
-    found = lh.tune(LAPTOPS + PHONES, "calls", pifs=False, txop=False, confirm=2)
-    counts = {trial.name: trial.samples["calls"] for trial in found.confirmed}
+    tuning = lh.tune(LAPTOPS + PHONES, "calls", pifs=False, txop=False, confirm=2)
+    counts = {trial.name: trial.samples["calls"] for trial in tuning.confirmed}
     assert all(0 < count < 30 for own in counts.values() for count in own)
-    assert min(counts[found.chosen.name]) >= max(min(own) for own in counts.values()) - 1
-    assert found.table.loc["as it is", "beside_calls_goodput_bps"] > 0
-    assert found.calls == Calls("phone", own=True)
-    assert found.figure().axes[0].get_title(loc="left") == "Calls"
+    assert min(counts[tuning.chosen.name]) >= max(min(own) for own in counts.values()) - 1
+    assert tuning.table.loc["as it is", "beside_calls_goodput_bps"] > 0
+    assert tuning.calls == Calls("phone", own=True)
+    assert tuning.figure().axes[0].get_title(loc="left") == "Calls"
     # so many hold when they are simulated by themselves, and one more does not
-    setting = found.present.samples["calls"]
+    setting = tuning.present.samples["calls"]
     most = int(min(setting))
     again = lh.simulate(LAPTOPS + PHONES, settings={"station.phone.count": most})
     assert all(judged(again, "phone").holds)
@@ -289,8 +291,8 @@ def lines(text: str) -> dict[str, str]:
 def test_hostapd_has_each_value_in_its_unit() -> None:
     # Of 1500 and 40 B at 11 Mb/s an exchange takes 1567.1 and 505.3 us with long preambles:
     # 8 x 1567.1 + 7 x 10 = 12607 us are 12.7 ms, 8 x 505.3 + 7 x 10 = 4112 us are 129 x 32 us.
-    said = lines(hostapd(lh.Scenario(LAPTOPS, EIGHT)).text)
-    assert said == {
+    values = lines(hostapd(lh.Scenario(LAPTOPS, EIGHT)).text)
+    assert values == {
         "tx_queue_data2_aifs": "2",
         "tx_queue_data2_cwmin": "15",
         "tx_queue_data2_cwmax": "1023",
@@ -305,32 +307,32 @@ def test_hostapd_has_each_value_in_its_unit() -> None:
 
 
 def test_hostapd_has_a_queue_and_a_beacon_element_for_each_category_that_is_used() -> None:
-    said = lines(hostapd(lh.Scenario(LAPTOPS + PHONES)).text)
-    assert {name for name in said if name.endswith("cwmin")} == {
+    values = lines(hostapd(lh.Scenario(LAPTOPS + PHONES)).text)
+    assert {name for name in values if name.endswith("cwmin")} == {
         "tx_queue_data0_cwmin",
         "tx_queue_data2_cwmin",
         "wmm_ac_vo_cwmin",
         "wmm_ac_be_cwmin",
     }
-    assert said["tx_queue_data0_cwmin"] == "7"
-    assert (said["wmm_ac_vo_cwmin"], said["wmm_ac_vo_cwmax"]) == ("3", "4")
-    assert said["tx_queue_data0_burst"] == "0"
+    assert values["tx_queue_data0_cwmin"] == "7"
+    assert (values["wmm_ac_vo_cwmin"], values["wmm_ac_vo_cwmax"]) == ("3", "4")
+    assert values["tx_queue_data0_burst"] == "0"
 
 
 def test_hostapd_has_no_opportunity_where_an_access_has_one_exchange() -> None:
     home = "duration = '1 s'\ncell.phy = '802.11ax'\nstation.a = { count = 2, download = 1 }\n"
     assert lines(hostapd(lh.Scenario(home)).text)["wmm_ac_be_txop_limit"] == "79"
-    one = lines(hostapd(lh.Scenario(home, {"cell.txop_packets": 1})).text)
-    assert (one["wmm_ac_be_txop_limit"], one["tx_queue_data2_burst"]) == ("0", "0")
+    single = lines(hostapd(lh.Scenario(home, {"cell.txop_packets": 1})).text)
+    assert (single["wmm_ac_be_txop_limit"], single["tx_queue_data2_burst"]) == ("0", "0")
 
 
 def test_hostapd_knows_no_window_of_zero_and_says_so() -> None:
-    found = hostapd(lh.Scenario(LAPTOPS, PIFS_1))
-    said = lines(found.text)
-    assert (said["tx_queue_data2_aifs"], said["tx_queue_data2_cwmin"]) == ("1", "1")
-    assert said["tx_queue_data2_cwmax"] == "1"
-    assert "CWmin 0, CWmax 0; nearest here CWmin 1 and CWmax 1" in found.text
-    changed = lh.Scenario(LAPTOPS, found.settings)
+    conf = hostapd(lh.Scenario(LAPTOPS, PIFS_1))
+    values = lines(conf.text)
+    assert (values["tx_queue_data2_aifs"], values["tx_queue_data2_cwmin"]) == ("1", "1")
+    assert values["tx_queue_data2_cwmax"] == "1"
+    assert "CWmin 0, CWmax 0; nearest here CWmin 1 and CWmax 1" in conf.text
+    changed = lh.Scenario(LAPTOPS, conf.settings)
     assert changed["cell"]["ap"]["cwmin"] == 1
     odd = hostapd(lh.Scenario(LAPTOPS, {"cell.cwmin": 20}))
     assert "CWmin 20, CWmax 1023; nearest here CWmin 15" in odd.text

@@ -45,9 +45,9 @@ class Shelf:
 
 
 def test_a_field_is_the_value_under_its_key() -> None:
-    found = read_as(Shelf, {"width_m": 1, "books": ["a"], "owner": None, "class": "oak", "new": 3})
-    assert found == Shelf(1.0, ("a",), "", "oak")
-    assert isinstance(found.width_m, float)
+    shelf = read_as(Shelf, {"width_m": 1, "books": ["a"], "owner": None, "class": "oak", "new": 3})
+    assert shelf == Shelf(1.0, ("a",), "", "oak")
+    assert isinstance(shelf.width_m, float)
 
 
 def test_a_key_that_is_needed_and_not_there_is_named() -> None:

@@ -83,19 +83,19 @@ def test_no_word_of_the_command_line_is_said_in_python(
     monkeypatch.chdir(tmp_path)
     with pytest.raises(UserError) as caught:
         BAD[case]()
-    said = [str(caught.value), caught.value.hint or "", *getattr(caught.value, "__notes__", ())]
+    texts = [str(caught.value), caught.value.hint or "", *getattr(caught.value, "__notes__", ())]
     if isinstance(caught.value, lh.ScenarioError):
-        said += [problem.hint or "" for problem in caught.value.problems]
-    assert [one for one in said if CLI.search(one)] == []
-    assert said[0]
+        texts += [problem.hint or "" for problem in caught.value.problems]
+    assert [text for text in texts if CLI.search(text)] == []
+    assert texts[0]
     assert list(tmp_path.iterdir()) == []
 
 
 def test_words_of_the_command_line_are_known() -> None:
-    for said in ("--set a=1", "try --no-txop", "on the command line", "lasthop emulate FILE"):
-        assert CLI.search(said)
-    for said in ("a--b", "max_time_s=3", "-1 is negative", "lasthop 0.1.0"):
-        assert not CLI.search(said)
+    for text in ("--set a=1", "try --no-txop", "on the command line", "lasthop emulate FILE"):
+        assert CLI.search(text)
+    for text in ("a--b", "max_time_s=3", "-1 is negative", "lasthop 0.1.0"):
+        assert not CLI.search(text)
 
 
 def test_a_setting_is_named_as_the_caller_wrote_it(lasthop: Lasthop, small: Path) -> None:

@@ -37,7 +37,7 @@ class Reply(NamedTuple):
     headers: dict[str, str]
 
     @property
-    def told(self) -> Any:
+    def tree(self) -> Any:
         return json.loads(self.body)
 
 
@@ -65,8 +65,8 @@ class Served:
         with closing(connection):
             connection.request(method, path, body, given)
             response = connection.getresponse()
-            found = {name.lower(): each for name, each in response.getheaders()}
-            return Reply(response.status, response.read().decode(), found)
+            received = {name.lower(): each for name, each in response.getheaders()}
+            return Reply(response.status, response.read().decode(), received)
 
     def post(self, command: str, **request: Any) -> Reply:
         return self.ask("POST", f"/api/{command}", json.dumps(request))
@@ -93,7 +93,7 @@ def served(built: Path, small: Path) -> Iterator[Served]:
 def one_line(reply: Reply, status: int) -> str:
     """The error of a reply, which is a line without a period at its end."""
     assert reply.status == status, reply
-    error = reply.told["error"]
+    error = reply.tree["error"]
     assert isinstance(error, str)
     assert error
     assert "\n" not in error
@@ -111,14 +111,14 @@ def test_the_page_names_its_interface_and_loads_nothing_from_elsewhere(served: S
 
 
 def test_about_has_the_scenario_as_it_is_now(served: Served, small: Path) -> None:
-    about = served.ask("GET", "/api/about").told
+    about = served.ask("GET", "/api/about").tree
     assert about["version"] == lh.__version__
     assert about["commands"] == ["predict", "compare", "sweep", "tune", "chart"]
     assert about["scenario"] == {"name": "small.toml", "text": SMALL}
     small.write_text("changed = true\n")
-    assert served.ask("GET", "/api/about").told["scenario"]["text"] == "changed = true\n"
+    assert served.ask("GET", "/api/about").tree["scenario"]["text"] == "changed = true\n"
     small.unlink()
-    about = served.ask("GET", "/api/about").told
+    about = served.ask("GET", "/api/about").tree
     assert about["scenario"] is None
     assert about["notes"] == [f"{small}: No such file or directory"]
 
@@ -128,29 +128,29 @@ def test_a_prediction_is_that_of_the_command_line(served: Served, lasthop: Lasth
     reply = served.post("predict", text=file.read_text(), settings=["cell.ap.cwmin=15"])
     assert reply.status == 200, reply
     printed = lasthop("predict", file, "--json", "--set", "cell.ap.cwmin=15")
-    assert reply.told["answer"] == json.loads(printed.stdout)
+    assert reply.tree["answer"] == json.loads(printed.stdout)
     notes = printed.stderr.replace("warning: ", "").splitlines()
-    assert reply.told["notes"] == notes
+    assert reply.tree["notes"] == notes
 
 
 def test_options_reach_the_command(served: Served) -> None:
     over = "station.far.upload=1,2"
     reply = served.post("sweep", text=SMALL, options={"over": over, "replications": 2})
     assert reply.status == 200, reply
-    points = reply.told["answer"]["points"]
+    points = reply.tree["answer"]["points"]
     assert [each["settings"] for each in points] == [
         {"station.far.upload": "1"},
         {"station.far.upload": "2"},
     ]
     assert {each["result"]["replications"] for each in points} == {2}
-    assert reply.told["notes"] == []  # where its files are is no warning
+    assert reply.tree["notes"] == []  # where its files are is no warning
 
 
 def test_a_wrong_scenario_is_refused_with_line_and_hint(served: Served) -> None:
     reply = served.post("predict", text=f"{SMALL}downlod = 1\n")
     line = SMALL.count("\n") + 1
     assert one_line(reply, 200).startswith(f"scenario.toml:{line}: `station.far.downlod`: unknown")
-    assert reply.told["hint"] == "did you mean `download`?"
+    assert reply.tree["hint"] == "did you mean `download`?"
 
 
 WRONG: dict[str, tuple[str, Any, str]] = {
@@ -192,14 +192,14 @@ def test_malformed_json_is_refused_in_one_line(served: Served, body: str | bytes
 @pytest.mark.parametrize("name", ["/etc/passwd", "../secret", "/proc/self/environ"])
 def test_no_file_of_this_machine_is_read_for_a_page(served: Served, name: str) -> None:
     wired = f'wire.rate = {{ trace_file = "{name}" }}\n{SMALL}'
-    said = one_line(served.post("predict", text=wired), 200)
-    assert "a scenario of a page has no files" in said
+    message = one_line(served.post("predict", text=wired), 200)
+    assert "a scenario of a page has no files" in message
 
 
 def test_no_file_of_this_machine_is_read_for_the_sweep_of_a_page(served: Served) -> None:
     over = ['wire.rate={trace_file="/etc/passwd"},5 Mbps']
-    said = one_line(served.post("sweep", text=SMALL, options={"over": over}), 200)
-    assert "a scenario of a page has no files" in said
+    message = one_line(served.post("sweep", text=SMALL, options={"over": over}), 200)
+    assert "a scenario of a page has no files" in message
 
 
 def test_other_kinds_of_content_are_refused(served: Served) -> None:
@@ -307,7 +307,7 @@ def test_a_prediction_does_not_wait_for_long_commands(
         for each in asking:
             each.start()
         wait_for("both run", lambda: len([*tmp_path.glob("*.pids")]) == 2)
-        assert server.post("predict", text="").told == {"answer": {}, "notes": []}
+        assert server.post("predict", text="").tree == {"answer": {}, "notes": []}
         server.server.should_exit = True
         for each in asking:
             each.join(PATIENCE_S)

@@ -123,8 +123,8 @@ def test_a_pace_that_only_jitters_is_told_once(
 ) -> None:
     # a fifth faster and slower than in the mean, every second
     run(clock, 60.0, lambda at_s: (at_s + 0.2 * sin(2.0 * pi * at_s) / (2.0 * pi)) / 60.0)
-    [said] = capsys.readouterr().err.splitlines()
-    left_s = float(re.sub(r"note: simulating: (about|at least) (.*) s", r"\2", said))
+    [note] = capsys.readouterr().err.splitlines()
+    left_s = float(re.sub(r"note: simulating: (about|at least) (.*) s", r"\2", note))
     assert left_s == pytest.approx(59.5, rel=0.2)
 
 
@@ -175,8 +175,8 @@ def test_simulations_are_told_by_what_they_have_simulated(
         at |= {"draining": True, "runs_under_way": 2}
         hear(at)
         hear(at | {"runs_under_way": 1})
-    said = "note: finishing 2 running simulations; Ctrl-C again ends them\n"
-    assert capsys.readouterr().err == said
+    message = "note: finishing 2 running simulations; Ctrl-C again ends them\n"
+    assert capsys.readouterr().err == message
 
 
 def test_parts_of_a_step_are_told_by_their_pace(
@@ -191,15 +191,15 @@ def test_parts_of_a_step_are_told_by_their_pace(
 def test_what_is_found_first_is_told_where_the_rest_lasts(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    said = Event()
+    has_printed = Event()
     tell = announcing.note
-    monkeypatch.setattr(announcing, "note", lambda line: (tell(line), said.set()))
+    monkeypatch.setattr(announcing, "note", lambda line: (tell(line), has_printed.set()))
     with watched_by(Announced().watch), step("edges") as edges:
         edges.found("half is stable")  # over before a second has passed
     monkeypatch.setattr(announcing, "SOON_S", 0.0)
     with watched_by(Announced().watch), step("edges") as edges:
         edges.found("a third is stable")
-        assert said.wait(60.0)
+        assert has_printed.wait(60.0)
     assert capsys.readouterr().err == "note: a third is stable\n"
 
 
@@ -238,9 +238,11 @@ def test_a_search_that_ends_before_anything_is_confirmed_has_nothing_to_set(
     assert f"\ntuning.json, hostapd.conf, tables and picture: {out}\n" in capsys.readouterr().out
     monkeypatch.setattr("lasthop.cli.tune.stage_bar", lambda: nullcontext(press))
     assert main(command) == INTERRUPTED
-    said = capsys.readouterr()
-    assert "keep the present setting: the search ended before a setting was checked\n" in said.out
-    assert f"\ntuning.json and tables: {out}\n" in said.out
+    printed = capsys.readouterr()
+    assert (
+        "keep the present setting: the search ended before a setting was checked\n" in printed.out
+    )
+    assert f"\ntuning.json and tables: {out}\n" in printed.out
     assert {"tuning.json", "tuning.csv", "tuning.parquet"} == {
         path.name for path in out.iterdir() if path.name in TUNING_FILES
     }
@@ -260,11 +262,11 @@ def test_a_search_says_with_its_first_number_how_long_it_takes(
         main(["tune", str(path), "--for", "throughput", "--no-txop", "--no-pifs", "--confirm", "1"])
         == 0
     )
-    said = [line for line in capsys.readouterr().err.splitlines() if line.startswith("note: sea")]
-    assert len(said) == (long_s == 0.0)
-    if said:
-        assert said[0].startswith("note: searching up to ")
-        assert "so far " in said[0]
+    notes = [line for line in capsys.readouterr().err.splitlines() if line.startswith("note: sea")]
+    assert len(notes) == (long_s == 0.0)
+    if notes:
+        assert notes[0].startswith("note: searching up to ")
+        assert "so far " in notes[0]
 
 
 def test_a_search_says_which_stage_takes_longer_than_was_said(
@@ -293,8 +295,8 @@ def test_a_search_says_which_stage_takes_longer_than_was_said(
 
 def test_a_search_tries_no_more_than_it_says() -> None:
     seen: list[TuneProgress] = []
-    found = lh.tune(SMALL, txop=False, confirm=1, progress=lambda at: seen.append(at))
-    told = [at["settings"] for at in seen if at["about_s"]]
-    assert len(seen) > len(told) > 0  # nothing is known before the first setting
-    assert set(told) == {told[0]}
-    assert len(found.trials) - 1 <= told[0]
+    tuning = lh.tune(SMALL, txop=False, confirm=1, progress=lambda at: seen.append(at))
+    estimates = [at["settings"] for at in seen if at["about_s"]]
+    assert len(seen) > len(estimates) > 0  # nothing is known before the first setting
+    assert set(estimates) == {estimates[0]}
+    assert len(tuning.trials) - 1 <= estimates[0]

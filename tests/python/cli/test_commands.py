@@ -323,7 +323,7 @@ station.a.download = 1
 
 
 @pytest.mark.parametrize(
-    ("settings", "told"),
+    ("settings", "notes"),
     [
         (["cell.ap_queue=100"], [("cell.ap_queue", 100, "mac80211")]),
         (
@@ -337,12 +337,12 @@ station.a.download = 1
     ],
 )
 def test_a_bare_number_over_a_discipline_is_told(
-    settings: list[str], told: list[tuple[str, int, str]], lasthop: Lasthop
+    settings: list[str], notes: list[tuple[str, int, str]], lasthop: Lasthop
 ) -> None:
-    options = [word for one in settings for word in ("--set", one)]
+    options = [word for setting in settings for word in ("--set", setting)]
     done = lasthop("check", "-", *options, stdin=AX.encode())
     assert done.returncode == 0
-    assert done.stderr == "".join(NOTE.format(*one) for one in told)
+    assert done.stderr == "".join(NOTE.format(*note) for note in notes)
     assert lasthop("check", "-", "-q", *options, stdin=AX.encode()).stderr == ""
 
 
@@ -512,8 +512,8 @@ def test_a_sweep_and_studies_may_be_done_elsewhere(
 
     monkeypatch.setattr("lasthop.cli.elsewhere.dask_cluster", near)
     over = ["sweep", small, "--over", "seed=1,2", "--json"]
-    there = lasthop(*over, "--cluster", "tcp://far:8786", "--out", "there").stdout
-    assert there == lasthop(*over, "--out", "here").stdout
+    remote = lasthop(*over, "--cluster", "tcp://far:8786", "--out", "there").stdout
+    assert remote == lasthop(*over, "--out", "here").stdout
     done = lasthop("reproduce", "acsma-16", "--cluster", "tcp://away:1", "--out", "claims")
     assert done.returncode == 0, done.stderr
     assert asked == ["tcp://far:8786", "tcp://away:1"]

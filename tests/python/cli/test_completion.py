@@ -54,8 +54,8 @@ def test_a_value_is_no_option_and_no_argument() -> None:
 def test_files_are_left_to_the_shell() -> None:
     assert answered(["simulate", "ex"]).files == "scenarios"
     assert answered(["import", "pcap", ""]).files == "files"
-    found = answered(["simulate", "x.toml", "--out=o"])
-    assert (found.files, found.before, found.typed) == ("directories", "--out=", "o")
+    completion = answered(["simulate", "x.toml", "--out=o"])
+    assert (completion.files, completion.before, completion.typed) == ("directories", "--out=", "o")
     assert answered(["simulate", "x.toml", "--seed", "1"]).files == "words"
 
 
@@ -106,8 +106,8 @@ def test_a_case_has_parameters_and_a_file_has_keys() -> None:
 
 def test_every_option_of_every_command_is_offered(lasthop: Lasthop) -> None:
     for command in (["sweep"], ["stability", "cycle"], ["relay", "connect"]):
-        said = lasthop(*command, "--help").stdout
-        options = set(re.findall(r"^ +(?:-\w, )?(--[a-z-]+)", said, re.M))
+        help_text = lasthop(*command, "--help").stdout
+        options = set(re.findall(r"^ +(?:-\w, )?(--[a-z-]+)", help_text, re.M))
         assert len(options) > 5
         assert options <= set(offered(*command, "--"))
 
@@ -207,11 +207,11 @@ class Shell:
     def until(self, pattern: bytes) -> re.Match[bytes]:
         """Read the terminal until the pattern is on it."""
         seen, end = b"", time.monotonic() + WAIT_S
-        while not (found := re.search(pattern, seen, re.S)):
+        while not (match := re.search(pattern, seen, re.S)):
             ready, _, _ = select.select([self.screen], [], [], max(0.0, end - time.monotonic()))
             assert ready, f"the shell says nothing more after {seen!r}"
             seen += os.read(self.screen, 4096)
-        return found
+        return match
 
     def completed(self, line: str) -> str:
         """The line after Tab at its end."""

@@ -25,13 +25,13 @@ def test_the_scenario_goes_to_standard_output_and_warnings_beside_it(lasthop: La
 
 
 def test_standard_input_is_read_like_a_file(lasthop: Lasthop) -> None:
-    whole = lasthop("import", "iw", DUMP).stdout
+    from_file = lasthop("import", "iw", DUMP).stdout
     piped = lasthop("import", "iw", "-", stdin=DUMP.read_bytes()).stdout
-    assert piped.partition("[cell]")[2] == whole.partition("[cell]")[2]
+    assert piped.partition("[cell]")[2] == from_file.partition("[cell]")[2]
     capture = SAMPLES / "pcap" / "wpa-Induction.pcap.gz"
-    whole = lasthop("import", "pcap", capture).stdout
+    from_file = lasthop("import", "pcap", capture).stdout
     piped = lasthop("import", "pcap", "-", stdin=capture.read_bytes()).stdout
-    assert piped.partition("[cell]")[2] == whole.partition("[cell]")[2]
+    assert piped.partition("[cell]")[2] == from_file.partition("[cell]")[2]
 
 
 def test_out_writes_a_new_file_and_never_replaces_one(lasthop: Lasthop) -> None:

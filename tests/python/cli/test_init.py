@@ -270,10 +270,10 @@ def test_ctrl_c_writes_nothing(tmp_path: Path) -> None:
     assert process.stderr is not None
     asked = process.stderr.readline()
     process.send_signal(signal.SIGINT)
-    _, told = process.communicate(timeout=30)
+    _, errors = process.communicate(timeout=30)
     assert asked.startswith("1/6 What do you want to know?")
     assert process.returncode == 130
-    assert told.endswith("error: interrupted: nothing written\n")
+    assert errors.endswith("error: interrupted: nothing written\n")
     assert list(tmp_path.iterdir()) == []
 
 
@@ -283,7 +283,7 @@ def test_json_is_the_scenario_in_normalised_form(lasthop: Lasthop) -> None:
 
 
 @pytest.mark.parametrize(
-    ("options", "said"),
+    ("options", "message"),
     [
         (
             ["--queue", "openwrt"],
@@ -297,11 +297,11 @@ def test_json_is_the_scenario_in_normalised_form(lasthop: Lasthop) -> None:
     ],
 )
 def test_what_is_of_another_hop_or_misspelt_leads_there(
-    options: list[str], said: str, lasthop: Lasthop
+    options: list[str], message: str, lasthop: Lasthop
 ) -> None:
     done = lasthop("init", "x.toml", "--yes", *options)
     assert done.returncode == 2
-    assert said in done.stderr
+    assert message in done.stderr
     assert not Path("x.toml").exists()
 
 

@@ -72,9 +72,9 @@ def test_another_setting_has_another_picture(lasthop: Lasthop, small: Path) -> N
 def test_names_of_changes_that_are_cut_or_changed_differ_all_the_same() -> None:
     assert told([("cell.ap.cwmin", "15")]) == "-cell.ap.cwmin=15"
     assert told([("dumbbell.rtt", "10 ms")]) == "-dumbbell.rtt=10ms"
-    one, other = (told([("queue", f"{{red={{min_th={n}}}}}")]) for n in (5, 6))
-    assert re.fullmatch(r"-queue=_red=_min_th=5_-[0-9a-f]{8}", one)
-    assert one[-8:] != other[-8:]
+    first, other = (told([("queue", f"{{red={{min_th={n}}}}}")]) for n in (5, 6))
+    assert re.fullmatch(r"-queue=_red=_min_th=5_-[0-9a-f]{8}", first)
+    assert first[-8:] != other[-8:]
     long = [told([("over", ",".join(map(str, range(n))))]) for n in (200, 201)]
     assert all(len(each) < 120 for each in long)
     assert long[0] != long[1]

@@ -24,8 +24,8 @@ def test_notes_and_warnings_are_left_out(lasthop: Lasthop, small: Path, command:
     assert line in loud.stdout
     assert ("warning: " in loud.stderr) == (command == "compare")
     quiet = lasthop(command, small, *more, *WARNS, "--quiet")
-    kept = [each for each in loud.stdout.splitlines() if not each.startswith(line)]
-    assert quiet.stdout.splitlines() == kept
+    expected = [each for each in loud.stdout.splitlines() if not each.startswith(line)]
+    assert quiet.stdout.splitlines() == expected
     assert quiet.stderr == ""
 
 

@@ -105,9 +105,9 @@ def test_cycles_are_listed_and_drawn(lasthop: Lasthop, tmp_path: Path) -> None:
     assert text.startswith("super-critical at q_th = 38.8")
     assert re.search(r"the branch continues beyond q_th = [\d.]+: --count 3 is reached", text)
     assert picture.exists()
-    [found] = json.loads(lasthop(*words, "--json").stdout)["branches"]
-    assert len(found["cycles"]) == 3
-    assert all(cycle["stable"] for cycle in found["cycles"])
+    [branch] = json.loads(lasthop(*words, "--json").stdout)["branches"]
+    assert len(branch["cycles"]) == 3
+    assert all(cycle["stable"] for cycle in branch["cycles"])
 
 
 def test_motion_is_summed_up_and_drawn(lasthop: Lasthop, tmp_path: Path) -> None:
@@ -321,9 +321,9 @@ def test_motions_under_constraints_are_listed_and_drawn(lasthop: Lasthop, tmp_pa
     assert rows[0][1:4] == ["0", "0", "-"]
     assert float(rows[1][1]) > 1.0
     assert picture.exists()
-    found = json.loads(lasthop(*words, "--constrained", "--json").stdout)["motions"]
-    assert found[0]["up"]["period_s"] is None
-    assert found[1]["down"]["states"]["queue"]["most"] > 2.0
+    motions = json.loads(lasthop(*words, "--constrained", "--json").stdout)["motions"]
+    assert motions[0]["up"]["period_s"] is None
+    assert motions[1]["down"]["states"]["queue"]["most"] > 2.0
 
 
 def test_scenario_without_fluid_counterpart_is_refused(lasthop: Lasthop, router: Path) -> None:
@@ -408,9 +408,9 @@ def test_only_digits_that_hold_are_shown(value: float, error: float, shown: str)
 @pytest.mark.slow
 def test_ranges_may_say_at_which_values(lasthop: Lasthop) -> None:
     over = ["--over", "capacity=100..500:100", "--over", "rtt=10ms..90ms log 3"]
-    found = json.loads(lasthop("stability", "chart", "red", *over, "--json").stdout)
-    assert found["x"]["values"] == pytest.approx([100, 200, 300, 400, 500])
-    assert found["y"]["values"] == pytest.approx([0.01, 0.03, 0.09])
+    chart = json.loads(lasthop("stability", "chart", "red", *over, "--json").stdout)
+    assert chart["x"]["values"] == pytest.approx([100, 200, 300, 400, 500])
+    assert chart["y"]["values"] == pytest.approx([0.01, 0.03, 0.09])
     done = lasthop("stability", "chart", "red", "--over", "rtt=1s..2s:", "--over", "gamma=1..2")
     assert (done.returncode, done.stdout) == (2, "")
     assert "expected LOW..HIGH, optionally with :STEP or log N" in done.stderr

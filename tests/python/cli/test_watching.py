@@ -126,20 +126,20 @@ class Told:
 
 
 def test_steps_of_the_library_are_told_to_whoever_watches(tmp_path: Path) -> None:
-    told = Told()
-    with watched_by(told.watch):
+    watcher = Told()
+    with watched_by(watcher.watch):
         assert list(counting("reading", "ab", 2)) == ["a", "b"]
         with allowing():
             need("it", time_s=3.0)
         lh.simulate(SMALL).save(tmp_path)
-    assert told.lines == ["reading: 2", "0", "1", ": None", "it for 3 s", "saving tables: None"]
+    assert watcher.lines == ["reading: 2", "0", "1", ": None", "it for 3 s", "saving tables: None"]
 
 
 def test_studies_are_counted(tmp_path: Path) -> None:
-    told = Told()
-    with watched_by(told.watch):
+    watcher = Told()
+    with watched_by(watcher.watch):
         lh.reproduce(["acsma-16"], directory=tmp_path).save(tmp_path)
-    steps = [line.partition(":")[0] for line in told.lines if ":" in line]
+    steps = [line.partition(":")[0] for line in watcher.lines if ":" in line]
     assert {"planning studies", "looking for runs", "predicting", "drawing"} <= set(steps)
 
 

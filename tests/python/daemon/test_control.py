@@ -49,11 +49,11 @@ def test_questions_come_over_a_socket_that_goes_with_the_process(tmp_path: Path)
     state, answers = State(tmp_path), list[object]()
     control = Control(state, Service(), config.read)
     with ExitStack() as stack:
-        there = control.open(stack)
+        listener = control.open(stack)
         asking = Thread(target=lambda: answers.append(state.ask({"do": "status"})))
         asking.start()
-        there.setblocking(True)
-        control.serve(there)
+        listener.setblocking(True)
+        control.serve(listener)
         asking.join()
         assert Path(state.address).stat().st_mode & 0o777 == 0o600
     assert answers == [{"name": "cafe"}]
@@ -69,12 +69,12 @@ def test_a_request_that_is_none_is_refused(tmp_path: Path, request_bytes: bytes)
     state = State(tmp_path)
     control = Control(state, Service(), config.read)
     with ExitStack() as stack:
-        there = control.open(stack)
-        there.setblocking(True)
+        listener = control.open(stack)
+        listener.setblocking(True)
         with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as asking:
             asking.connect(state.address)
             asking.sendall(request_bytes)
-            control.serve(there)
+            control.serve(listener)
             assert asking.recv(1000).startswith(b'{"refused": [')
 
 
@@ -88,11 +88,11 @@ def test_a_reload_with_odd_values_is_refused(tmp_path: Path) -> None:
 def test_an_answer_that_is_nested_too_deeply_is_none(tmp_path: Path) -> None:
     state = State(tmp_path)
     with ExitStack() as stack:
-        there = Control(state, Service(), config.read).open(stack)
-        there.setblocking(True)
+        listener = Control(state, Service(), config.read).open(stack)
+        listener.setblocking(True)
 
         def answer() -> None:
-            with there.accept()[0] as asking:
+            with listener.accept()[0] as asking:
                 asking.recv(1000)
                 asking.sendall(b"[" * 60_000)
 

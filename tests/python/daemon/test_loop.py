@@ -30,22 +30,22 @@ def test_rounds_are_done_until_the_loop_is_to_stop() -> None:
 
 def test_what_a_socket_has_is_taken_between_rounds() -> None:
     loop, taken = Loop(print), list[bytes]()
-    here, there = socket.socketpair()
-    with here, there:
+    here, peer = socket.socketpair()
+    with here, peer:
 
         def take() -> None:
             taken.append(here.recv(16))
             loop.stop()
 
         loop.watch(here, take)
-        loop.every(lambda: 0.001, lambda: there.send(b"x"))
+        loop.every(lambda: 0.001, lambda: peer.send(b"x"))
         loop.run()
     assert taken[0].startswith(b"x")
 
 
 def test_what_goes_wrong_is_said_once_and_forgotten_when_it_goes_well() -> None:
-    said = list[str]()
-    loop, wrong = Loop(said.append), [UserError("no link"), UserError("no link"), None]
+    messages = list[str]()
+    loop, wrong = Loop(messages.append), [UserError("no link"), UserError("no link"), None]
 
     def do() -> None:
         if (error := wrong.pop(0)) is not None:
@@ -53,7 +53,7 @@ def test_what_goes_wrong_is_said_once_and_forgotten_when_it_goes_well() -> None:
 
     loop.guarded(do)
     loop.guarded(do)
-    assert (said, list(loop.faults.values())) == (["no link"], ["no link"])
+    assert (messages, list(loop.faults.values())) == (["no link"], ["no link"])
     loop.guarded(do)
     assert loop.faults == {}
 
@@ -114,13 +114,13 @@ def test_a_round_can_be_brought_forward_and_goes_on() -> None:
 
 def test_a_socket_that_is_let_alone_wakes_nobody_until_it_is_watched_again() -> None:
     loop, taken = Loop(print), list[bytes]()
-    here, there = socket.socketpair()
-    with here, there:
+    here, peer = socket.socketpair()
+    with here, peer:
 
         def take() -> None:
             taken.append(here.recv(16))
             loop.unwatch(here)
-            there.send(b"more")
+            peer.send(b"more")
             loop.at(time.monotonic() + 0.05, again)
 
         def again() -> None:
@@ -128,7 +128,7 @@ def test_a_socket_that_is_let_alone_wakes_nobody_until_it_is_watched_again() -> 
             loop.watch(here, lambda: (taken.append(here.recv(16)), loop.stop()))
 
         loop.watch(here, take)
-        there.send(b"some")
+        peer.send(b"some")
         loop.run()
     assert taken == [b"some", b"more"]
     assert loop.faults == {}

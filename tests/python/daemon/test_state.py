@@ -40,14 +40,14 @@ def umask() -> Iterator[None]:
     os.umask(before)
 
 
-def killed(directory: Path, said: Identity | None = None) -> State:
+def killed(directory: Path, identity: Identity | None = None) -> State:
     """What a process that was killed has left, in this namespace or another."""
     left = State(directory)
     left.make()
     assert left.take()
     left.begin(Path("/etc/lasthop/cafe.toml"), "gateway")
-    if said is not None:
-        left.write(state.NAMESPACE, str(said))
+    if identity is not None:
+        left.write(state.NAMESPACE, str(identity))
     left.log.add(RECORD)
     left.release()
     return left
@@ -91,15 +91,15 @@ def test_a_directory_that_a_user_chose_keeps_its_rights(tmp_path: Path) -> None:
 
 
 def test_looking_whether_the_lock_is_held_writes_nothing(tmp_path: Path) -> None:
-    one, other = State(tmp_path), State(tmp_path)
-    assert not one.is_held()
-    assert not one.is_in_use()
+    first, other = State(tmp_path), State(tmp_path)
+    assert not first.is_held()
+    assert not first.is_in_use()
     assert list(tmp_path.iterdir()) == []
-    assert one.take()
+    assert first.take()
     assert other.is_held()
     assert not other.take()
     assert not other.take_to_undo()
-    one.release()
+    first.release()
     assert not other.is_held()
     assert other.take_to_undo()
     other.release()
@@ -115,8 +115,8 @@ def test_a_namespace_is_known_by_number_cookie_and_start() -> None:
     assert identity_of(str(own)) == own
     for text in ("", "5 7", "x 7 a", "5 7 a b"):
         assert identity_of(text) is None
-    there = own_identity()
-    assert (there.number, there) == (os.stat("/proc/self/ns/net").st_ino, own_identity())
+    identity = own_identity()
+    assert (identity.number, identity) == (os.stat("/proc/self/ns/net").st_ino, own_identity())
 
 
 def test_whether_a_namespace_is_the_first_needs_no_rights(
@@ -152,15 +152,15 @@ def test_what_is_of_another_namespace_is_not_ours(run: Path) -> None:
     own = own_identity()
     theirs = killed(run / "eth1", own._replace(number=own.number + 1))
     mine = killed(run / "eth2")
-    found = in_use("gateway")
-    assert [each.directory for each in found.here] == [mine.directory]
-    assert [each.directory for each in found.elsewhere] == [theirs.directory]
+    states = in_use("gateway")
+    assert [each.directory for each in states.here] == [mine.directory]
+    assert [each.directory for each in states.elsewhere] == [theirs.directory]
     # its name is taken, so that another is ours
     apart = state_of("eth1", None)
     assert apart.directory == run / f"eth1@{own.number}"
     assert theirs.take()
-    said = f"the remaining state is of another network namespace, number {own.number + 1}"
-    with pytest.raises(UserError, match=said):
+    message = f"the remaining state is of another network namespace, number {own.number + 1}"
+    with pytest.raises(UserError, match=message):
         theirs.begin(None, "gateway")
     theirs.release()
     assert theirs.log.records() == [RECORD]

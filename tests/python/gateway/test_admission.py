@@ -70,14 +70,14 @@ def test_those_who_were_absent_for_longest_are_forgotten(monkeypatch: pytest.Mon
 
 def test_admitted_addresses_outlive_the_process(tmp_path: Path) -> None:
     macs = ["02:00:00:00:00:01", "02:00:00:00:00:02"]
-    kept = Kept(macs, {ip_address("10.0.0.9"): macs[0]})
+    admitted = Kept(macs, {ip_address("10.0.0.9"): macs[0]})
     memory = Remembered(State(tmp_path))
     assert memory.read() == Kept([], {})
-    memory.write(kept)
+    memory.write(admitted)
     garbage = f"../x\n02:zz\n{macs[0]} 10.0.0\n"
     (tmp_path / "stations").write_text((tmp_path / "stations").read_text() + garbage)
-    assert Remembered(State(tmp_path)).read() == kept
+    assert Remembered(State(tmp_path)).read() == admitted
     gone = Remembered(State(tmp_path / "gone"))
-    gone.write(kept)
+    gone.write(admitted)
     assert gone.fault is not None
     assert gone.fault.startswith("admitted MAC addresses: cannot be saved for the next run: ")

@@ -37,9 +37,9 @@ def message(devices: bytes, flags: int) -> bytes:
 
 def test_a_message_about_a_flowtable_is_read() -> None:
     devices = attribute(1, b"eth0\0") + attribute(2, b"eth2\0")
-    found = flowtable(message(devices, 1))
-    assert found == Flowtable("inet", "fw4", "ft", ("eth0", "eth2*"), True)
-    assert [found.has(name) for name in ("eth0", "eth01", "eth2.20")] == [True, False, True]
+    parsed = flowtable(message(devices, 1))
+    assert parsed == Flowtable("inet", "fw4", "ft", ("eth0", "eth2*"), True)
+    assert [parsed.has(name) for name in ("eth0", "eth01", "eth2.20")] == [True, False, True]
     assert not flowtable(message(devices, 0)).is_hardware
 
 
@@ -55,12 +55,12 @@ def test_hardware_offload_is_a_fault_and_a_software_flowtable_is_a_warning() -> 
         Flowtable("ip", "x", "y", ("eth1", "eth0"), False),
         Flowtable("ip", "x", "z", ("eth0",), True),
     ]
-    found = among(tables, ["br0"], THERE)
-    assert found.faults == [
+    result = among(tables, ["br0"], THERE)
+    assert result.faults == [
         "flowtable inet fw4 ft offloads eth2 to hardware: its packets are neither classified nor "
         "counted: take it out of the flowtable, or remove `flags offload`"
     ]
-    assert found.warnings == [
+    assert result.warnings == [
         "flowtable ip x y contains eth1: its packets may pass without being classified: "
         "take it out of the flowtable"
     ]

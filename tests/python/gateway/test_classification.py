@@ -59,8 +59,8 @@ def test_stations_that_share_a_mac_address_are_told_apart_by_address() -> None:
     table = shaped.table({"eth1": 7}, [])
     assert STATION.unpack(table["macs", mac_key(MAC)])[3] == BY_ADDRESS
     leaves = [shaped.members[name].leaf & 0xFFFF for name in "ab"]
-    found = [STATION.unpack(table["prefixes", prefix_key(each)])[0] for each in (V4, V6)]
-    assert found == leaves
+    classified = [STATION.unpack(table["prefixes", prefix_key(each)])[0] for each in (V4, V6)]
+    assert classified == leaves
 
 
 def test_addresses_behind_a_router_are_entries_and_those_on_the_link_are_not() -> None:
@@ -90,10 +90,10 @@ def test_each_access_point_has_leaves_for_packets_of_nobody() -> None:
         assert table["interfaces", interface_key(number)] == interface_key(k)
         assert ACCESS.unpack(table["aps", interface_key(k)])[:2] == minors[k]
     rates = {"a": 5_000_000, "b": 9_000_000}
-    said = [request.said for request in shaped.classes(rates)]
-    assert f"htb default {minors[0][0]:x}" in said[0]
+    commands = [request.said for request in shaped.classes(rates)]
+    assert f"htb default {minors[0][0]:x}" in commands[0]
     for minor in (*minors[0], *minors[1]):
-        assert any(f"classid 6c68:{minor:x} htb" in line for line in said)
+        assert any(f"classid 6c68:{minor:x} htb" in line for line in commands)
 
 
 def test_who_leaves_has_no_entry_and_gives_its_number_back() -> None:
@@ -122,14 +122,14 @@ def test_a_machine_that_is_ignored_passes_with_its_mac_and_ip_address_only() -> 
     others = Surroundings(ignored={printer: MAC, ip_address("10.0.0.8"): OTHER})
     table = shaped.table({"eth1": 7}, [], others=others)
     leaf = shaped.members["a"].leaf & 0xFFFF
-    found = {mac: STATION.unpack(table["macs", mac_key(mac)]) for mac in (MAC, OTHER)}
-    assert found[MAC][:4] == (0, 0, 0, HAS_IGNORED)
-    assert found[MAC][4] != found[OTHER][4] == shaped.numbers["a"]
+    entries = {mac: STATION.unpack(table["macs", mac_key(mac)]) for mac in (MAC, OTHER)}
+    assert entries[MAC][:4] == (0, 0, 0, HAS_IGNORED)
+    assert entries[MAC][4] != entries[OTHER][4] == shaped.numbers["a"]
     # other addresses of the machine are those of a station
-    assert found[OTHER][:4] == (leaf, leaf, 0, HAS_IGNORED)
+    assert entries[OTHER][:4] == (leaf, leaf, 0, HAS_IGNORED)
     entry = STATION.unpack(table["prefixes", prefix_key(printer)])
     # The address passes only with the MAC address of its own machine.
-    assert (entry[3], entry[4]) == (HAS_IGNORED, found[MAC][4])
+    assert (entry[3], entry[4]) == (HAS_IGNORED, entries[MAC][4])
 
 
 def test_stations_behind_a_router_are_classified_by_address_though_it_is_a_station() -> None:
@@ -142,8 +142,8 @@ def test_stations_behind_a_router_are_classified_by_address_though_it_is_a_stati
     assert STATION.unpack(table["macs", mac_key(MAC)])[3] == BY_ADDRESS
     assert ("prefixes", prefix_key(V4)) in table
     assert ("prefixes", prefix_key(V6)) in table
-    found = shaped.by_address(on_link, others)
-    assert found["router"] == ROUTED_MAC
+    reasons = shaped.by_address(on_link, others)
+    assert reasons["router"] == ROUTED_MAC
     assert shaped.by_address()["guest"] == UNKNOWN_MAC
 
 

@@ -73,16 +73,16 @@ def test_slow_answers_take_the_rate_down_and_quick_ones_up() -> None:
 
 def test_one_that_is_late_alone_is_named_and_does_not_count() -> None:
     bench = Bench()
-    there = [station(k) for k in range(1, 6)]
+    stations = [station(k) for k in range(1, 6)]
     prompt = {f"10.0.0.{k}": 0.002 for k in range(1, 6)}
     for _ in range(100):
-        bench.rounds(there, prompt | {"10.0.0.3": 0.3})
+        bench.rounds(stations, prompt | {"10.0.0.3": 0.3})
     assert bench.controller.capacity_bps == AP.first_rate_bps
     assert list(bench.estimator.late_s()) == ["s3"]
     assert bench.estimator.faults(bench.now_s) == []
     # prompt again for ten seconds and more
     for _ in range(600):
-        bench.rounds(there, prompt)
+        bench.rounds(stations, prompt)
     assert bench.estimator.late_s() == {}
 
 
@@ -185,8 +185,8 @@ def test_what_had_passed_lies_between_two_that_are_known() -> None:
     for at_s, passed in [(100.0, 0.0), (101.0, 1000.0), (103.0, 2000.0)]:
         bench.passed = passed
         bench.estimator.passed_now(at_s)
-    said = [bench.estimator.passed_at(at_s) for at_s in (99, 100, 100.5, 101, 102, 103, 104)]
-    assert said == [0, 0, 500, 1000, 1500, 2000, 2000]
+    amounts = [bench.estimator.passed_at(at_s) for at_s in (99, 100, 100.5, 101, 102, 103, 104)]
+    assert amounts == [0, 0, 500, 1000, 1500, 2000, 2000]
     bench.estimator.passed_now(107.0)
     assert len(bench.estimator.passed) == 3  # what is older than any round trip is forgotten
 

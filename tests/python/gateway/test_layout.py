@@ -153,8 +153,8 @@ MAC = "02:00:5e:10:00:0a"
 def test_a_station_with_a_mac_address_has_one_entry_each_way_whatever_its_addresses() -> None:
     layout = Layout(gateway(), Device("lh", 1))
     addresses = (ip_address("10.0.0.1"), ip_address("2001:db8::1"))
-    said = [each.said for each in layout.join(KnownStation("a", "wlan", addresses, MAC))]
-    entries = [line for line in said if "tc filter add" in line]
+    commands = [each.said for each in layout.join(KnownStation("a", "wlan", addresses, MAC))]
+    entries = [line for line in commands if "tc filter add" in line]
     assert [line.split(" u32 ht ")[1] for line in entries] == [
         "7:a: match u32 0x00000200 0x0000ffff at -16 match u32 0x5e10000a 0xffffffff at -12 "
         "flowid 6c68:100",
@@ -195,15 +195,15 @@ station.a.address = "10.0.0.1"
     lines = plan(gateway(more), by_mac=False)
     (hooks,) = [line.split() for line in lines if line.endswith(" clsact")]
     lan, wan = int(hooks[6]), int(hooks[8])
-    said = [[line for line in lines if f"add block {number} " in line] for number in (lan, wan)]
-    assert lines[-len(said[0]) - len(said[1]) :] == [*said[0], *said[1]]
-    for of_block in said:
+    filters = [[line for line in lines if f"add block {number} " in line] for number in (lan, wan)]
+    assert lines[-len(filters[0]) - len(filters[1]) :] == [*filters[0], *filters[1]]
+    for of_block in filters:
         assert of_block[-1].endswith(
             "protocol all pref 3 u32 match u32 0x00000000 0x00000000 at 0 action mirred egress "
             "redirect dev lh-eth1"
         )
         assert all(" flowid 6c68:" in line for line in of_block[:-1])
-    words = [[line.split(" match u32 ")[1].split()[0] for line in each[:-1]] for each in said]
+    words = [[line.split(" match u32 ")[1].split()[0] for line in each[:-1]] for each in filters]
     assert words == [
         ["0x0a000009", "0x20010db8", "0x00110000", "0x00001100"],
         ["0x0a000009", "0x20010db8"],
@@ -221,8 +221,8 @@ def test_lists_of_filters_at_the_ifb_have_an_order() -> None:
     """Echoes before stations, MAC addresses before IP addresses, group addresses last."""
     lines = plan(gateway('station.a.address = "10.0.0.1"'), by_mac=False)
     at_ifb = [line for line in lines if "tc filter add dev lh-eth1 " in line]
-    found = {tuple(line.split(" protocol ")[1].split()[:3:2]) for line in at_ifb}
-    assert sorted(found, key=lambda each: each[1]) == [
+    protocols = {tuple(line.split(" protocol ")[1].split()[:3:2]) for line in at_ifb}
+    assert sorted(protocols, key=lambda each: each[1]) == [
         ("ip", "1"),
         ("ipv6", "2"),
         ("all", "3"),

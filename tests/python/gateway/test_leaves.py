@@ -23,8 +23,8 @@ def gateway(more: str = "") -> Gateway:
 
 def queue(more: str) -> Queue:
     """The queue of the leaves of the only access point."""
-    (found,) = Layout(gateway(more), IFB).queues.values()
-    return found
+    (result,) = Layout(gateway(more), IFB).queues.values()
+    return result
 
 
 @pytest.mark.parametrize(
@@ -42,9 +42,9 @@ def queue(more: str) -> Queue:
     ],
 )
 def test_the_target_is_a_packet_and_a_half_at_the_share_of_ten(more: str, target_ms: int) -> None:
-    found = queue(more)
-    assert found.target_us == 1000 * target_ms
-    assert found.interval_us == found.target_us + 95_000
+    result = queue(more)
+    assert result.target_us == 1000 * target_ms
+    assert result.interval_us == result.target_us + 95_000
 
 
 @pytest.mark.parametrize(
@@ -96,7 +96,7 @@ def test_flows_are_hashed_alike_whatever_the_kernel_has() -> None:
 
 
 @pytest.mark.parametrize(
-    ("discipline", "said"),
+    ("discipline", "arguments"),
     [
         ("pfifo", "pfifo limit 200"),
         ("sfq", "sfq limit 200 perturb 10"),
@@ -108,13 +108,13 @@ def test_flows_are_hashed_alike_whatever_the_kernel_has() -> None:
         ),
     ],
 )
-def test_tc_is_told_of_the_queue(discipline: str, said: str) -> None:
+def test_tc_is_told_of_the_queue(discipline: str, arguments: str) -> None:
     lines = plan(
         gateway(f'rate = "6 Mbps"\ndiscipline = "{discipline}"\nstation.a.address = "10.0.0.1"')
     )
     others = [line for line in lines if "tc qdisc add dev lh-eth1 parent 6c68:" in line]
     assert len(others) == 3  # also for unclassified and for multicast packets
-    assert others[-1] == f"tc qdisc add dev lh-eth1 parent 6c68:100 {said}"
+    assert others[-1] == f"tc qdisc add dev lh-eth1 parent 6c68:100 {arguments}"
     assert not any(line.startswith("#") for line in lines)
 
 
@@ -126,11 +126,11 @@ def test_a_plan_says_what_it_assumes_of_the_kernel() -> None:
 
 def test_times_are_equal_as_the_kernel_keeps_them() -> None:
     """It keeps them in units of 1.024 us and tells 29999 for 30000."""
-    asked, kept, other = (
+    asked, rounded, other = (
         leaf_queue.add(IFB, 1, Queue("codel", 200, target_us=target))
         for target in (30_000, 29_999, 29_000)
     )
-    settings = [described(each.kind, each.body) for each in (asked, kept, other)]
+    settings = [described(each.kind, each.body) for each in (asked, rounded, other)]
     assert settings[0] == settings[1] != settings[2]
 
 
@@ -138,8 +138,8 @@ def test_times_are_equal_as_the_kernel_keeps_them() -> None:
 def test_every_parameter_that_is_changed_is_seen(field: str) -> None:
     queue = Queue("fq_codel", 200)
     changed = replace_field(queue, field)
-    one, other = (leaf_queue.add(IFB, 1, each) for each in (queue, changed))
-    assert described(one.kind, one.body) != described(other.kind, other.body)
+    first, other = (leaf_queue.add(IFB, 1, each) for each in (queue, changed))
+    assert described(first.kind, first.body) != described(other.kind, other.body)
 
 
 def replace_field(queue: Queue, field: str) -> Queue:

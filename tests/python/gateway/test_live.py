@@ -42,11 +42,11 @@ def status(*names: str, **more: Any) -> dict[str, Any]:
     }
 
 
-def printed(said: dict[str, Any], columns: int) -> list[str]:
+def printed(report: dict[str, Any], columns: int) -> list[str]:
     """The lines on a terminal of so many columns."""
     console = Console(width=columns, color_system=None)
     with console.capture() as captured:
-        console.print(tables(said, columns=columns))
+        console.print(tables(report, columns=columns))
     return [line.rstrip() for line in captured.get().splitlines()]
 
 
@@ -90,23 +90,23 @@ def test_what_is_pinged_is_told() -> None:
 
 
 def test_the_rate_by_which_a_station_is_weighed_is_shown_with_its_source() -> None:
-    said = status("a", phy_rate_bps=866_700_000, phy_rate_source="iw")
-    said["stations"] += status("b", phy_rate_bps=None, phy_rate_source="highest")["stations"]
-    said["stations"] += status("c")["stations"]  # at an access point that shares otherwise
-    lines = printed(said, 160)
+    report = status("a", phy_rate_bps=866_700_000, phy_rate_source="iw")
+    report["stations"] += status("b", phy_rate_bps=None, phy_rate_source="highest")["stations"]
+    report["stations"] += status("c")["stations"]  # at an access point that shares otherwise
+    lines = printed(report, 160)
     assert lines[-4].endswith("  PHY rate [Mbit/s]")
     assert [line.split("  ")[-1].strip() for line in lines[-3:]] == ["866.7 iw", "highest", "-"]
-    assert all(len(line) <= 80 for line in printed(said, 80))
+    assert all(len(line) <= 80 for line in printed(report, 80))
 
 
 def test_brackets_of_a_fault_are_no_markup() -> None:
-    said = status("a") | {"faults": ["[ms] is gone"], "warnings": ["mind [this]"]}
-    assert printed(said, 80)[-2:] == ["warning: mind [this]", "fault: [ms] is gone"]
+    report = status("a") | {"faults": ["[ms] is gone"], "warnings": ["mind [this]"]}
+    assert printed(report, 80)[-2:] == ["warning: mind [this]", "fault: [ms] is gone"]
 
 
 def test_bytes_at_the_filters_and_mac_addresses_at_ports_are_shown() -> None:
-    said = status("a")
-    said["filters"] = [
+    report = status("a")
+    report["filters"] = [
         {
             "ap": "wlan",
             "direction": direction,
@@ -118,13 +118,13 @@ def test_bytes_at_the_filters_and_mac_addresses_at_ports_are_shown() -> None:
         }
         for direction in ("from_stations", "to_stations")
     ]
-    said["ports"] = [
+    report["ports"] = [
         {"name": "lan", "macs": 12, "waiting": 3},
         {"name": "lan2", "macs": 1, "waiting": 0},
     ]
-    lines = printed(said, 160)
+    lines = printed(report, 160)
     (row,) = (line for line in lines if "from stations" in line)
     for cell in ("12.000", "0.500", "0.032", "0.000", "dns 0.030, arp 0.002"):
         assert cell in row
     assert lines[-2:] == ["lan: 12 MAC addresses, 3 without a leaf", "lan2: 1 MAC address"]
-    assert all(len(line) <= 80 for line in printed(said, 80))
+    assert all(len(line) <= 80 for line in printed(report, 80))

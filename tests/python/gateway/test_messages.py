@@ -45,18 +45,18 @@ def flow_hash(source: bytes, destination: bytes, ports: tuple[int, int] | None, 
     st.integers(2, 4096),
 )
 def test_both_directions_of_a_flow_have_one_leaf(
-    here: bytes, there: bytes, ports: tuple[int, int], leaves: int
+    here: bytes, peer: bytes, ports: tuple[int, int], leaves: int
 ) -> None:
-    leaf = flow_hash(here, there, ports, leaves)
+    leaf = flow_hash(here, peer, ports, leaves)
     assert 0 <= leaf < leaves
-    assert leaf == flow_hash(there, here, ports[::-1], leaves)
+    assert leaf == flow_hash(peer, here, ports[::-1], leaves)
 
 
 def test_flows_spread_over_the_leaves() -> None:
-    here, there = socket.inet_aton("10.0.0.1"), socket.inet_aton("192.0.2.1")
+    here, peer = socket.inet_aton("10.0.0.1"), socket.inet_aton("192.0.2.1")
     counts = [0] * 64
     for port in range(6400):
-        counts[flow_hash(here, there, (40_000 + port, 443), 64)] += 1
+        counts[flow_hash(here, peer, (40_000 + port, 443), 64)] += 1
     # 100 on average; a random spread stays within 100 +- 40 in 64 leaves
     assert 60 < min(counts) <= max(counts) < 140
 

@@ -79,34 +79,34 @@ KINDS = {"counter", "gauge", "histogram", "summary", "count", "sum", "bucket", "
 
 def faults(text: str) -> list[str]:
     """What is wrong with the names on a page, by Prometheus' rules."""
-    found = []
+    problems = []
     helped = set(re.findall(r"^# HELP (\S+) \S", text, re.MULTILINE))
     for name, kind in re.findall(r"^# TYPE (\S+) (\S+)$", text, re.MULTILINE):
         words = name.split("_")
         if not re.fullmatch(r"[a-z][a-z0-9_]*", name):
-            found.append(f"{name}: not in small letters with underscores")
+            problems.append(f"{name}: not in small letters with underscores")
         if name not in helped:
-            found.append(f"{name}: nobody says what it is")
+            problems.append(f"{name}: nobody says what it is")
         if (kind == "counter") != name.endswith("_total"):
-            found.append(f"{name}: _total is for counters")
+            problems.append(f"{name}: _total is for counters")
         for word in words[:-1] if kind == "counter" else words:
             prefix = next((each for each in PREFIXES if word.startswith(each)), "")
             unit = word.removeprefix(prefix)
             if word in OTHER_UNITS | SHORT_UNITS or (prefix and unit in BASE_UNITS | OTHER_UNITS):
                 if words[words.index(word) - 1] == "per" and word == "second":
                     continue  # a rate's name goes on as English does
-                found.append(f"{name}: {word} is no base unit")
+                problems.append(f"{name}: {word} is no base unit")
             if word in KINDS:
-                found.append(f"{name}: {word} is its kind")
+                problems.append(f"{name}: {word} is its kind")
         units = [word for word in words if word in BASE_UNITS]
         if units and not re.search(rf"_{units[0]}(_per_second)?(_total)?$", name):
-            found.append(f"{name}: the unit is not at its end")
-    return found
+            problems.append(f"{name}: the unit is not at its end")
+    return problems
 
 
 def test_the_rules_find_what_they_are_for() -> None:
     page = "# HELP {0} x\n# TYPE {0} {1}\n"
-    for name, kind, said in (
+    for name, kind, problem in (
         ("a_rate_bits_per_second", "gauge", "bits is no base unit"),
         ("a_rtt_ms", "gauge", "ms is no base unit"),
         ("a_kilobytes", "gauge", "kilobytes is no base unit"),
@@ -116,7 +116,7 @@ def test_the_rules_find_what_they_are_for() -> None:
         ("aRate", "gauge", "not in small letters with underscores"),
         ("a_gauge", "gauge", "gauge is its kind"),
     ):
-        assert faults(page.format(name, kind)) == [f"{name}: {said}"]
+        assert faults(page.format(name, kind)) == [f"{name}: {problem}"]
     assert faults("# TYPE a gauge\n") == ["a: nobody says what it is"]
 
 
@@ -174,11 +174,11 @@ def test_a_page_is_served() -> None:
             (b"GET /" + b"x" * (1 << 14), b"431"),
         ):
             try:
-                said = ask(at, request)
+                reply = ask(at, request)
             except ConnectionError:  # the end of what is too long is not read
                 assert status == b"431"
             else:
-                assert said.split()[1] == status
+                assert reply.split()[1] == status
 
 
 def test_a_page_asked_for_by_a_foreign_name_is_refused() -> None:
@@ -250,9 +250,11 @@ def test_the_oldest_makes_room() -> None:
 
 def test_bytes_at_the_filters_are_told_by_kind() -> None:
     text = pages(lambda: STATUS)().decode()
-    found = dict(re.findall(r'^lasthop_ap_filter_bytes_total\{.*kind="(\w+)"\} (\S+)$', text, re.M))
+    counts = dict(
+        re.findall(r'^lasthop_ap_filter_bytes_total\{.*kind="(\w+)"\} (\S+)$', text, re.M)
+    )
     expected = {"station": 450, "unclassified": 200, "multicast": 50, "forged": 0}
     expected |= {"dns": 90, "unmatched": 0}
-    assert {kind: float(count) for kind, count in found.items()} == expected
+    assert {kind: float(count) for kind, count in counts.items()} == expected
     assert 'lasthop_port_macs{port="lan"} 12.0' in text
     assert 'lasthop_port_waiting{port="lan"} 3.0' in text

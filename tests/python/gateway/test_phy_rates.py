@@ -38,7 +38,7 @@ def weighed_after(
     readings: Iterable[float], *, had_traffic: Iterable[bool] = ()
 ) -> list[float | None]:
     """The rate by which a station is weighed after each reading. [Mbit/s]"""
-    rates, key, found = PhyRates(), ("hall", MACS[0]), []
+    rates, key, rates_mbps = PhyRates(), ("hall", MACS[0]), []
     active = list(had_traffic)
     for k, mbps in enumerate(readings):
         is_active = active[k] if active else True
@@ -46,8 +46,8 @@ def weighed_after(
         weighed = rates.histories[key].weighed
         assert weighed is not None
         assert weighed.rate_bps is not None
-        found.append(weighed.rate_bps / 1e6)
-    return found
+        rates_mbps.append(weighed.rate_bps / 1e6)
+    return rates_mbps
 
 
 @pytest.mark.parametrize(
@@ -82,10 +82,10 @@ def test_until_a_station_has_traffic_its_newest_reading_counts() -> None:
 
 def test_what_is_remembered_has_an_end() -> None:
     rates = PhyRates()
-    there: set[Key] = {("hall", MACS[0])}
-    rates.add([reading(54), reading(6, MACS[1])], set(), there)
+    present: set[Key] = {("hall", MACS[0])}
+    rates.add([reading(54), reading(6, MACS[1])], set(), present)
     # the source does not name the first one any more, but it has a leaf
-    rates.add([reading(6, MACS[2])], set(), there)
+    rates.add([reading(6, MACS[2])], set(), present)
     assert set(rates.histories) == {("hall", MACS[0]), ("hall", MACS[2])}
 
 
@@ -160,20 +160,20 @@ def test_only_turns_that_change_are_sent() -> None:
 def test_what_is_weighed_is_what_the_kernel_is_to_have() -> None:
     layout = members(config.read(TEXT))
     layout.weigh(read(a=54, b=6, c=12))
-    said = "\n".join(request.said for request in layout.hierarchy({"hall": 5_000_000}))
+    commands = "\n".join(request.said for request in layout.hierarchy({"hall": 5_000_000}))
     for leaf, quantum in ((0x100, 9 * PACKET_BYTES), (0x101, PACKET_BYTES)):
-        assert f"classid 6c68:{leaf:x} htb" in said
-        line = next(line for line in said.splitlines() if f"classid 6c68:{leaf:x} htb" in line)
+        assert f"classid 6c68:{leaf:x} htb" in commands
+        line = next(line for line in commands.splitlines() if f"classid 6c68:{leaf:x} htb" in line)
         assert line.endswith(f"quantum {quantum}")
 
 
 def test_a_turn_is_no_longer_than_a_queue() -> None:
     layout = members(config.read(TEXT))
     layout.weigh(read(a=1, b=866.7, c=433.3))
-    found = turns(layout)
-    assert found["a"] == 1
-    assert found["b"] == pytest.approx(100, rel=1e-3)
-    assert found["c"] == pytest.approx(50, rel=1e-3)  # half of it all the same
+    per_station = turns(layout)
+    assert per_station["a"] == 1
+    assert per_station["b"] == pytest.approx(100, rel=1e-3)
+    assert per_station["c"] == pytest.approx(50, rel=1e-3)  # half of it all the same
 
 
 def test_queues_are_made_for_rates_that_differ() -> None:

@@ -58,15 +58,15 @@ def program(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[[str], 
 
 def test_rates_of_an_access_point_by_iw(program: Callable[[str], None]) -> None:
     program(f"cat {SAMPLES}/iw/fabfi-access-point.txt")
-    found, wrong = rates("iw:wlan0")
-    assert found == {
+    station_rates, wrong = rates("iw:wlan0")
+    assert station_rates == {
         "00:1f:e2:cf:13:c4": 48_000_000,
         "00:18:de:7a:fb:0e": 54_000_000,
         "70:f1:a1:1c:78:d8": 26_000_000,
     }
     assert wrong == []
     of_ht = Modulation("802.11n", 3, 1, 20, 800)  # "MCS 3" in the sample
-    assert found["70:f1:a1:1c:78:d8"] == pytest.approx(of_ht.rate_bps)
+    assert station_rates["70:f1:a1:1c:78:d8"] == pytest.approx(of_ht.rate_bps)
 
 
 def test_a_station_that_is_listed_twice_is_read_once() -> None:
@@ -91,8 +91,8 @@ def test_a_station_that_cannot_be_read_hides_no_other(program: Callable[[str], N
         BLOCK.format(MAC.format(4), "999999.0 MBit/s"),
     ]
     program(f"cat <<'end'\n{''.join(blocks)}end")
-    found, (fault,) = rates("iw:wlan0")
-    assert found == {MAC.format(1): 54_000_000, MAC.format(3): 6_000_000}
+    station_rates, (fault,) = rates("iw:wlan0")
+    assert station_rates == {MAC.format(1): 54_000_000, MAC.format(3): 6_000_000}
     assert fault == (
         "access point hall: iw dev wlan0 station dump:6: `tx bitrate`: "
         '"fast" is not a rate such as 54.0 MBit/s (and 1 more)'
@@ -100,7 +100,7 @@ def test_a_station_that_cannot_be_read_hides_no_other(program: Callable[[str], N
 
 
 @pytest.mark.parametrize(
-    ("script", "said"),
+    ("script", "message"),
     [
         ("echo 'command failed: No such device (-19)' >&2; exit 237", "No such device (-19)"),
         ("exit 3", "exit code 3"),
@@ -114,25 +114,25 @@ def test_a_station_that_cannot_be_read_hides_no_other(program: Callable[[str], N
     ],
 )
 def test_what_is_no_dump_is_one_fault(
-    program: Callable[[str], None], monkeypatch: pytest.MonkeyPatch, script: str, said: str
+    program: Callable[[str], None], monkeypatch: pytest.MonkeyPatch, script: str, message: str
 ) -> None:
-    if "0.2 s" in said:
+    if "0.2 s" in message:
         monkeypatch.setattr(rate_sources, "TIMEOUT_S", 0.2)
     program(script)
-    found, (fault,) = rates("iw:wlan0")
-    assert found == {}
+    station_rates, (fault,) = rates("iw:wlan0")
+    assert station_rates == {}
     assert fault.startswith("access point hall: iw dev wlan0 station dump")
-    assert fault.endswith(said)
+    assert fault.endswith(message)
     assert fault.isprintable()
 
 
 def test_a_machine_without_iw_says_so(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setenv("PATH", str(tmp_path))
     monkeypatch.setattr(rate_sources, "PROGRAMS", str(tmp_path))
-    said = "access point hall: iw dev wlan0 station dump: the program iw is not installed"
-    assert rates("iw:wlan0") == ({}, [said])
+    message = "access point hall: iw dev wlan0 station dump: the program iw is not installed"
+    assert rates("iw:wlan0") == ({}, [message])
     # with other sources, that are well
-    assert discovery.look(gateway("iw:wlan0"))[1] == [said]
+    assert discovery.look(gateway("iw:wlan0"))[1] == [message]
 
 
 def test_no_program_outlives_its_answer(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -222,14 +222,14 @@ def station(k: int, *lines: str) -> str:
 
 def test_rates_of_an_access_point_by_hostapd(hostapd: Answering) -> None:
     asked = hostapd(listing(recorded()))
-    found, wrong = rates(f"hostapd:{asked.path}")
+    station_rates, wrong = rates(f"hostapd:{asked.path}")
     assert asked.requests == [
         "STA-FIRST",
         "STA-NEXT 30:d5:3e:cf:f8:76",
         "STA-NEXT 62:b3:3f:01:76:13",
     ]
     # the driver names no rate of the other one
-    assert (found, wrong) == ({"30:d5:3e:cf:f8:76": 288_200_000}, [])
+    assert (station_rates, wrong) == ({"30:d5:3e:cf:f8:76": 288_200_000}, [])
     # rates of the standard, rounded down: the unit is 100 kbit/s
     to, from_ = Modulation("802.11ax", 5, 1, 80, 800), Modulation("802.11ax", 6, 2, 80, 800)
     assert (int(to.rate_bps / 1e5), int(from_.rate_bps / 1e5)) == (2882, 6485)
@@ -238,14 +238,17 @@ def test_rates_of_an_access_point_by_hostapd(hostapd: Answering) -> None:
 def test_requests_are_those_that_hostapd_answers(hostapd: Answering) -> None:
     """Recorded from hostapd 2.10, whose stations are at a cable and have no rates."""
     text = (SAMPLES / "hostapd-stations/wired-2.10.txt").read_text()
-    said = [each.partition("\n") for each in text.split(">> ")[1:]]
-    answers = [(request, answer) for request, _, answer in said]
+    exchanges = [each.partition("\n") for each in text.split(">> ")[1:]]
+    answers = [(request, answer) for request, _, answer in exchanges]
     assert answers[1] == ("STA-FIRST", "")  # nobody is there yet
     some = answers[2:5]
     asked = hostapd(lambda request: dict(some)[request].encode())
-    found, (fault,) = rates(f"hostapd:{asked.path}")
+    station_rates, (fault,) = rates(f"hostapd:{asked.path}")
     assert asked.requests == [request for request, _ in some]
-    assert (found, fault) == ({}, "access point hall: hostapd reports no rate of its 2 stations")
+    assert (station_rates, fault) == (
+        {},
+        "access point hall: hostapd reports no rate of its 2 stations",
+    )
 
 
 def test_the_other_direction_counts_where_there_is_no_rate(hostapd: Answering) -> None:
@@ -262,8 +265,8 @@ def test_the_other_direction_counts_where_there_is_no_rate(hostapd: Answering) -
 @pytest.mark.parametrize("stations", [[], [station(1), station(2)]], ids=["none", "no rates"])
 def test_a_list_without_rates(hostapd: Answering, stations: list[str]) -> None:
     asked = hostapd(listing(stations))
-    said = ["access point hall: hostapd reports no rate of its 2 stations"] if stations else []
-    assert rates(f"hostapd:{asked.path}") == ({}, said)
+    messages = ["access point hall: hostapd reports no rate of its 2 stations"] if stations else []
+    assert rates(f"hostapd:{asked.path}") == ({}, messages)
 
 
 def test_a_station_that_leaves_meanwhile_begins_the_list_again(hostapd: Answering) -> None:
@@ -278,8 +281,8 @@ def test_a_station_that_leaves_meanwhile_begins_the_list_again(hostapd: Answerin
         return listed(request)
 
     asked = hostapd(answer)
-    found, wrong = rates(f"hostapd:{asked.path}")
-    assert (found, wrong) == ({MAC.format(k): k * 1_000_000 for k in (1, 2, 3)}, [])
+    station_rates, wrong = rates(f"hostapd:{asked.path}")
+    assert (station_rates, wrong) == ({MAC.format(k): k * 1_000_000 for k in (1, 2, 3)}, [])
     assert asked.requests.count("STA-FIRST") == 2
 
 
@@ -290,7 +293,7 @@ def always_another() -> Callable[[str], bytes]:
 
 
 @pytest.mark.parametrize(
-    ("answer", "said"),
+    ("answer", "message"),
     [
         (lambda _: b"UNKNOWN COMMAND\n", 'STA-FIRST: "UNKNOWN COMMAND" is no MAC address'),
         (lambda _: b"FAIL\n", 'STA-FIRST: "FAIL" is no MAC address of a station'),
@@ -312,14 +315,14 @@ def test_what_is_no_answer_is_one_fault(
     hostapd: Answering,
     monkeypatch: pytest.MonkeyPatch,
     answer: Callable[[str], bytes | None],
-    said: str,
+    message: str,
 ) -> None:
     monkeypatch.setattr(rate_sources, "TIMEOUT_S", 0.2)
     asked = hostapd(answer)
-    found, (fault,) = rates(f"hostapd:{asked.path}")
-    assert found == {}
+    station_rates, (fault,) = rates(f"hostapd:{asked.path}")
+    assert station_rates == {}
     assert fault.startswith(f"access point hall: hostapd {asked.path}: ")
-    assert said in fault
+    assert message in fault
     assert fault.isprintable()
 
 
@@ -329,8 +332,10 @@ def test_a_list_without_end_is_given_up(
     monkeypatch.setattr(rate_sources, "LIST_TIMEOUT_S", 0.2)
     monkeypatch.setattr(rate_sources, "MAX_STATIONS", 1 << 30)
     asked = hostapd(always_another())
-    said = f"access point hall: hostapd {asked.path}: its list of stations has no end within 0.2 s"
-    assert rates(f"hostapd:{asked.path}") == ({}, [said])
+    message = (
+        f"access point hall: hostapd {asked.path}: its list of stations has no end within 0.2 s"
+    )
+    assert rates(f"hostapd:{asked.path}") == ({}, [message])
 
 
 def test_a_list_that_begins_again_ends(hostapd: Answering) -> None:
@@ -396,8 +401,8 @@ def test_sources_are_asked_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_a_source_that_fails_hides_no_other(program: Callable[[str], None], tmp_path: Path) -> None:
     program(f"cat {SAMPLES}/iw/fabfi-access-point.txt")
-    found, (fault,) = rates(f"iw:wlan0, hostapd:{tmp_path}/none")
-    assert len(found) == 3
+    station_rates, (fault,) = rates(f"iw:wlan0, hostapd:{tmp_path}/none")
+    assert len(station_rates) == 3
     assert fault.endswith("No such file or directory")
 
 

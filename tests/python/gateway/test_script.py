@@ -88,7 +88,7 @@ def test_names_of_stations_and_of_the_gateway_are_not_in_it() -> None:
 
 
 @pytest.mark.parametrize(
-    ("more", "said"),
+    ("more", "message"),
     [
         ('discover.leases = "/tmp/dhcp.leases"', "`gateway.discover.leases`: a script finds"),
         (
@@ -112,10 +112,10 @@ def test_names_of_stations_and_of_the_gateway_are_not_in_it() -> None:
     ],
     ids=["leases", "snmp", "rates", "udp", "paper", "two-aps"],
 )
-def test_what_a_script_cannot_do_is_refused(more: str, said: str) -> None:
+def test_what_a_script_cannot_do_is_refused(more: str, message: str) -> None:
     with pytest.raises(UserError) as refused:
         made(LEAST + more + "\n")
-    assert str(refused.value).startswith(said)
+    assert str(refused.value).startswith(message)
 
 
 def test_packages_are_those_that_the_file_needs() -> None:
@@ -128,14 +128,14 @@ def test_a_station_that_is_found_is_added_and_removed_by_its_mac_address() -> No
     text = made(KINDS["found"])
     add = text.split("add_mac() {\n")[1].split("\n}\n")[0]
     assert add.count("tc filter add dev lh-eth1 parent 6c68: protocol all pref 3") == 2
-    for said in (
+    for filter_match in (
         'u32 ht "7:$2:" match u32 "$5" 0x0000ffff at -16 match u32 "$6" 0xffffffff at -12',
         'u32 ht "8:$2:" match u32 "$3" 0xffffffff at -8 match u32 "$4" 0xffff0000 at -4',
         'handle "7:$2:$7"',
         'flowid "$8"',
         'flowid "$9"',
     ):
-        assert said in add
+        assert filter_match in add
     remove = text.split("remove_mac() {\n")[1].split("\n}\n")[0]
     assert remove.count("tc filter del dev lh-eth1 parent 6c68: protocol all pref 3 handle") == 2
     assert '"7:$1:$2"' in remove

@@ -76,13 +76,13 @@ def test_headers_of_both_families_are_read(ends: tuple[str, str]) -> None:
 
 
 def test_what_is_no_segment_is_left_alone() -> None:
-    whole = packet(SERVER, STATION, (80, 5000), 1, 1, 1000)
-    udp = whole[:9] + b"\x11" + whole[10:]
+    segment = packet(SERVER, STATION, (80, 5000), 1, 1, 1000)
+    udp = segment[:9] + b"\x11" + segment[10:]
     reset = packet(SERVER, STATION, (80, 5000), 1, 1, flags=0x04)
     fragment = packet(SERVER, STATION, (80, 5000), 1, 1, 1000, fragment=0x2000)
-    for other in (b"", whole[:39], udp, reset, fragment, b"\x60" + whole[1:]):
+    for other in (b"", segment[:39], udp, reset, fragment, b"\x60" + segment[1:]):
         assert parsed(other) is None
-    endless = whole[:32] + b"\xf0" + whole[33:] + b"\x08\x00" + bytes(38)
+    endless = segment[:32] + b"\xf0" + segment[33:] + b"\x08\x00" + bytes(38)
     assert parsed(endless) is not None  # an option without a length
 
 

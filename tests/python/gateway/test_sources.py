@@ -31,8 +31,8 @@ def test_leases_of_dnsmasq() -> None:
 duid 00:01:00:01:2c:5d:17:3e:02:00:5e:10:00:09
 1795270000 184549377 2001:db8::23 phone 00:01:00:01
 """
-    found = {str(lease.address): (lease.mac, lease.name) for lease in leases(text, NOW)}
-    assert found == {
+    by_address = {str(lease.address): (lease.mac, lease.name) for lease in leases(text, NOW)}
+    assert by_address == {
         "192.168.4.23": ("02:00:5e:10:00:01", "phone"),
         "192.168.4.25": ("02:00:5e:10:00:03", None),
     }
@@ -165,9 +165,9 @@ def test_a_leases_path_that_is_no_file_is_refused_at_once(tmp_path: Path) -> Non
             (tmp_path / "none", "No such file or directory"),
         ):
             gateway = config.read(f"[gateway]\nwan='a'\nlan='b'\ndiscover.leases='{path}'\n")
-            (said,) = discovery.look(gateway)[1]
-            assert re.fullmatch(f"gateway.discover.leases: {path}: {why}", said)
-            assert said in operate.warnings(gateway)
+            (fault,) = discovery.look(gateway)[1]
+            assert re.fullmatch(f"gateway.discover.leases: {path}: {why}", fault)
+            assert fault in operate.warnings(gateway)
 
 
 def test_a_leases_file_without_end_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -269,10 +269,10 @@ def asked(agent: Agent, community: str = "public") -> Snmp:
 
 
 def test_associations_of_an_access_point(agent: Agent) -> None:
-    found = snmp.associations(asked(agent))
-    assert len(found) == 60
-    assert found[0] == ("02:00:5e:10:00:01", ip_address("10.0.0.1"))
-    assert found[-1] == ("02:00:5e:10:00:3c", ip_address("10.0.0.60"))
+    associated = snmp.associations(asked(agent))
+    assert len(associated) == 60
+    assert associated[0] == ("02:00:5e:10:00:01", ip_address("10.0.0.1"))
+    assert associated[-1] == ("02:00:5e:10:00:3c", ip_address("10.0.0.60"))
 
 
 RATE_COLUMN = "1.3.6.1.4.1.9.9.273.1.3.1.1.1"
@@ -304,13 +304,13 @@ discover.neighbours = false
 ap.a.snmp = {{ agent = "{host}:{port}", rates = "{RATE_COLUMN}", rates_unit = "{unit_bps} bps" }}
 """
         seen, wrong = read_station_rates(config.read(text))
-    found = [(each.mac, each.ap, each.rate_bps, each.rate_source) for each in seen]
-    assert found == [(f"02:00:5e:10:00:0{k}", "a", rate_bps, "snmp") for k in (1, 2)]
+    readings = [(each.mac, each.ap, each.rate_bps, each.rate_source) for each in seen]
+    assert readings == [(f"02:00:5e:10:00:0{k}", "a", rate_bps, "snmp") for k in (1, 2)]
     assert wrong == []
 
 
 @pytest.mark.parametrize(
-    ("kind", "value", "said"),
+    ("kind", "value", "message"),
     [
         (snmp.OCTETS, b"54.0", "its rate is not a number"),
         (snmp.IP_ADDRESS, b"\x0a\0\0\1", "its rate is not a number"),
@@ -322,7 +322,7 @@ ap.a.snmp = {{ agent = "{host}:{port}", rates = "{RATE_COLUMN}", rates_unit = "{
     ],
     ids=["text", "address", "empty", "negative", "huge", "zero", "endless"],
 )
-def test_a_rate_that_is_none_is_told(kind: int, value: bytes, said: str) -> None:
+def test_a_rate_that_is_none_is_told(kind: int, value: bytes, message: str) -> None:
     with running(Agent([(f"{RATE_COLUMN}.2.0.94.16.0.1", value)], kind)) as agent:
         host, port = agent.udp.getsockname()
         asking = Snmp(host, port, "public", "1.3.6.1", RATE_COLUMN)
@@ -331,7 +331,7 @@ def test_a_rate_that_is_none_is_told(kind: int, value: bytes, said: str) -> None
         seen, (fault,) = read_station_rates(replace(gateway, aps=(ap,)))
     assert seen == []
     assert fault.startswith("access point wlan: ")
-    assert said in fault
+    assert message in fault
 
 
 def test_an_agent_that_is_silent_is_told(agent: Agent, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -370,10 +370,10 @@ class Chatter:
         self.last += 1
         oid = (1, 3, 6, self.last, 2, 0, 94, 16, 0, 1)
         row = snmp.field(snmp.OID, snmp.oid_bytes(oid)) + snmp.field(snmp.OCTETS, b"\x0a\0\0\1")
-        said = snmp.field(snmp.INTEGER, number) + snmp.integer(0) + snmp.integer(0)
-        said += snmp.field(snmp.SEQUENCE, snmp.field(snmp.SEQUENCE, row))
-        whole = snmp.integer(1) + snmp.field(snmp.OCTETS, b"public")
-        return snmp.field(snmp.SEQUENCE, whole + snmp.field(snmp.RESPONSE, said))
+        response = snmp.field(snmp.INTEGER, number) + snmp.integer(0) + snmp.integer(0)
+        response += snmp.field(snmp.SEQUENCE, snmp.field(snmp.SEQUENCE, row))
+        header = snmp.integer(1) + snmp.field(snmp.OCTETS, b"public")
+        return snmp.field(snmp.SEQUENCE, header + snmp.field(snmp.RESPONSE, response))
 
     def __enter__(self) -> "Chatter":
         return self
@@ -384,7 +384,7 @@ class Chatter:
 
 
 @pytest.mark.parametrize(
-    ("rows", "said", "ends_s"),
+    ("rows", "message", "ends_s"),
     [
         # three times a second, in which it says something three times
         (False, "SNMP agent 127.0.0.1: no answer among 9 other datagrams", 103.0),
@@ -393,14 +393,14 @@ class Chatter:
     ids=["garbage", "endless table"],
 )
 def test_an_agent_that_never_stops_is_given_up(
-    monkeypatch: pytest.MonkeyPatch, rows: bool, said: str, ends_s: float
+    monkeypatch: pytest.MonkeyPatch, rows: bool, message: str, ends_s: float
 ) -> None:
     chatter = Chatter(rows=rows)
     monkeypatch.setattr(snmp.socket, "socket", lambda *_: chatter)
     monkeypatch.setattr(snmp.time, "monotonic", chatter.monotonic)
     with pytest.raises(UserError) as refused:
         snmp.associations(Snmp("127.0.0.1", 161, "public", "1.3.6"))
-    assert str(refused.value) == said
+    assert str(refused.value) == message
     assert chatter.now_s == pytest.approx(ends_s)
 
 
@@ -433,6 +433,6 @@ def test_numbers_survive_their_encoding(value: int) -> None:
 
 
 def test_any_bytes_are_an_answer_or_none() -> None:
-    whole = snmp.field(snmp.SEQUENCE, snmp.integer(1) + snmp.field(snmp.OCTETS, b"public"))
-    for cut in range(len(whole)):
-        assert snmp.rows_of(whole[:cut], 1) is None
+    message = snmp.field(snmp.SEQUENCE, snmp.integer(1) + snmp.field(snmp.OCTETS, b"public"))
+    for cut in range(len(message)):
+        assert snmp.rows_of(message[:cut], 1) is None

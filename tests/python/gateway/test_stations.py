@@ -94,9 +94,9 @@ def test_a_look_that_is_wanted_during_another_follows_it(some: Stations) -> None
 
 def test_a_look_that_finds_nothing_new_wakes_nobody(some: Stations) -> None:
     workers, ended = Slow(), list[int]()
-    found = ([Sighting("02:00:00:00:00:01", ADDRESS)], [SILENT])
+    result = ([Sighting("02:00:00:00:00:01", ADDRESS)], [SILENT])
     for _ in range(3):
-        looking(some, workers, lambda: ended.append(1)).set_result(found)
+        looking(some, workers, lambda: ended.append(1)).set_result(result)
     assert ended == [1]
     # it is taken all the same, with the next one
     assert some.faults == [SILENT]
@@ -140,12 +140,12 @@ def test_a_new_mac_address_has_no_leaf_until_its_quarantine_is_over(some: Statio
     some.admission.known = {"02:00:00:00:00:01": None}
     due: list[float] = []
     some.wait_for = due.append
-    there = [Sighting(f"02:00:00:00:00:0{k}", ip_address(k + (10 << 24))) for k in (1, 2, 3)]
-    some.see(there)
+    sightings = [Sighting(f"02:00:00:00:00:0{k}", ip_address(k + (10 << 24))) for k in (1, 2, 3)]
+    some.see(sightings)
     assert list(layout.members) == ["02:00:00:00:00:01"]
     assert shaper.others.waiting == {stranger: "wlan", "02:00:00:00:00:03": "wlan"}
     some.admission.first_s = {mac: since - 10 for mac, since in some.admission.first_s.items()}
-    some.see(there)
+    some.see(sightings)
     assert list(layout.members) == ["02:00:00:00:00:01", stranger]
     assert due[-1] == some.admission.admitted_s[0] + 60
     (warning,) = some.cautions()
@@ -163,13 +163,13 @@ def test_all_leaves_asked_for_leave_those_who_are_there_alone(
     shaping.gateway = replace(shaping.gateway, discovery=discovery)
     layout = Layout(shaping.gateway, Device("lh", 1))
     shaping.shaper = cast(Shaper, Accepting(layout))
-    there = [
+    sightings = [
         Sighting(
             f"02:00:00:{k >> 16:02x}:{k >> 8 & 255:02x}:{k & 255:02x}", ip_address(k + (10 << 24))
         )
         for k in range(MOST_LEAVES + 5)
     ]
-    some.see(there)
+    some.see(sightings)
     room = MOST_LEAVES - 3  # unclassified packets, multicast packets and echoes have leaves too
     assert len(layout.members) == room
     assert some.refusals() == [
@@ -177,11 +177,11 @@ def test_all_leaves_asked_for_leave_those_who_are_there_alone(
         "them (and 7 more)"
     ]
     assert shaping.faults == []
-    del some.roster.found[there[0].mac]
+    del some.roster.found[sightings[0].mac]
     some.see([])
     assert len(layout.members) == room
     assert "02:00:00:00:fe:fd" in layout.members
     assert "(and 6 more)" in some.refusals()[0]
     some.roster.found.clear()
-    some.see(there[:3])
+    some.see(sightings[:3])
     assert (len(layout.members), some.refusals()) == (3, [])

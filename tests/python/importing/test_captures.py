@@ -80,13 +80,13 @@ def test_directions_and_connections_are_those_simulated(
     for station in seen.stations:
         own = scenario.stations[station_of(station.address)].name
         flows = [flow.name.split("/")[1] for flow in scenario.flows if flow.station == own]
-        found = {
+        counts = {
             "up": station.upload.count if station.upload else 0,
             "down": station.download.count if station.download else 0,
             "udp-up": int(station.udp_up is not None),
             "udp-down": int(station.udp_down is not None),
         }
-        assert found == {way: flows.count(way) for way in found}
+        assert counts == {way: flows.count(way) for way in counts}
 
 
 @pytest.mark.smoke(2)

@@ -193,7 +193,7 @@ def test_the_guard_interval_is_of_the_way_that_carries_the_bytes(tmp_path: Path)
 
 
 @pytest.mark.parametrize(
-    ("rate", "told", "width", "words"),
+    ("rate", "reported", "width", "words"),
     [
         (VHT, "80", "80 MHz", "from `iw dev info`"),
         (VHT, "160", "80 MHz", "the widest of the rates; `iw dev info` has 160 MHz"),
@@ -204,9 +204,9 @@ def test_the_guard_interval_is_of_the_way_that_carries_the_bytes(tmp_path: Path)
     ],
 )
 def test_a_width_is_not_attributed_to_iw_unless_iw_said_it(
-    rate: str, told: str, width: str, words: str, tmp_path: Path
+    rate: str, reported: str, width: str, words: str, tmp_path: Path
 ) -> None:
-    seen = dumped(tmp_path, info("wlan0", "AP", width=told), block(1, rate=rate))
+    seen = dumped(tmp_path, info("wlan0", "AP", width=reported), block(1, rate=rate))
     assert seen.cell["width"][0] == f'"{width}"'
     assert words in seen.cell["width"][1]
     said_bps = 1e6 * float(rate.split()[0])

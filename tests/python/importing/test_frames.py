@@ -17,18 +17,23 @@ def radiotap(present: int, fields: bytes, more: bytes = b"") -> bytes:
 
 def test_rate_channel_and_signal_of_radiotap() -> None:
     present = 1 << 1 | 1 << 2 | 1 << 3 | 1 << 5
-    told = frames.radiotap(radiotap(present, struct.pack("<BBHHb", 0x10, 22, 2412, 0, -55)))
-    assert told is not None
-    assert (told.sent.rate_bps, told.mhz, told.signal_dbm, told.fcs) == (11e6, 2412, -55, True)
+    header = frames.radiotap(radiotap(present, struct.pack("<BBHHb", 0x10, 22, 2412, 0, -55)))
+    assert header is not None
+    assert (header.sent.rate_bps, header.mhz, header.signal_dbm, header.fcs) == (
+        11e6,
+        2412,
+        -55,
+        True,
+    )
 
 
 def test_fields_of_radiotap_are_aligned_behind_all_presence_words() -> None:
     """TSFT needs eight bytes from the start of the header, and two presence words make twelve."""
     present = 1 << 0 | 1 << 2 | 1 << 31
     fields = bytes(4) + struct.pack("<QB", 1, 108)
-    told = frames.radiotap(radiotap(present, fields, struct.pack("<I", 0)))
-    assert told is not None
-    assert told.sent.rate_bps == 54e6
+    header = frames.radiotap(radiotap(present, fields, struct.pack("<I", 0)))
+    assert header is not None
+    assert header.sent.rate_bps == 54e6
 
 
 def vht(bandwidth: int, mcs_streams: int, flags: int = 0, known: int = 0x44) -> bytes:
@@ -62,17 +67,17 @@ def he(
 def test_rates_of_later_standards_follow_from_their_modulation(
     bit: int, field: bytes, phy: str, rate: float
 ) -> None:
-    told = frames.radiotap(radiotap(1 << bit, field))
-    assert told is not None
-    assert told.sent.modulation is not None
-    assert told.sent.modulation.phy == phy
-    assert told.sent.rate_bps == pytest.approx(rate, rel=1e-3)
+    header = frames.radiotap(radiotap(1 << bit, field))
+    assert header is not None
+    assert header.sent.modulation is not None
+    assert header.sent.modulation.phy == phy
+    assert header.sent.rate_bps == pytest.approx(rate, rel=1e-3)
 
 
 def test_an_mcs_that_is_not_known_has_no_rate() -> None:
-    told = frames.radiotap(radiotap(1 << 23, he(mcs=0, width=2, streams=1, first=0)))
-    assert told is not None
-    assert told.sent.rate_bps == 0
+    header = frames.radiotap(radiotap(1 << 23, he(mcs=0, width=2, streams=1, first=0)))
+    assert header is not None
+    assert header.sent.rate_bps == 0
 
 
 @pytest.mark.parametrize(
@@ -86,10 +91,10 @@ def test_an_mcs_that_is_not_known_has_no_rate() -> None:
 def test_what_a_cell_has_not_is_told_with_its_rate(
     field: bytes, peculiar: tuple[str, ...], rate: float
 ) -> None:
-    told = frames.radiotap(radiotap(1 << 23, field))
-    assert told is not None
-    assert told.sent.peculiar == peculiar
-    assert told.sent.rate_bps == pytest.approx(rate, rel=2e-3)
+    header = frames.radiotap(radiotap(1 << 23, field))
+    assert header is not None
+    assert header.sent.peculiar == peculiar
+    assert header.sent.rate_bps == pytest.approx(rate, rel=2e-3)
 
 
 def test_packets_of_an_amsdu_come_one_by_one() -> None:
@@ -114,9 +119,9 @@ def test_damaged_radiotap_is_none(content: bytes) -> None:
 
 
 def test_a_field_that_is_cut_off_is_not_told() -> None:
-    told = frames.radiotap(radiotap(1 << 1 | 1 << 3, b"\0"))
-    assert told is not None
-    assert told.mhz == 0
+    header = frames.radiotap(radiotap(1 << 1 | 1 << 3, b"\0"))
+    assert header is not None
+    assert header.mhz == 0
 
 
 def data(

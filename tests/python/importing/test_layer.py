@@ -58,8 +58,8 @@ def test_rates_that_alternate_are_told_with_their_part(tmp_path: Path) -> None:
     ]
     [station] = of_capture(capture(tmp_path / "x", packets), Choices()).stations
     assert (station.phy, station.mcs) == (None, 11)
-    said = "down: 1201.0 Mb/s, MCS 11, 2 streams, 80 MHz, 0.8 us for 75% of the bytes, the rest at"
-    assert f"{said} another" in station.notes
+    note = "down: 1201.0 Mb/s, MCS 11, 2 streams, 80 MHz, 0.8 us for 75% of the bytes, the rest at"
+    assert f"{note} another" in station.notes
 
 
 def test_a_few_frames_of_a_later_generation_make_no_other_cell(tmp_path: Path) -> None:

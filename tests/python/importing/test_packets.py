@@ -88,13 +88,13 @@ def test_a_capture_may_be_compressed(tmp_path: Path) -> None:
     assert read(tmp_path / "x", content) == [Packet(1, 1.0, b"x")]
 
 
-@pytest.mark.parametrize("kept", [1, 5, 20])
-def test_a_capture_that_was_cut_short_ends_there(kept: int, tmp_path: Path) -> None:
+@pytest.mark.parametrize("missing", [1, 5, 20])
+def test_a_capture_that_was_cut_short_ends_there(missing: int, tmp_path: Path) -> None:
     """As when a disk is full: what is whole counts."""
     content = pcap("<", 0xA1B2C3D4, [(1, 0, b"whole"), (2, 0, b"cut" * 10)])
-    assert read(tmp_path / "x", content[:-kept]) == [Packet(1, 1.0, b"whole")]
+    assert read(tmp_path / "x", content[:-missing]) == [Packet(1, 1.0, b"whole")]
     content = section("<") + interface("<", 1) + enhanced("<", 0, 0, b"x") * 2
-    assert read(tmp_path / "x", content[:-kept]) == [Packet(1, 0.0, b"x")]
+    assert read(tmp_path / "x", content[:-missing]) == [Packet(1, 0.0, b"x")]
 
 
 TEN_GB = 10 * 10**9 % (1 << 32)
@@ -155,7 +155,7 @@ def test_a_capture_that_would_take_hours_is_refused_with_the_estimate(tmp_path: 
 def test_progress_goes_from_start_to_end(tmp_path: Path) -> None:
     path = tmp_path / "x.pcap"
     path.write_bytes(pcap("<", 0xA1B2C3D4, [(1, 0, b"")] * 7000))
-    told: list[tuple[float, float]] = []
-    list(packets(path, lambda done, total: told.append((done, total))))
-    assert [total for _, total in told] == [path.stat().st_size] * 3
-    assert told == sorted(told)
+    reports: list[tuple[float, float]] = []
+    list(packets(path, lambda done, total: reports.append((done, total))))
+    assert [total for _, total in reports] == [path.stat().st_size] * 3
+    assert reports == sorted(reports)

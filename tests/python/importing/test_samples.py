@@ -100,8 +100,13 @@ def test_flows_over_a_wire_have_round_trips() -> None:
 
 
 def test_the_example_of_hostapd_has_the_defaults_it_documents() -> None:
-    told = imported("hostapd/debian-example.conf").access["cell", "video"]
-    assert (told.aifsn, told.cwmin, told.cwmax, told.txop_s) == (2, 7, 15, pytest.approx(3.008e-3))
+    access = imported("hostapd/debian-example.conf").access["cell", "video"]
+    assert (access.aifsn, access.cwmin, access.cwmax, access.txop_s) == (
+        2,
+        7,
+        15,
+        pytest.approx(3.008e-3),
+    )
 
 
 @pytest.mark.parametrize("name", sorted(REFUSED))

@@ -125,11 +125,11 @@ rts_threshold=500
 
 def test_access_parameters_of_both_sides(tmp_path: Path) -> None:
     known = scenario(hostapd.network(file(tmp_path, CONF), 3))
-    own, told = known.cell.ap.access("best-effort"), known.stations[0].access("best-effort")
+    own, announced = known.cell.ap.access("best-effort"), known.stations[0].access("best-effort")
     assert known.cell.phy == "802.11b"
     assert (own.aifsn, own.cwmin, own.cwmax, own.txop_limit_s) == (2, 7, 63, 0.003)
-    assert (told.aifsn, told.cwmin, told.cwmax) == (3, 31, 1023)
-    assert told.txop_limit_s == pytest.approx(94 * 32e-6)
+    assert (announced.aifsn, announced.cwmin, announced.cwmax) == (3, 31, 1023)
+    assert announced.txop_limit_s == pytest.approx(94 * 32e-6)
     assert len(known.stations) == 3
 
 
@@ -208,8 +208,8 @@ config wifi-iface
 def test_radios_of_openwrt_are_cells_of_their_own(tmp_path: Path) -> None:
     path = file(tmp_path, WIRELESS)
     first = openwrt.network(path, 2)
-    told = [note.text for note in first.notes]
-    assert "this is radio0; radio1 is a cell of its own: `--radio radio1`" in told
+    notes = [note.text for note in first.notes]
+    assert "this is radio0; radio1 is a cell of its own: `--radio radio1`" in notes
     assert first.phy == "802.11g"
     assert scenario(first).cell.rts_threshold_bytes == 500
     second = openwrt.network(path, 2, radio="radio1")
@@ -221,12 +221,12 @@ def test_radios_of_openwrt_are_cells_of_their_own(tmp_path: Path) -> None:
 def test_each_radio_that_is_left_out_is_named(tmp_path: Path) -> None:
     more = "config wifi-device 'radio2'\nconfig wifi-iface\n\toption device 'radio2'\n"
     path = file(tmp_path, WIRELESS + more + "config wifi-device 'radio3'\n")
-    told = [note.text for note in openwrt.network(path, 2).notes]
+    notes = [note.text for note in openwrt.network(path, 2).notes]
     assert (
         "this is radio0; radio1 and radio2 are cells of their own: "
-        "`--radio radio1` or `--radio radio2`" in told
+        "`--radio radio1` or `--radio radio2`" in notes
     )
-    assert "radio3 has no wifi-iface: it serves no network, and is left out" in told
+    assert "radio3 has no wifi-iface: it serves no network, and is left out" in notes
 
 
 SQM = "config queue 'eth1'\n\toption enabled '1'\n"
@@ -348,10 +348,10 @@ def test_a_text_longer_than_any_of_its_kind_is_refused(kind: str, tmp_path: Path
 
 def test_rates_are_those_of_the_engine() -> None:
     """Whoever adds a rate to a preset adds it here: what the schema says is compared."""
-    said = lh.schema()["$defs"]["station"]["properties"]["rate"]["description"]
+    description = lh.schema()["$defs"]["station"]["properties"]["rate"]["description"]
     for preset, rates in phy.RATES.items():
         listed = ", ".join(f"{rate / 1e6:g}" for rate in rates)
-        assert f"{preset} {listed} Mbps" in said
+        assert f"{preset} {listed} Mbps" in description
 
 
 def test_rates_between_those_of_a_preset_are_taken_from_below() -> None:

@@ -174,8 +174,8 @@ def test_an_unknown_hwmode_is_refused_with_its_line(hwmode: str, tmp_path: Path)
 
 
 def test_a_width_that_a_cell_has_not_is_not_attributed_to_the_option(tmp_path: Path) -> None:
-    said = of_openwrt(tmp_path, "band '6g'", "htmode 'EHT320'").cell["width"]
-    assert said == ('"160 MHz"', "htmode EHT320, of which 802.11ax here has 160 MHz at most")
+    width = of_openwrt(tmp_path, "band '6g'", "htmode 'EHT320'").cell["width"]
+    assert width == ('"160 MHz"', "htmode EHT320, of which 802.11ax here has 160 MHz at most")
 
 
 @pytest.mark.parametrize("kind", ["qcawifi", "qcawificfg80211", "mtwifi", "broadcom", "rtwifi"])
@@ -237,6 +237,6 @@ def radio(tmp_path: Path, *interfaces: str) -> Network:
 def test_networks_that_are_no_access_points_are_one_warning(
     interfaces: list[str], words: str, tmp_path: Path
 ) -> None:
-    told = [note.text for note in radio(tmp_path, *interfaces).notes if note.warns]
-    assert len(told) == bool(words)
-    assert words in "".join(told)
+    warnings = [note.text for note in radio(tmp_path, *interfaces).notes if note.warns]
+    assert len(warnings) == bool(words)
+    assert words in "".join(warnings)

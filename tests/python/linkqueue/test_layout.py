@@ -51,7 +51,7 @@ def test_a_plan_is_what_tc_would_be_told() -> None:
 
 
 @pytest.mark.parametrize(
-    ("queue", "said"),
+    ("queue", "words"),
     [
         ("100", "pfifo limit 99"),
         ("{ limit = 60, codel = {} }", "codel limit 59 target 5000us interval 100000us noecn"),
@@ -76,9 +76,9 @@ def test_a_plan_is_what_tc_would_be_told() -> None:
         ),
     ],
 )
-def test_disciplines_are_those_of_the_scenario(queue: str, said: str) -> None:
-    found = discipline_of(of(queue))
-    assert f"{found.kind} {found.said}" == said
+def test_disciplines_are_those_of_the_scenario(queue: str, words: str) -> None:
+    discipline = discipline_of(of(queue))
+    assert f"{discipline.kind} {discipline.said}" == words
 
 
 @pytest.mark.parametrize(

@@ -35,9 +35,9 @@ STATUS: dict[str, Any] = {
 def shown(status: dict[str, Any]) -> list[str]:
     """Its lines, blanks between two words made one."""
     console = Console(width=160)
-    with console.capture() as said:
+    with console.capture() as captured:
         console.print(tables(status))
-    return [" ".join(line.split()) for line in said.get().splitlines()]
+    return [" ".join(line.split()) for line in captured.get().splitlines()]
 
 
 def test_numbers_stand_under_names_with_units() -> None:

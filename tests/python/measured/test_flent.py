@@ -170,8 +170,8 @@ def test_the_command_tells_the_direction_where_the_name_does_not(tmp_path: Path)
         "metadata": {"SERIES_META": about},
     }
     seen = read(written(tmp_path, tree))
-    found = {each.name: each.direction for each in seen.streams}
-    assert found == {"TCP upload": "down", "TCP cubic": "up"}
+    directions = {each.name: each.direction for each in seen.streams}
+    assert directions == {"TCP upload": "down", "TCP cubic": "up"}
     assert seen.notes == ["left out, since no flow is of their kind or direction: TCP reno"]
 
 

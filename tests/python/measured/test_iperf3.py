@@ -91,9 +91,11 @@ def test_udp_counts_what_arrived(tmp_path: Path) -> None:
 
 
 def test_a_stream_of_events_is_read_like_a_whole(tmp_path: Path) -> None:
-    whole = output([tcp()])
-    lines = "\n".join(json.dumps({"event": name, "data": whole[name]}) for name in ("start", "end"))
-    assert read(written(tmp_path, lines)).streams == read(written(tmp_path, whole)).streams
+    report = output([tcp()])
+    lines = "\n".join(
+        json.dumps({"event": name, "data": report[name]}) for name in ("start", "end")
+    )
+    assert read(written(tmp_path, lines)).streams == read(written(tmp_path, report)).streams
 
 
 @pytest.mark.parametrize(
@@ -123,9 +125,9 @@ def udp_at(
 ) -> dict[str, Any]:
     """A stream of UDP as iperf3 3.12 reports it."""
     percent = 100 * lost / packets if sends else 0
-    found = {"socket": socket, "seconds": 2.08, "bytes": 0, "bits_per_second": sent_bps}
-    found |= {"lost_packets": lost, "packets": packets, "sender": sends, "lost_percent": percent}
-    return {"udp": found}
+    fields = {"socket": socket, "seconds": 2.08, "bytes": 0, "bits_per_second": sent_bps}
+    fields |= {"lost_packets": lost, "packets": packets, "sender": sends, "lost_percent": percent}
+    return {"udp": fields}
 
 
 def test_an_upload_of_datagrams_as_the_server_counts_it(tmp_path: Path) -> None:
@@ -162,8 +164,8 @@ def test_both_directions_of_datagrams_have_sums_of_their_own(tmp_path: Path) -> 
     tree = output([udp_at(sends=True, sent_bps=9e6), udp_at(sends=False, socket=6)])
     tree["end"]["sum_received"] = {"bits_per_second": 4e6}
     tree["end"]["sum_received_bidir_reverse"] = {"bits_per_second": 7e6}
-    found = {each.direction: each.goodput_bps for each in read(written(tmp_path, tree)).streams}
-    assert found == {"up": 4e6, "down": 7e6}
+    goodputs = {each.direction: each.goodput_bps for each in read(written(tmp_path, tree)).streams}
+    assert goodputs == {"up": 4e6, "down": 7e6}
 
 
 def test_a_server_that_sends_datagrams_does_not_know_what_arrived(tmp_path: Path) -> None:
@@ -235,11 +237,11 @@ def test_a_report_without_streams_is_left_out_beside_others(tmp_path: Path) -> N
 
 def test_each_start_begins_a_report_of_events(tmp_path: Path) -> None:
     def events(rate: float, more: str = "") -> str:
-        whole = output([tcp(rate=rate)])
-        found = [{"event": name, "data": whole[name]} for name in ("start", "end")]
-        return "\n".join([*map(json.dumps, found), *filter(None, [more])])
+        report = output([tcp(rate=rate)])
+        lines = [{"event": name, "data": report[name]} for name in ("start", "end")]
+        return "\n".join([*map(json.dumps, lines), *filter(None, [more])])
 
     two = read_all(written(tmp_path, f"{events(1e6)}\n{events(2e6)}\n"))
     assert [each.streams[0].goodput_bps for each in two] == [1e6, 2e6]
-    whole = json.dumps(output([tcp(rate=1e6)]))
-    assert len(read_all(written(tmp_path, events(1e6, whole)))) == 1
+    report = json.dumps(output([tcp(rate=1e6)]))
+    assert len(read_all(written(tmp_path, events(1e6, report)))) == 1

@@ -209,9 +209,9 @@ def test_measured_stands_in_rows_table_json_and_picture(tmp_path: Path) -> None:
     assert rows["flows", "near/down/1", "rtt_s"].measured == pytest.approx(0.009)
     assert rows["stations", "far", "goodput_bps"].measured is None
     assert "measured" in comparison.table.columns
-    told = comparison.to_dict()["measured"]
-    assert told["files"] == [str(path)]
-    assert told["matched"] == [f"{path}: down: stream 1 is near/down/1, by order"]
+    section = comparison.to_dict()["measured"]
+    assert section["files"] == [str(path)]
+    assert section["matched"] == [f"{path}: down: stream 1 is near/down/1, by order"]
     labels = [text for each in comparison.figure().legends for text in each.get_texts()]
     assert "measured" in [text.get_text() for text in labels]
     plain = lh.compare(SMALL)
@@ -225,8 +225,11 @@ def test_several_streams_of_one_way_and_of_a_group_are_drawn(tmp_path: Path) -> 
         "upload = 1\n", "count = 2\nupload = 1\n"
     )
     results = {"TCP upload 1": [1.0], "TCP upload 2": [2.0], "TCP download": [4.0]}
-    for name, found in {"near": results, "far": {k: results[k] for k in list(results)[:2]}}.items():
-        (tmp_path / name).write_text(json.dumps({"results": found, "x_values": [0]}))
+    for name, streams in {
+        "near": results,
+        "far": {k: results[k] for k in list(results)[:2]},
+    }.items():
+        (tmp_path / name).write_text(json.dumps({"results": streams, "x_values": [0]}))
     files = {name: tmp_path / name for name in ("near", "far")}
     comparison = lh.compare(scenario, measured=files)
     rows = {(row.list, row.name, row.quantity): row.measured for row in comparison.rows}
@@ -295,5 +298,5 @@ def test_other_streams_are_matched_by_order_with_the_reason(
     seen = match(flows, CELL, [("", in_classes(*categories))])
     rates = {flow.name: float(k) for k, flow in enumerate(flows, 1)}
     assert goodputs(seen, "flows") == rates
-    [told] = seen.told
-    assert told.endswith("by order") if how is None else f", by order, since {how}" in told
+    [note] = seen.told
+    assert note.endswith("by order") if how is None else f", by order, since {how}" in note

@@ -33,11 +33,11 @@ def router(**settings: object) -> Case:
 
 def test_more_flows_share_the_same_link() -> None:
     """The verdicts along `flows` are those of scenarios with so many."""
-    found = edges(router(), "flows", 15, 300)
-    assert [type(each) for each in found] == [HopfPoint, Jump, HopfPoint]
+    points = edges(router(), "flows", 15, 300)
+    assert [type(each) for each in points] == [HopfPoint, Jump, HopfPoint]
     for n in (20, 30, 60, 120, 200):
-        sides = [each.unstable_above for each in found if each.value < n]
-        stable = not sides[-1] if sides else found[0].unstable_above
+        sides = [each.unstable_above for each in points if each.value < n]
+        stable = not sides[-1] if sides else points[0].unstable_above
         assert stable is roots(router(dumbbell__flows=n), 2).stable
 
 
@@ -135,14 +135,14 @@ def test_a_chart_has_the_values_of_its_axes() -> None:
     case = Case.of("red")
     x = axis_of(case, "capacity", 100, 500, step=100)
     y = axis_of(case, "rtt", 0.01, 0.09, ratios=3)
-    found = chart(case, x, y, 40)
-    assert found.x_values == pytest.approx([100, 200, 300, 400, 500])
-    assert found.y_values == pytest.approx([0.01, 0.03, 0.09])
-    assert found.stable.shape == (3, 5)
-    for row, rtt in enumerate(found.y_values):
-        for column, capacity in enumerate(found.x_values):
+    result = chart(case, x, y, 40)
+    assert result.x_values == pytest.approx([100, 200, 300, 400, 500])
+    assert result.y_values == pytest.approx([0.01, 0.03, 0.09])
+    assert result.stable.shape == (3, 5)
+    for row, rtt in enumerate(result.y_values):
+        for column, capacity in enumerate(result.x_values):
             alone = roots(case.with_(rtt=float(rtt), capacity=float(capacity)), 2)
-            assert found.abscissa[row, column] == pytest.approx(alone.abscissa, rel=1e-6)
+            assert result.abscissa[row, column] == pytest.approx(alone.abscissa, rel=1e-6)
 
 
 def test_a_coarse_scan_finds_the_same_edge() -> None:

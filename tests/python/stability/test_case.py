@@ -155,7 +155,7 @@ def test_many_cases_at_once_equal_one_at_a_time(rtt: float, capacity: float, nam
     delay = next(each for each in names if each.startswith("rtt"))
     rate = next(each for each in names if each.startswith("capacity"))
     rest, linear = Case.of(name).over(**{delay: np.full(3, rtt), rate: np.full(3, capacity)})
-    one = Case.of(name, **{delay: rtt, rate: capacity})
+    single = Case.of(name, **{delay: rtt, rate: capacity})
     if np.isfinite(rest).all():
-        assert np.allclose(rest[:, 1], one.equilibrium, rtol=1e-12)
-        assert np.allclose(linear.lagged[2], one.linear.lagged, rtol=1e-9, atol=1e-12)
+        assert np.allclose(rest[:, 1], single.equilibrium, rtol=1e-12)
+        assert np.allclose(linear.lagged[2], single.linear.lagged, rtol=1e-9, atol=1e-12)

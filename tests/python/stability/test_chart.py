@@ -43,9 +43,9 @@ def test_curve_of_delay_and_capacity_is_a_hyperbola() -> None:
     ],
 )
 def test_shaded_region_ends_at_the_curve(model: str, x: Axis, y: Axis) -> None:
-    found = chart(Case.of(model), x, y, 40)
-    assert 0.1 < found.stable.mean() < 0.9
-    for curve in found.curves:
+    result = chart(Case.of(model), x, y, 40)
+    assert 0.1 < result.stable.mean() < 0.9
+    for curve in result.curves:
         for k in range(1, len(curve.x) - 1, 5):
             verdicts = {
                 roots(Case.of(model, **{x.name: curve.x[k], y.name: f * curve.y[k]}), 2).stable
@@ -56,18 +56,18 @@ def test_shaded_region_ends_at_the_curve(model: str, x: Axis, y: Axis) -> None:
 
 @pytest.mark.slow
 def test_chart_is_what_roots_say() -> None:
-    found = chart(Case.of("red"), Axis("capacity", 50.0, 500.0), Axis("rtt", 0.01, 0.3), 5)
-    for i, rtt in enumerate(found.y_values):
-        for j, capacity in enumerate(found.x_values):
+    result = chart(Case.of("red"), Axis("capacity", 50.0, 500.0), Axis("rtt", 0.01, 0.3), 5)
+    for i, rtt in enumerate(result.y_values):
+        for j, capacity in enumerate(result.x_values):
             exact = roots(Case.of("red", rtt=rtt, capacity=capacity), 2).abscissa
-            assert found.abscissa[i, j] == pytest.approx(exact, rel=1e-6, abs=1e-7 / rtt)
+            assert result.abscissa[i, j] == pytest.approx(exact, rel=1e-6, abs=1e-7 / rtt)
 
 
 @pytest.mark.slow
 def test_hundred_by_hundred_takes_seconds() -> None:
     rows = []
     start = process_time()
-    found = chart(
+    result = chart(
         Case.of("red"),
         Axis("gamma", 1e-4, 0.5),
         Axis("rtt", 0.01, 0.5),
@@ -75,17 +75,17 @@ def test_hundred_by_hundred_takes_seconds() -> None:
         lambda done, total: rows.append((done, total)),
     )
     assert process_time() - start < 20.0  # 2 s here; a slow machine may take longer.
-    assert found.abscissa.shape == (100, 100)
+    assert result.abscissa.shape == (100, 100)
     assert rows[-1] == (100, 100)
 
 
 @pytest.mark.slow
 def test_where_there_is_no_equilibrium_nothing_is_stable() -> None:
     case = Case.of("red", drop="strict")
-    found = chart(case, Axis("capacity", 50.0, 500.0), Axis("rtt", 0.01, 0.3), 20)
-    nowhere = ~np.isfinite(found.abscissa)
+    result = chart(case, Axis("capacity", 50.0, 500.0), Axis("rtt", 0.01, 0.3), 20)
+    nowhere = ~np.isfinite(result.abscissa)
     assert 0.0 < nowhere.mean() < 1.0
-    assert not found.stable[nowhere].any()
+    assert not result.stable[nowhere].any()
 
 
 STEEP = named("red-dumbbell", {"tcp": "compound-reno"})
@@ -100,9 +100,9 @@ def steep() -> Chart:
 @pytest.mark.slow
 def test_edge_without_a_hopf_point_is_found(steep: Chart) -> None:
     """Beyond `max_th` RED's law is steeper, and the point of rest unstable at once."""
-    case, found = STEEP, steep
-    assert len(found.jumps) > 0
-    for max_th, rtt in found.jumps:
+    case, result = STEEP, steep
+    assert len(result.jumps) > 0
+    for max_th, rtt in result.jumps:
         verdicts = {roots(case.with_(max_th=max_th, rtt=f * rtt), 2).stable for f in (0.999, 1.001)}
         assert verdicts == {True, False}
         [jump] = [
@@ -115,14 +115,14 @@ def test_edge_without_a_hopf_point_is_found(steep: Chart) -> None:
 
 @pytest.mark.slow
 def test_every_edge_of_the_grid_is_a_curve_or_a_jump(steep: Chart) -> None:
-    x, y, found = STEEP_X, STEEP_Y, steep
+    x, y, result = STEEP_X, STEEP_Y, steep
     drawn = [
         (x.place(a), y.place(b))
-        for curve in found.curves
+        for curve in result.curves
         for a, b in zip(curve.x, curve.y, strict=True)
     ]
-    drawn += [(x.place(a), y.place(b)) for a, b in found.jumps]
-    for pair in changes(found.abscissa) / 23.0:
+    drawn += [(x.place(a), y.place(b)) for a, b in result.jumps]
+    for pair in changes(result.abscissa) / 23.0:
         gaps = np.linalg.norm(np.array(drawn) - pair.mean(axis=0), axis=1)
         assert gaps.min() < 0.06
 
@@ -194,17 +194,17 @@ def test_a_strip_thinner_than_the_grid_is_seen() -> None:
     case = lh.fluid(ROUTER).case
     bounds = [each.value for each in edges(case.with_(max_th=80.0), "rtt", 0.02, 0.03)]
     assert bounds == pytest.approx([0.024427, 0.025232], rel=1e-4)
-    found = chart(case, STEEP_X, STEEP_Y, 40)
-    rows = (found.y_values > bounds[0]) & (found.y_values < bounds[1])
+    result = chart(case, STEEP_X, STEEP_Y, 40)
+    rows = (result.y_values > bounds[0]) & (result.y_values < bounds[1])
     assert not rows.any()
-    x, y, height = shading(found)
+    x, y, height = shading(result)
     column = int(np.argmin(np.abs(x - 80.0)))
     unstable = y[(height[:, column] > 0.0) & (y < 0.03)]
     assert len(unstable) > 0
     assert bounds[0] * 0.99 < unstable.min() <= unstable.max() < bounds[1] * 1.01
-    near = (found.jumps[:, 0] > 75.0) & (found.jumps[:, 0] < 87.0)
+    near = (result.jumps[:, 0] > 75.0) & (result.jumps[:, 0] < 87.0)
     assert near.sum() >= 2
-    assert x[::8] == pytest.approx(found.x_values)
+    assert x[::8] == pytest.approx(result.x_values)
 
 
 def test_axes_must_differ() -> None:
@@ -216,7 +216,7 @@ def test_whoever_waits_hears_how_much_is_stable_before_the_edges() -> None:
     heard = []
 
     class Told(Unwatched):
-        def found(self, what: str) -> None:
+        def result(self, what: str) -> None:
             heard.append(what)
 
     @contextmanager
@@ -225,6 +225,6 @@ def test_whoever_waits_hears_how_much_is_stable_before_the_edges() -> None:
 
     x, y = Axis("capacity", 100.0, 200.0), Axis("rtt", 0.04, 0.12)
     with watched_by(watch):
-        found = chart(Case.of("red-instant"), x, y, 6)
-    share = found.stable.mean()
+        result = chart(Case.of("red-instant"), x, y, 6)
+    share = result.stable.mean()
     assert heard == [f"stable on {share:.1%} of the chart; its edges are looked for"]

@@ -138,9 +138,9 @@ def test_speed_with_kappa_is_the_papers_formula() -> None:
 
 
 def test_two_unequal_delays_are_between_the_equal_ones() -> None:
-    one = hopf_points(Case.of("red"), "rtt", 0.01, 1.0)[0].value
-    same = hopf_points(Case.of("red-groups", rtt_2=one), "rtt_1", 0.01, 1.0)[0].value
-    assert same == pytest.approx(one, rel=1e-9)
+    rtt = hopf_points(Case.of("red"), "rtt", 0.01, 1.0)[0].value
+    same = hopf_points(Case.of("red-groups", rtt_2=rtt), "rtt_1", 0.01, 1.0)[0].value
+    assert same == pytest.approx(rtt, rel=1e-9)
 
 
 def test_range_without_a_crossing_has_no_points() -> None:
@@ -163,16 +163,16 @@ CORNER = {"tcp": "compound-reno", "queue_weight": 1.0, "max_p": 0.07}
 def test_corner_of_the_drop_law_is_a_jump_and_no_hopf_point() -> None:
     """Past max_th the law is steeper: at a short round-trip time more is dropped than max_p."""
     case = named("red-dumbbell", CORNER)
-    found = edges(case, "rtt", 0.005, 0.5)
-    [jump] = [each for each in found if isinstance(each, Jump)]
+    points = edges(case, "rtt", 0.005, 0.5)
+    [jump] = [each for each in points if isinstance(each, Jump)]
     assert not jump.unstable_above
     for side, stable in ((0.999, False), (1.001, True)):
-        there = case.with_(rtt=side * jump.value)
-        assert roots(there, 2).stable is stable
-        loss = there.model.loss(there.derived, list(there.equilibrium))[0]
+        moved = case.with_(rtt=side * jump.value)
+        assert roots(moved, 2).stable is stable
+        loss = moved.model.loss(moved.derived, list(moved.equilibrium))[0]
         assert bool(loss < 0.07) is stable
     assert hopf_points(case, "rtt", 0.005, 0.5) == [
-        each for each in found if not isinstance(each, Jump)
+        each for each in points if not isinstance(each, Jump)
     ]
 
 
@@ -191,12 +191,12 @@ def test_scan_of_two_delays_sees_pairs_far_from_0() -> None:
 @pytest.mark.slow
 def test_every_sign_of_a_chart_of_two_delays_is_that_of_its_roots() -> None:
     case = Case.of("red-groups", TWO, queue_weight=0.02, rtt_1=0.013, rtt_2=0.66, share_1=0.7)
-    found = chart(case, Axis("capacity", 50.0, 500.0), Axis("max_th", 90.0, 110.0), 6)
-    for i, capacity in enumerate(found.x_values):
-        for j, max_th in enumerate(found.y_values):
-            there = case.with_(capacity=float(capacity), max_th=float(max_th))
-            assert found.stable[j, i] == roots(there, 2).stable
-    assert 0.0 < found.stable.mean() < 1.0
+    result = chart(case, Axis("capacity", 50.0, 500.0), Axis("max_th", 90.0, 110.0), 6)
+    for i, capacity in enumerate(result.x_values):
+        for j, max_th in enumerate(result.y_values):
+            moved = case.with_(capacity=float(capacity), max_th=float(max_th))
+            assert result.stable[j, i] == roots(moved, 2).stable
+    assert 0.0 < result.stable.mean() < 1.0
 
 
 @pytest.mark.slow

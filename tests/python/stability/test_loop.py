@@ -37,8 +37,8 @@ def test_coefficients_of_the_paper_are_its_controller_at_160_hz() -> None:
     p = named("pi-hollot").derived
     assert p["integral"] == pytest.approx(K, rel=5e-3)
     assert p["integral"] / p["proportional"] == pytest.approx(Z, rel=5e-3)
-    found = [K / Z + sign * K / 320.0 for sign in (1.0, -1.0)]
-    assert found == pytest.approx([1.822e-5, 1.816e-5], abs=5e-9)
+    coefficients = [K / Z + sign * K / 320.0 for sign in (1.0, -1.0)]
+    assert coefficients == pytest.approx([1.822e-5, 1.816e-5], abs=5e-9)
 
 
 def test_rule_designs_the_coefficients_of_the_paper() -> None:
@@ -49,11 +49,11 @@ def test_rule_designs_the_coefficients_of_the_paper() -> None:
     assert better.values["b"] == pytest.approx(1.816e-5, rel=0.01)
     z, crossover = 2.0 * N / (R**2 * C), 0.13 / R
     k_pi = crossover * z * hypot(crossover, 1.0 / R) * 2.0 * N / C**2
-    found = loop(better)
-    assert found.z == pytest.approx(z, rel=0.01)
-    assert found.k_pi == pytest.approx(k_pi, rel=0.02)
-    assert found.crossover == pytest.approx(crossover, rel=1e-9)
-    assert found.phase_margin_degrees == pytest.approx(90.0 - degrees(0.13 + atan(0.13)), rel=1e-6)
+    result = loop(better)
+    assert result.z == pytest.approx(z, rel=0.01)
+    assert result.k_pi == pytest.approx(k_pi, rel=0.02)
+    assert result.crossover == pytest.approx(crossover, rel=1e-9)
+    assert result.phase_margin_degrees == pytest.approx(90.0 - degrees(0.13 + atan(0.13)), rel=1e-6)
 
 
 def test_loop_is_the_papers_for_large_windows() -> None:
@@ -69,16 +69,16 @@ def test_loop_is_the_papers_for_large_windows() -> None:
 
 
 def test_margins_of_the_example_are_those_by_hand() -> None:
-    found = loop(named("pi-hollot"))
+    result = loop(named("pi-hollot"))
     crossover = brentq(lambda w: theirs(w)[0] - 1.0, 0.01, 10.0)
     margin = pi - theirs(crossover)[1]
     turned = brentq(lambda w: theirs(w)[1] - pi, 0.1, 20.0)
-    assert found.gain_margin is not None
+    assert result.gain_margin is not None
     # The fluid's pole and gain differ by 2/w^2, 0.8 % each, and K of a and b is 9.60e-6.
-    assert found.crossover == pytest.approx(crossover, rel=0.015)
-    assert found.phase_margin_degrees == pytest.approx(degrees(margin), rel=0.005)
-    assert found.gain_margin == pytest.approx(1.0 / theirs(turned)[0], rel=0.01)
-    assert found.delay_margin_s == pytest.approx(margin / crossover, rel=0.015)
+    assert result.crossover == pytest.approx(crossover, rel=0.015)
+    assert result.phase_margin_degrees == pytest.approx(degrees(margin), rel=0.005)
+    assert result.gain_margin == pytest.approx(1.0 / theirs(turned)[0], rel=0.01)
+    assert result.delay_margin_s == pytest.approx(margin / crossover, rel=0.015)
 
 
 def growth(gain: float, delay: float) -> float:
@@ -107,11 +107,11 @@ def growth(gain: float, delay: float) -> float:
 
 @pytest.mark.parametrize("part", [0.9, 1.1])
 def test_motion_dies_out_or_grows_on_the_two_sides_of_each_margin(part: float) -> None:
-    found = loop(named("pi-hollot"))
-    assert found.gain_margin is not None
-    assert found.delay_margin_s is not None
-    assert (growth(part * found.gain_margin, 0.0) > 1.0) == (part > 1.0)
-    assert (growth(1.0, part * found.delay_margin_s) > 1.0) == (part > 1.0)
+    result = loop(named("pi-hollot"))
+    assert result.gain_margin is not None
+    assert result.delay_margin_s is not None
+    assert (growth(part * result.gain_margin, 0.0) > 1.0) == (part > 1.0)
+    assert (growth(1.0, part * result.delay_margin_s) > 1.0) == (part > 1.0)
 
 
 def test_roots_are_those_of_the_quasi_polynomial() -> None:
@@ -151,15 +151,15 @@ def test_margins_and_roots_agree(
         b=a * (1.0 - part), least_rest=2.0,
     )  # fmt: skip
     try:
-        found = loop(case)
+        result = loop(case)
     except NoEquilibriumError:
         assume(False)
-    assume(abs(found.phase_margin_degrees) > 1e-3)
-    stable = found.phase_margin_degrees > 0.0
+    assume(abs(result.phase_margin_degrees) > 1e-3)
+    stable = result.phase_margin_degrees > 0.0
     assert stable == roots(case, 2).stable
-    assert (found.delay_margin_s is not None) == stable
-    if found.gain_margin is not None:
-        assert (found.gain_margin > 1.0) == stable
+    assert (result.delay_margin_s is not None) == stable
+    if result.gain_margin is not None:
+        assert (result.gain_margin > 1.0) == stable
 
 
 def test_gain_margin_is_the_edge() -> None:
@@ -173,14 +173,14 @@ def test_gain_margin_is_the_edge() -> None:
 
 def test_margins_are_none_left_at_a_hopf_point() -> None:
     [point] = hopf_points(named("pi-hollot"), "rtt", 0.1, 2.0)
-    found = loop(point.case)
-    assert found.phase_margin_degrees == pytest.approx(0.0, abs=1e-6)
-    assert found.gain_margin == pytest.approx(1.0, abs=1e-7)
-    assert found.crossover == pytest.approx(point.frequency, rel=1e-7)
+    result = loop(point.case)
+    assert result.phase_margin_degrees == pytest.approx(0.0, abs=1e-6)
+    assert result.gain_margin == pytest.approx(1.0, abs=1e-7)
+    assert result.crossover == pytest.approx(point.frequency, rel=1e-7)
     # Rounding decides of each margin by itself on which side of the edge it lies.
     for step in range(-20, 21):
-        beside = point.case.with_(rtt=point.case.values["rtt"] * (1.0 + step * 1e-15))
-        assert loop(beside).gain_margin == pytest.approx(1.0, abs=1e-7)
+        moved = point.case.with_(rtt=point.case.values["rtt"] * (1.0 + step * 1e-15))
+        assert loop(moved).gain_margin == pytest.approx(1.0, abs=1e-7)
 
 
 def test_rule_has_nothing_to_say_of_several_round_trips_or_slow_steps() -> None:
@@ -213,7 +213,11 @@ def test_what_pulls_away_from_the_target_is_refused() -> None:
 
 
 def test_a_gain_that_never_reaches_one_has_no_crossover() -> None:
-    found = loop(named("pi-hollot").with_(a=1e-20, b=0.0))
-    assert (found.crossover, found.phase_margin_degrees, found.delay_margin_s) == (None, None, None)
-    assert found.gain_margin is not None
-    assert found.gain_margin > 1e12
+    result = loop(named("pi-hollot").with_(a=1e-20, b=0.0))
+    assert (result.crossover, result.phase_margin_degrees, result.delay_margin_s) == (
+        None,
+        None,
+        None,
+    )
+    assert result.gain_margin is not None
+    assert result.gain_margin > 1e12

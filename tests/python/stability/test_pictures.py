@@ -78,9 +78,9 @@ def test_places_lie_close_together_at_the_hopf_point() -> None:
 
 
 def test_a_hopf_point_is_marked_where_the_growth_rate_is_zero() -> None:
-    found = scan(Case.of("threshold"), axis_of(Case.of("threshold"), "q_th", 30.0, 60.0))
-    [axes] = hopf_figure(found, "a case").axes
-    [point] = found.edges
+    result = scan(Case.of("threshold"), axis_of(Case.of("threshold"), "q_th", 30.0, 60.0))
+    [axes] = hopf_figure(result, "a case").axes
+    [point] = result.edges
     [mark] = [line for line in axes.lines if line.get_marker() == "o"]
     assert list(mark.get_xdata()) == [point.value]
     [text] = [text.get_text() for text in axes.texts]

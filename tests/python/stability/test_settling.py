@@ -47,8 +47,8 @@ def test_motion_at_rest_is_at_rest() -> None:
 
 def test_where_no_end_is_met_it_is_the_cycle_of_collocation() -> None:
     [point] = hopf_points(Case.of("threshold"), "q_th", 30.0, 60.0)
-    found = branch(point, 30.0, 60.0, cycles=6, intervals=20)
-    value, cycle = float(found.values[-1]), found.cycles[-1]
+    result = branch(point, 30.0, 60.0, cycles=6, intervals=20)
+    value, cycle = float(result.values[-1]), result.cycles[-1]
     ended = settled(Case.of("threshold", q_th=value))
     assert ended.amplitude == pytest.approx(cycle.amplitude, rel=3e-4)
     assert ended.period == pytest.approx(cycle.period, rel=1e-4)
@@ -86,12 +86,12 @@ def test_stable_rest_is_told() -> None:
 @pytest.mark.slow
 def test_rest_and_swing_stand_side_by_side_before_a_subcritical_point() -> None:
     """The Hopf point is at 90.93 ms; a large cycle of constraints exists below it already."""
-    found = sweep(Case.of("red", gamma=0.002), Axis("rtt", 0.088, 0.092), 3)
-    up = [end.amplitude for end in found.up if end is not None]
-    down = [end.amplitude for end in found.down if end is not None]
+    result = sweep(Case.of("red", gamma=0.002), Axis("rtt", 0.088, 0.092), 3)
+    up = [end.amplitude for end in result.up if end is not None]
+    down = [end.amplitude for end in result.down if end is not None]
     assert up[1] == 0.0 < 6.0 < down[1]
     assert up[2] == pytest.approx(down[2], rel=1e-3)
-    assert found.differ == [pytest.approx(0.09)]
+    assert result.differ == [pytest.approx(0.09)]
 
 
 @pytest.mark.parametrize(

@@ -26,11 +26,11 @@ def a_run(
     return Run(lists, scenario=scenario or {})
 
 
-def expect(found: Mapping[str, Quantity], **worked: tuple[float, ...]) -> None:
+def expect(measured: Mapping[str, Quantity], **worked: tuple[float, ...]) -> None:
     """Compare all that was measured, each value in every replication, with answers by hand."""
-    assert set(found) == set(worked)
+    assert set(measured) == set(worked)
     for name, pair in worked.items():
-        assert tuple(found[name].samples) == pytest.approx(pair, nan_ok=True), name
+        assert tuple(measured[name].samples) == pytest.approx(pair, nan_ok=True), name
 
 
 def normalised(study: Study) -> dict[str, Mapping[str, Any]]:

@@ -34,7 +34,7 @@ def test_every_claim_has_its_studies():
 
 
 @pytest.mark.parametrize(
-    "study", [one for one in STUDIES if one.draw], ids=lambda study: study.name
+    "study", [candidate for candidate in STUDIES if candidate.draw], ids=lambda study: study.name
 )
 def test_a_study_draws_its_figure_with_labelled_axes(study, runs):
     figure = study.draw(runs[study.key])
@@ -54,12 +54,14 @@ def test_findings_are_about_claims_and_have_figures(study, runs):
 def test_scenarios_have_the_conflicts_of_the_models(name):
     links, conflicts, _, routes = TOPOLOGIES[name]
     csma = check(network.scenario("x", name))["csma"]
-    pairs = {frozenset((one["name"], other)) for one in csma["links"] for other in one["conflicts"]}
+    pairs = {
+        frozenset((link["name"], other)) for link in csma["links"] for other in link["conflicts"]
+    }
     between = "/" if "/" in conflicts else "-"
     assert pairs == {frozenset(pair.split(between)) for pair in conflicts.split()}
-    assert [one["name"] for one in csma["links"]] == links.split()
+    assert [link["name"] for link in csma["links"]] == links.split()
     assert [list(flow["route"]) for flow in csma["flows"]] == [
-        one.split() for one in routes.values()
+        route.split() for route in routes.values()
     ]
 
 
@@ -88,9 +90,9 @@ def test_the_distance_is_that_of_the_flow_farthest_off_and_not_of_luck():
     assert network.distance(ours, wanted).samples == pytest.approx([0.75, 0.0])
     noise = np.random.default_rng(1).normal(1.0, 0.1, (4, 400))
     alike = [Quantity(row) for row in noise]
-    found = network.distance(alike, [network.known(1.0)] * 4).measured()
+    distance = network.distance(alike, [network.known(1.0)] * 4).measured()
     # the mean of the largest of four would be 0.1 * 1.6 and more
-    assert abs(found.simulated) < 2.0 * found.ci95
+    assert abs(distance.simulated) < 2.0 * distance.ci95
 
 
 def test_growth_is_that_of_the_fastest_queue():

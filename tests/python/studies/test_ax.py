@@ -18,8 +18,8 @@ OF_STUDY = {study.name: study for study in STUDIES}
 
 @pytest.fixture(scope="module")
 def runs():
-    whole = {**claims.load(), "runs": claims.samples()}
-    return {study.key: kept.runs_of(study, whole) for study in STUDIES}
+    stored = {**claims.load(), "runs": claims.samples()}
+    return {study.key: kept.runs_of(study, stored) for study in STUDIES}
 
 
 @pytest.mark.parametrize("study", STUDIES, ids=lambda study: study.name)
@@ -40,7 +40,7 @@ def test_a_study_draws_its_figure_from_what_is_kept(study, runs):
 @pytest.mark.parametrize("study", STUDIES, ids=lambda study: study.name)
 def test_findings_are_about_claims_and_have_figures(study, runs):
     [(claim, text)] = study.findings(runs[study.key]).items()
-    assert claim in {one.id for one in ledger.load().claims}
+    assert claim in {entry.id for entry in ledger.load().claims}
     assert any(letter.isdigit() for letter in text)
 
 
@@ -63,7 +63,7 @@ def test_every_statement_is_judged_in_two_cells_and_by_ten_seeds_at_least():
 def test_the_longest_aggregate_is_as_long_as_is_said(phy, mpdus, air_s):
     """By the rate: MPDUs of 1,538 B with 4 B of delimiter and padding to 4."""
     tree = Scenario(OF_STUDY["access"].points[f"{phy}-full-txop0"])
-    [rate_bps] = {one["rate_bps"] for one in tree["stations"]}
+    [rate_bps] = {station["rate_bps"] for station in tree["stations"]}
     assert mpdus * 1544 * 8 / rate_bps == pytest.approx(air_s, rel=0.02)
 
 
@@ -106,9 +106,9 @@ def test_the_swing_is_of_c_after_it_has_settled():
         f"ax-full-trace{seed}": traced([600.0, 90.0, 110.0, 100.0 if seed > 1 else 90.0])
         for seed in bottleneck.SEEDS
     }
-    found = bottleneck.swing(runs, "ax", "full").samples
-    assert len(found) == 10
-    assert found[1:] == pytest.approx(np.full(9, np.std([90, 110, 100]) / 100))
+    swings = bottleneck.swing(runs, "ax", "full").samples
+    assert len(swings) == 10
+    assert swings[1:] == pytest.approx(np.full(9, np.std([90, 110, 100]) / 100))
 
 
 def test_gains_are_over_one_ppdu_an_access():
@@ -117,8 +117,8 @@ def test_gains_are_over_one_ppdu_an_access():
 
     goodputs = dict(zip(access.LIMITS_US, (1e8, 1.1e8, 1.2e8, 1.5e8), strict=True))
     runs = {f"ax-full-txop{limit}": carrying(bps) for limit, bps in goodputs.items()}
-    found = access.gains(runs, access.BY_LIMIT, "ax", "full")
-    assert [float(one.samples[0]) for one in found] == pytest.approx([1.0, 1.1, 1.2, 1.5])
+    gains = access.gains(runs, access.BY_LIMIT, "ax", "full")
+    assert [float(gain.samples[0]) for gain in gains] == pytest.approx([1.0, 1.1, 1.2, 1.5])
 
 
 def test_a_linux_queue_behind_a_bottleneck_of_short_queues_is_a_fifo():

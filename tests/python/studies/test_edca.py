@@ -81,7 +81,7 @@ def test_the_setting_is_that_of_table_2():
     tree = check(cell.scenario("down"))
     access = {"control_rate_bps": 2e6, "cwmin": 31, "cwmax": 1023, "aifsn": 2}
     assert {key: tree["cell"]["ap"][key] for key in access} == access
-    assert [one["rate_bps"] for one in tree["stations"]] == [11e6] * 7
+    assert [station["rate_bps"] for station in tree["stations"]] == [11e6] * 7
     headers = tree["cell"]["mac_header_bytes"] + tree["cell"]["llc_bytes"]
     [tcp] = {(f["tcp"]["mss_bytes"], f["tcp"]["header_bytes"]) for f in tree["flows"]}
     assert tcp[0] + tcp[1] + headers == 1538
@@ -114,9 +114,9 @@ def test_counters_without_memory_are_the_chain_and_those_of_802_11_the_engine(me
     chain = cell.active(run).predicted, cell.station_collisions(run).predicted
     # of the engine, 30 runs of 200 s: 1.0619 and 0.0471, study fig05
     active, collisions = (1.0619, 0.0471) if memory else chain
-    found = counted.active_from_receipt if memory else counted.active
+    estimate = counted.active_from_receipt if memory else counted.active
     # 1.5 half widths of 95 % are three standard errors
-    assert found.mean == pytest.approx(active, abs=1.5 * found.ci95)
+    assert estimate.mean == pytest.approx(active, abs=1.5 * estimate.ci95)
     assert counted.collisions.mean == pytest.approx(collisions, abs=1.5 * counted.collisions.ci95)
     assert (abs(counted.active.mean - chain[0]) > 3 * counted.active.ci95) == memory
 

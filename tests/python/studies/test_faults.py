@@ -49,7 +49,7 @@ def test_kinds_of_faults_are_of_different_lines(drawn):
 
 def test_code_that_measures_is_found_from_studies_and_drawing_is_not():
     places = places_in(ROOT)
-    found = {
+    definitions = {
         (module.file.removeprefix("python/lasthop/studies/"), getattr(node, "name", ""))
         for module, nodes in places.measures()
         for node in nodes
@@ -61,8 +61,8 @@ def test_code_that_measures_is_found_from_studies_and_drawing_is_not():
         ("red/router.py", "loss"),
         ("vbs/cell.py", "ratio"),
     ]:
-        assert place in found
-    assert not {name for _, name in found} & {"draw", "findings", "scenario", "picture"}
+        assert place in definitions
+    assert not {name for _, name in definitions} & {"draw", "findings", "scenario", "picture"}
 
 
 def test_the_same_code_is_known_wherever_its_lines_stand():

@@ -37,14 +37,14 @@ figure = "1"
 """
 
 
-def one(check: str) -> Ledger:
+def book_of(check: str) -> Ledger:
     """Return a ledger with one claim of the given checks."""
     return ledger.load(f"{HEAD}check = [ {check} ]")
 
 
 def judge(check: str, quick: bool = False, **values: Measured) -> Verdict:
     """Return the verdict of one claim; `a=...` is the value ``fig.a``."""
-    book = one(check)
+    book = book_of(check)
     measured = {f"fig.{name}": value for name, value in values.items()}
     return book.claims[0].result(measured, book.rules, quick=quick).verdict
 
@@ -188,7 +188,7 @@ def test_a_shape_of_which_a_value_lacks_is_open_unless_another_inequality_fails(
 )
 def test_a_trend_says_what_it_rests_on_or_what_it_lacks(a, b, detail):
     values = {"fig.a": a, "fig.b": b}
-    book = one(TREND)
+    book = book_of(TREND)
     known = {key: value for key, value in values.items() if value is not None}
     [check] = book.claims[0].result(known, book.rules).checks
     assert check.detail == detail
@@ -196,14 +196,14 @@ def test_a_trend_says_what_it_rests_on_or_what_it_lacks(a, b, detail):
 
 def test_shape_shows_the_tightest_margin():
     check = SHAPE.replace('"fig.a < fig.b < 10", "2 * fig.a > 1"', '"fig.a < 5", "fig.b < 4.8"')
-    book = one(check)
+    book = book_of(check)
     values = {"fig.a": Measured(3.0, 1.5), "fig.b": Measured(3.0, 0.1)}  # left: 0.5 and 1.7
     [check] = book.claims[0].result(values, book.rules).checks
     assert (check.simulated, check.ci95) == (2.0, 1.5)
 
 
 def test_shape_shows_the_tightest_margin_of_a_chain():
-    book = one(SHAPE)
+    book = book_of(SHAPE)
     values = {"fig.a": Measured(3.0, 0.4), "fig.b": Measured(5.0, 0.5)}
     [check] = book.claims[0].result(values, book.rules).checks
     assert (check.simulated, check.ci95) == (pytest.approx(2.0), pytest.approx(0.9))
@@ -221,7 +221,7 @@ def test_a_claim_is_as_good_as_its_worst_check():
 
 
 def test_without_a_study_the_claim_is_open_and_says_so():
-    book = one(f"{NUMBER}, {TREND}")
+    book = book_of(f"{NUMBER}, {TREND}")
     result = book.claims[0].result({}, book.rules)
     assert (result.verdict, result.why) == (OPEN, "no study runs it yet")
     assert [check.simulated for check in result.checks] == [None, None]
@@ -229,7 +229,7 @@ def test_without_a_study_the_claim_is_open_and_says_so():
 
 def test_a_check_on_the_model_has_no_interval_and_no_simulation():
     check = NUMBER.replace("paper", 'judge = "model", paper')
-    book = one(check)
+    book = book_of(check)
     result = book.claims[0].result({"fig.a": Measured(predicted=104.0)}, book.rules)
     assert result.verdict is REPRODUCED
     assert result.checks[0].predicted == 104.0
@@ -239,7 +239,7 @@ def test_a_check_on_the_model_has_no_interval_and_no_simulation():
 
 
 def test_why_names_what_failed_the_cause_and_what_the_model_says():
-    book = one(NUMBER)
+    book = book_of(NUMBER)
     values = {"fig.a": Measured(120.0, 1.0, predicted=101.0)}
     claim = book.claims[0]
     assert claim.result(values, book.rules).why == (
@@ -253,7 +253,7 @@ def test_why_names_what_failed_the_cause_and_what_the_model_says():
 
 
 def test_what_was_found_is_told_whatever_the_verdict():
-    book = one(NUMBER)
+    book = book_of(NUMBER)
     values = {"fig.a": Measured(100.0, 1.0)}
     result = book.claims[0].result(values, book.rules, findings=[LOSSES])
     assert result.why == "found: losses; without them 100 (study demo-fig, run still)"
@@ -265,9 +265,13 @@ def test_what_stands_beside_a_claim_is_judged_and_does_not_count():
     [claim] = book.claims
     result = claim.result({"fig.a": Measured(110.0, 1.0)}, book.rules)
     assert result.verdict is DEVIATES
-    [beside] = result.beside
-    assert (beside.title, beside.because, beside.verdict) == ("first rule", "coarse", REPRODUCED)
-    assert beside.checks[0].detail == "110.0 ± 1.0 against 85.00..115.0"
+    [secondary] = result.beside
+    assert (secondary.title, secondary.because, secondary.verdict) == (
+        "first rule",
+        "coarse",
+        REPRODUCED,
+    )
+    assert secondary.checks[0].detail == "110.0 ± 1.0 against 85.00..115.0"
     elsewhere = first.replace("fig.a", "other.a")
     book = ledger.load(f"{HEAD}check = [ {NUMBER} ]\nbeside = [ {elsewhere} ]")
     assert book.claims[0].studies() == {"fig", "other"}
@@ -311,7 +315,7 @@ def test_a_quick_run_decides_what_lies_within_the_band_with_twice_its_interval(m
 
 def test_a_quick_run_reports_intervals_as_measured_and_what_was_too_close():
     def check(rule, mean, predicted=None):
-        book = one(rule)
+        book = book_of(rule)
         values = {"fig.a": Measured(mean, 1.0, predicted)}
         return book.claims[0].result(values, book.rules, quick=True).checks[0]
 
@@ -328,7 +332,7 @@ def test_at_repeats_a_check_with_its_own_paper_value():
         '{ what = "w {}", kind = "number", value = "fig.a_{}", at = [1, 2], paper = [10, 20] },'
         '{ what = "v {}", kind = "shape", holds = ["fig.a_{} < fig.b_{}"], at = ["x", "y"] }'
     )
-    book = one(check)
+    book = book_of(check)
     assert [c.what for c in book.claims[0].checks] == ["w 1", "w 2", "v x", "v y"]
     values = {"fig.a_1": Measured(10.0, 0.1), "fig.a_2": Measured(10.0, 0.1)}
     first, second, third, _ = book.claims[0].result(values, book.rules).checks
@@ -341,7 +345,7 @@ def test_at_repeats_a_check_with_its_own_paper_value():
     [("0_3", "0.3"), ("44_7", "44.7"), ("two_classes", "two classes"), ("c_2", "c 2")],
 )
 def test_parts_of_names_are_told_in_words(place, words):
-    book = one(
+    book = book_of(
         f'{{ what = "at {{}}", kind = "shape", holds = ["fig.a_{{}} < 1"], at = ["{place}"] }}'
     )
     assert [check.what for check in book.claims[0].checks] == [f"at {words}"]
@@ -365,17 +369,17 @@ def test_parts_of_names_are_told_in_words(place, words):
 )
 def test_a_rule_without_sense_is_refused(check, message):
     with pytest.raises(RuleError, match=message):
-        one(check)
+        book_of(check)
 
 
 def test_there_is_a_number_of_the_paper_for_each_place():
     check = '{ what = "w {}", kind = "number", value = "fig.a_{}", at = [1, 2], paper = [3, 4, 5] }'
     with pytest.raises(ValueError, match="longer"):
-        one(check)
+        book_of(check)
 
 
 def test_a_claim_has_the_words_and_the_figure_of_its_entry():
-    [claim] = one(NUMBER).claims
+    [claim] = book_of(NUMBER).claims
     assert (claim.id, claim.subject) == ("demo-1", "demo")
     assert (claim.text, claim.figure) == ("something", "1")
 
@@ -412,7 +416,7 @@ def test_every_claim_of_every_subject_has_checks(subject, claims):
 
 
 def test_json_has_the_agreed_keys():
-    book = one(NUMBER)
+    book = book_of(NUMBER)
     result = book.claims[0].result({"fig.a": Measured(100.0, 1.0, 98.0)}, book.rules).to_json()
     assert list(result) == [
         *("id", "kind", "mark", "differences", "verdict", "why", "checks", "beside"),
@@ -452,12 +456,12 @@ BOUND = SHAPE.replace("}", ", bound = true }")
 def test_a_bound_of_the_paper_may_be_missed_by_five_per_cent(b, plain, margin):
     """b < 10 with a margin of 0.5; a < b is as strict as before."""
     for check, expected in ((BOUND, margin), (SHAPE, plain)):
-        book = one(check)
+        book = book_of(check)
         values = {"fig.a": Measured(9.0, 0.0), "fig.b": Measured(b, 0.0)}
         [result] = book.claims[0].result(values, book.rules).checks
         assert (result.verdict, result.verdict_with_margin) == (plain, expected)
     values = {"fig.a": Measured(b + 0.1, 0.0), "fig.b": Measured(b, 0.0)}
-    book = one(BOUND)
+    book = book_of(BOUND)
     assert book.claims[0].result(values, book.rules).checks[0].verdict_with_margin is DEVIATES
 
 
@@ -471,7 +475,7 @@ def test_a_bound_of_the_paper_may_be_missed_by_five_per_cent(b, plain, margin):
     ],
 )
 def test_a_mark_tells_orders_from_numbers(number, order, mark):
-    book = one(f"{NUMBER}, {TREND.replace('fig.a', 'fig.c')}")
+    book = book_of(f"{NUMBER}, {TREND.replace('fig.a', 'fig.c')}")
     values = {
         "fig.a": Measured(number, 0.1),
         "fig.c": Measured(2.0, 0.1),
@@ -482,7 +486,7 @@ def test_a_mark_tells_orders_from_numbers(number, order, mark):
 
 @pytest.mark.parametrize(("value", "off"), [(1.0, -0.5), (2.0, 0.0), (4.0, 0.0), (6.6, 0.1)])
 def test_a_number_within_the_papers_range_is_not_off(value, off):
-    book = one(RANGE)
+    book = book_of(RANGE)
     [check] = book.claims[0].result({"fig.a": Measured(value, 0.0)}, book.rules).checks
     assert check.off == pytest.approx(off)
 

@@ -97,13 +97,13 @@ def a_net(
         for name, queue in ((f"{link}", forward), (f"{link}/back", back)):
             queues[name] = {"occupancy_packets": queue[k], "drop_probability": (0.3, 0.4)}
             links[name] = {"aggressiveness": (0.2, 0.3), "airtime_fraction": (0.1, 0.2)}
-        links[f"{link}"]["aggressiveness"] = [1e-3 * one for one in r[k]]
+        links[f"{link}"]["aggressiveness"] = [1e-3 * value for value in r[k]]
     return a_run(flows=flows, links=links, queues=queues)
 
 
 def _flow(pair: Pair) -> dict[str, Sequence[float]]:
     return {
-        "goodput_bps": [8000 * one for one in pair],  # 1000 bytes
+        "goodput_bps": [8000 * value for value in pair],  # 1000 bytes
         "offered_bps": (7e6, 8e6),
         "rtt_s": (0.1, 0.2),
     }
@@ -117,7 +117,7 @@ def total(*parts: Pair) -> Pair:
 
 def times(factor: float, rates: Four) -> Four:
     """Return so much of rates."""
-    return [(factor * one, factor * other) for one, other in rates]
+    return [(factor * first, factor * other) for first, other in rates]
 
 
 def measure(name: str, runs: Mapping[str, Run]) -> dict[str, Quantity]:
@@ -136,9 +136,9 @@ def test_rates_of_the_optimum_are_those_of_its_own_prices(topology):
     rates = dict(zip("1234", BEST[topology], strict=True))
     # k^2 U'(x) of U = -2 / x, with k = 10
     price = {link: 100 * 2 / rate**2 for link, rate in rates.items()}
-    weight = {one: exp(200 * sum(price[link] for link in one)) for one in SETS[topology]}
+    weight = {links: exp(200 * sum(price[link] for link in links)) for links in SETS[topology]}
     for link, rate in rates.items():
-        part = sum(w for one, w in weight.items() if link in one) / sum(weight.values())
+        part = sum(w for links, w in weight.items() if link in links) / sum(weight.values())
         assert 544 * part == pytest.approx(rate, rel=1e-7)
     assert network.best(topology, 200.0) == pytest.approx(BEST[topology], rel=1e-8)
 
@@ -154,23 +154,23 @@ E = {"a-to-g": 120.828215, "b-to-c": 211.585892, "i-to-g": 132.071531}
 
 
 def test_the_optimum_of_wires_is_that_of_their_prices():
-    to_g, beside, other = E.values()
+    to_g, to_c, other = E.values()
     # one frame at a time in the cell of d: a's, b's and the one to c
-    assert to_g + 2 * beside == pytest.approx(544)
+    assert to_g + 2 * to_c == pytest.approx(544)
     # of 2 Mb/s f-g carries 250 packets/s and loses the rest; an entropy of little weight is left
     lost = 1 - 250 / (to_g + other)
     assert 200 / other**2 == pytest.approx(lost, rel=1e-4)
-    air = 200 / beside**2 / 2  # two hops
+    air = 200 / to_c**2 / 2  # two hops
     assert 200 / to_g**2 == pytest.approx(air + lost, rel=1e-4)
     assert network.best("e") == pytest.approx(tuple(E.values()), rel=1e-4)
 
 
 def test_a_gap_is_what_is_lost_against_the_optimum():
     for topology in TOPOLOGIES:
-        found = network.gap(a_net(), topology)
+        gap = network.gap(a_net(), topology)
         best = BEST_WORTH[topology]
-        assert found.samples == pytest.approx([best - WORTH[0], best - WORTH[1]], abs=1e-3)
-        assert found.predicted is None
+        assert gap.samples == pytest.approx([best - WORTH[0], best - WORTH[1]], abs=1e-3)
+        assert gap.predicted is None
 
 
 def test_a_distance_is_of_the_flow_whose_mean_is_farthest_and_the_largest_of_each_run():
@@ -183,7 +183,7 @@ def test_a_distance_is_of_the_flow_whose_mean_is_farthest_and_the_largest_of_eac
 
 
 def test_a_distance_is_relative_to_the_mean_and_the_largest_to_each_run():
-    ours, wanted = [Quantity(one) for one in network_pairs((90, 60), (60, 40))]
+    ours, wanted = [Quantity(pair) for pair in network_pairs((90, 60), (60, 40))]
     # over the mean, 50: 30 and 20; in each run 90 / 60 and 60 / 40
     assert network.distance([ours], [wanted]).samples == pytest.approx([0.6, 0.4])
     assert network.largest_distance([ours], [wanted]).samples == pytest.approx([0.5, 0.5])
@@ -192,7 +192,7 @@ def test_a_distance_is_relative_to_the_mean_and_the_largest_to_each_run():
 def test_the_widest_range_is_of_the_flow_whose_mean_range_is_largest():
     # ranges (10, 90), (40, 40) and (-5, 90) over means of 125, 120 and 121.25: 0.4, 0.33 and 0.35
     some = [Quantity(np.array([100.0, 100.0]))] * 3
-    others = [Quantity(np.array(one, dtype=float)) for one in ((110, 190), (140, 140), (95, 190))]
+    others = [Quantity(np.array(pair, dtype=float)) for pair in ((110, 190), (140, 140), (95, 190))]
     assert settings._widest([some, others]).samples == pytest.approx([0.08, 0.72])
 
 
@@ -204,7 +204,7 @@ def test_the_widest_range_is_of_one_flow_over_settings():
     def setting(first: Pair, second: Pair) -> list[Quantity]:
         return network.rates(a_net({"one": first, "two": second}))
 
-    found = settings._widest(
+    widest = settings._widest(
         [
             setting((100, 110), (40, 60)),  # means 105 and 50
             setting((100, 90), (50, 50)),  # 95 and 50
@@ -213,7 +213,7 @@ def test_the_widest_range_is_of_one_flow_over_settings():
         ]
     )
     # flow two: from 30 to 70, of 50 in the mean; 60 - 30 and 80 - 30
-    assert found.samples == pytest.approx([0.6, 1.0])
+    assert widest.samples == pytest.approx([0.6, 1.0])
 
 
 # -- what is measured --------------------------------------------------------------------------
@@ -246,11 +246,11 @@ def test_growth_is_that_of_the_fastest_queue_in_each_run():
 
 
 def test_the_air_time_of_the_middle_link_is_4_2():
-    [(name, found)] = measure("ideal", {}).items()
+    [(name, quantity)] = measure("ideal", {}).items()
     assert name == "y_2"
     rho = 2.24  # 309
     # of the sets: none, four of one link, two of two
-    assert found.predicted == pytest.approx(rho / (1 + 4 * rho + 2 * rho**2))
+    assert quantity.predicted == pytest.approx(rho / (1 + 4 * rho + 2 * rho**2))
 
 
 def test_figure_4_2_has_throughputs_of_both_kinds_of_access():
@@ -288,7 +288,7 @@ def test_figure_b_1_has_r_over_that_of_appendix_b_and_throughputs_at_beta_800():
     runs = {name: a_net(times(2, RATES)) for name in ("100", "200", "400", "double", "theory")}
     # times after which 136, 68, 272 and 544 packets/s, 272, 34, 136 and 68, are r / 3e-5 packets
     waits: Four = ((1 / 136, 2 / 272), (0.5 / 68, 0.25 / 34), (3 / 272, 1 / 136), (1 / 544, 1 / 68))
-    each = [(one * equal / 0.03, other * equal / 0.03) for one, other in waits]
+    each = [(first * equal / 0.03, other * equal / 0.03) for first, other in waits]
     each[2] = (2 * each[2][0], each[2][1] / 4)
     runs["800"] = a_net(r=times(equal, ((1, 2), (0.5, 0.25), (3, 1), (1, 1))), rtt=each)
     expect(
@@ -317,8 +317,8 @@ def test_the_fluid_systems_are_those_of_mp_in_a_to_c_and_of_ep_in_e(monkeypatch)
         ("a", "utility", "sqrt"): 0.7,
     }
     monkeypatch.setattr(theory, "rest_distance", lambda *asked: far[asked])
-    found = measure("fluid", {}) | measure("utilities", {})
-    assert {name: one.predicted for name, one in found.items()} == {
+    measured = measure("fluid", {}) | measure("utilities", {})
+    assert {name: quantity.predicted for name, quantity in measured.items()} == {
         "distance_mp": 0.3,
         "distance_ep": 0.4,
         "distance_log": 0.5,
@@ -373,7 +373,7 @@ def test_figure_6_2_has_gaps_totals_and_distances_from_the_optimum():
         runs |= {f"{scheme}-{topology}": a_net(rates) for scheme, rates in treated.items()}
         for other in ("plain", "room", "light", "larger"):
             runs[f"{other}-{topology}"] = a_net(times(7, RATES))
-    found = measure("fig6_2", runs)
+    measured = measure("fig6_2", runs)
     worked: dict[str, Pair] = {}
     for topology, factor in plain.items():
         best, worth = BEST[topology], BEST_WORTH[topology]
@@ -390,10 +390,10 @@ def test_figure_6_2_has_gaps_totals_and_distances_from_the_optimum():
             "nack": (worth - 18, worth - 14),  # 4 + 2 + 4 + 8, 2 + 4 + 4 + 4
         }
         for scheme, gap in gaps.items():
-            assert found.pop(f"gap_{scheme}_{topology}").samples == pytest.approx(gap, abs=1e-3)
+            assert measured.pop(f"gap_{scheme}_{topology}").samples == pytest.approx(gap, abs=1e-3)
         for scheme, rates in treated.items():
             each = zip(rates, best, strict=True)
-            off = [(one / rate - 1, other / rate - 1) for (one, other), rate in each]
+            off = [(first / rate - 1, other / rate - 1) for (first, other), rate in each]
             worked |= users(f"off_{scheme}_{topology}", off)
     worked |= {
         # user 3 below and user 2 above; user 1 nearly twice and user 1 again; user 1 and user 2
@@ -401,7 +401,7 @@ def test_figure_6_2_has_gaps_totals_and_distances_from_the_optimum():
         "largest_distance_b": (272 / BEST["b"][0] - 1, 272 / BEST["b"][0] - 1),
         "largest_distance_c": (272 / BEST["c"][0] - 1, 272 / BEST["c"][1] - 1),
     }
-    expect(found, **worked)
+    expect(measured, **worked)
 
 
 def test_figure_6_3_has_drift_of_r_and_numbers_of_connections():
@@ -551,7 +551,7 @@ def silent_run(*four: str) -> Run:
     stamps = [100 + 0.5 * (k + 1 - len(early)) for k in range(len(early) + len(four[0]))]
     tracks = []
     for user, bins in zip(USERS, four, strict=True):
-        values = [0.0 if one == "." else 8e5 for one in early + bins]
+        values = [0.0 if letter == "." else 8e5 for letter in early + bins]
         tracks += [
             {"list": "flows", "name": f"user-{user}", "quantity": "goodput_bps", "values": values},
             {"list": "flows", "name": f"user-{user}", "quantity": "rtt_s", "values": [0.0] * 99},
@@ -578,12 +578,12 @@ def test_figure_6_11_has_totals_gaps_and_silences():
         runs[f"silence-{seed}"] = silent_run(bins, *every_bin)
     # the last with another user's, of half a second, beside two seconds
     runs["silence-10"] = silent_run("xx....xx", *every_bin[1:], "xxxxxx.x")
-    found = measure("fig6_11", runs)
+    measured = measure("fig6_11", runs)
     for beta, worth in ((200, (15, 30)), (1000, (7.5, 15)), (1800, (30, 60))):
-        gap = [BEST_WORTH["a"] - one for one in worth]
-        assert found.pop(f"gap_{beta}").samples == pytest.approx(gap, abs=1e-3)
+        gap = [BEST_WORTH["a"] - value for value in worth]
+        assert measured.pop(f"gap_{beta}").samples == pytest.approx(gap, abs=1e-3)
     expect(
-        found,
+        measured,
         total_200=(1020, 510),
         total_1000=(2040, 1020),
         total_1800=(510, 255),
@@ -597,12 +597,12 @@ def test_figure_6_12_has_totals_gaps_and_the_mean_number_of_connections():
         f"{k}": a_net(times(factor, RATES), connections=times(factor, counts))
         for k, factor in ((10, 1), (15, 0.5), (20, 2))
     }
-    found = measure("fig6_12", runs)
+    measured = measure("fig6_12", runs)
     for k, worth in ((10, (15, 30)), (15, (30, 60)), (20, (7.5, 15))):
-        gap = [BEST_WORTH["a"] - one for one in worth]
-        assert found.pop(f"gap_{k}").samples == pytest.approx(gap, abs=1e-3)
+        gap = [BEST_WORTH["a"] - value for value in worth]
+        assert measured.pop(f"gap_{k}").samples == pytest.approx(gap, abs=1e-3)
     expect(
-        found,
+        measured,
         total_10=(1020, 510),
         total_15=(510, 255),
         total_20=(2040, 1020),
@@ -642,14 +642,14 @@ def test_figure_6_14_has_the_middle_flow_beside_the_others_and_the_optimum():
         "hack": a_net({"upper": (7, 7), "middle": (8, 8), "lower": (9, 9)}),
         "nack": a_net({"upper": (120, 130), "middle": (56.332, 112.665), "lower": (1, 2)}),
     }
-    found = measure("fig6_14", runs)
+    measured = measure("fig6_14", runs)
     # middle and others take t and 1 - t, in halves: 2 / t + 4 / (1 - t) is least at 1 / (1 + sqrt
     # 2), where the middle flow gets half of that of 544
     best = 272 / (1 + sqrt(2))
-    away = found.pop("distance_middle").samples
+    away = measured.pop("distance_middle").samples
     assert away == pytest.approx([1 - 56.332 / best, 1 - 112.665 / best], abs=1e-4)
     assert away == pytest.approx([0.5, 0.0], abs=1e-4)
-    expect(found, lcsma_middle=(5, 6), lcsma_others=(160, 170), scheme_middle=(56.332, 112.665))
+    expect(measured, lcsma_middle=(5, 6), lcsma_others=(160, 170), scheme_middle=(56.332, 112.665))
 
 
 def test_figure_6_15_has_gaps_to_the_optimum_of_e():
@@ -662,13 +662,13 @@ def test_figure_6_15_has_gaps_to_the_optimum_of_e():
             "hack": ((1, 1), (2, 2), (3, 3)),
         }.items()
     }
-    found = measure("fig6_15", runs)
-    flows = {name: found.pop(f"lcsma_{name}") for name in ("a_to_g", "b_to_c", "i_to_g")}
+    measured = measure("fig6_15", runs)
+    flows = {name: measured.pop(f"lcsma_{name}") for name in ("a_to_g", "b_to_c", "i_to_g")}
     expect(flows, a_to_g=(34, 136), b_to_c=(544, 272), i_to_g=(272, 136))
-    assert set(found) == {"gap_scheme", "gap_lcsma"}
+    assert set(measured) == {"gap_scheme", "gap_lcsma"}
     best = sum(544 / rate for rate in E.values())
-    assert found["gap_scheme"].samples == pytest.approx([best - 10, best - 13], abs=1e-3)
-    assert found["gap_lcsma"].samples == pytest.approx([best - 19, best - 10], abs=1e-3)
+    assert measured["gap_scheme"].samples == pytest.approx([best - 10, best - 13], abs=1e-3)
+    assert measured["gap_lcsma"].samples == pytest.approx([best - 19, best - 10], abs=1e-3)
     assert best == pytest.approx(11.1923, abs=1e-4)
 
 
@@ -681,13 +681,13 @@ def test_with_a_long_first_timeout_the_user_that_is_farthest_from_the_optimum_is
         ]
         runs[f"patient-nack-{topology}"] = a_net(rates)
     runs["patient-nack-b"] = a_net([(0.8 * rate, 0.9 * rate) for rate in BEST["b"]])
-    found = {
-        name: one
-        for name, one in STUDY["fig6_2"].shown(runs).items()
+    measured = {
+        name: quantity
+        for name, quantity in STUDY["fig6_2"].shown(runs).items()
         if name.startswith("farthest")
     }
     expect(
-        found,
+        measured,
         farthest_patient_nack_a=(-0.1, 0.3),  # user 2, who has more than the optimum on average
         farthest_patient_nack_b=(0.2, 0.1),  # less
         farthest_patient_nack_c=(-0.1, 0.3),
@@ -741,7 +741,7 @@ def is_legacy(name: str, point: str) -> bool:
 
 
 def variant_of(point: str) -> str | None:
-    return next((one for one in VARIANTS if one in point.split("-")), None)
+    return next((variant for variant in VARIANTS if variant in point.split("-")), None)
 
 
 def one_connection(name: str, point: str) -> bool:
@@ -755,15 +755,15 @@ def test_packets_are_of_1000_bytes_over_links_without_errors(name):
         flows, links = tree["csma"]["flows"], tree["csma"]["links"]
         # "packet payload is 1000 bytes" (296, 319, 857)
         kind, wanted = ("udp", 1040) if name == "capacity" else ("tcp", 1000)
-        sizes = every([one[kind] for one in flows], PAYLOAD[kind])
+        sizes = every([flow[kind] for flow in flows], PAYLOAD[kind])
         assert sizes == {wanted}, point
-        assert every([one[kind] for one in flows], "header_bytes") == {40}
+        assert every([flow[kind] for flow in flows], "header_bytes") == {40}
         # "zero channel losses" (690)
         assert every(links, "error") == {0}
         assert every(links, "r") == {None}
         # "All topologies consist of four links, with each link carrying a single user data flow"
         if name not in ("fig6_14", "fig6_15"):
-            assert [one["route"] for one in flows] == [["1"], ["2"], ["3"], ["4"]]
+            assert [flow["route"] for flow in flows] == [["1"], ["2"], ["3"], ["4"]]
 
 
 @pytest.mark.parametrize("name", [name for name in SIMULATED if name != "capacity"])
@@ -808,7 +808,7 @@ def test_k_is_10_but_where_it_is_swept(name):
 
 
 SMOOTHED = {
-    "fig6_2": {"nack-smooth": 0.9, **{f"smooth-{one}-{t}": 0.5 for one in CURES for t in "abc"}},
+    "fig6_2": {"nack-smooth": 0.9, **{f"smooth-{cure}-{t}": 0.5 for cure in CURES for t in "abc"}},
     "fig6_3": {"smooth": 0.5},
     "fig6_4": {"smooth": 0.5},
     "fig6_11": {f"{beta}-smooth": 0.5 for beta in (200, 1000, 1800)},
@@ -823,8 +823,8 @@ and last value" (712)."""
 
 @pytest.mark.parametrize("name", SMOOTHED)
 def test_numbers_of_connections_are_smoothed_by_these_weights(name):
-    found = {point: tree["csma"]["smoothing"] for point, tree in scenarios(name).items()}
-    assert {point: weight for point, weight in found.items() if weight} == SMOOTHED[name]
+    weights = {point: tree["csma"]["smoothing"] for point, tree in scenarios(name).items()}
+    assert {point: weight for point, weight in weights.items() if weight} == SMOOTHED[name]
 
 
 def stated_beta(name: str, point: str) -> float:
@@ -950,9 +950,9 @@ def test_links_wait_as_the_802_11_module_has_it(name):
 
 def conflicts_of(tree) -> set[frozenset[str]]:
     return {
-        frozenset((one["name"], other))
-        for one in tree["csma"]["links"]
-        for other in one["conflicts"]
+        frozenset((link["name"], other))
+        for link in tree["csma"]["links"]
+        for other in link["conflicts"]
     }
 
 
@@ -961,25 +961,25 @@ def test_links_that_can_send_at_once_are_those_of_the_topology(name):
     for point, tree in scenarios(name).items():
         topology = point[-1] if name == "fig6_2" and point[-2:-1] == "-" else "a"
         unlike = conflicts_of(tree)
-        found = [
+        sets = [
             "".join(some)
             for count in range(5)
             for some in combinations("1234", count)
             if not any(frozenset(pair) in unlike for pair in combinations(some, 2))
         ]
-        assert found == list(SETS[topology]), point
+        assert sets == list(SETS[topology]), point
 
 
 def test_topology_d_has_six_links_and_three_flows_of_two_hops():
     """ "a nine-node wireless network with six links", "three user flows" (866)."""
     for tree in scenarios("fig6_14").values():
-        assert [one["name"] for one in tree["csma"]["links"]] == ["1", "2", "3", "4", "5", "6"]
-        routes = {one["name"]: one["route"] for one in tree["csma"]["flows"]}
+        assert [flow["name"] for flow in tree["csma"]["links"]] == ["1", "2", "3", "4", "5", "6"]
+        routes = {link["name"]: link["route"] for link in tree["csma"]["flows"]}
         assert routes == {"upper": ["1", "2"], "middle": ["3", "4"], "lower": ["5", "6"]}
         # the middle flow's links wait for all others, those of the outer ones for it alone
         unlike = conflicts_of(tree)
-        assert all(frozenset((mine, one)) in unlike for mine in "34" for one in "1256")
-        assert not any(frozenset((one, other)) in unlike for one in "12" for other in "56")
+        assert all(frozenset((mine, outer)) in unlike for mine in "34" for outer in "1256")
+        assert not any(frozenset((first, other)) in unlike for first in "12" for other in "56")
         assert {frozenset("12"), frozenset("34"), frozenset("56")} <= unlike
 
 
@@ -988,16 +988,18 @@ def test_topology_e_has_two_access_points_and_a_wire_of_2_mbps():
         # "paths are from node a to node g, node b to node c and node i to g" (878)
         ends = [
             (route[0].partition("-")[0], route[-1].partition("-")[2])
-            for route in (one["route"] for one in tree["csma"]["flows"])
+            for route in (link["route"] for link in tree["csma"]["flows"])
         ]
         assert ends == [("a", "g"), ("b", "c"), ("i", "g")]
         # "a, b and c are associated with AP d while ... i is associated with AP h" (878)
-        assert [one["name"] for one in tree["csma"]["links"]] == ["a-d", "b-d", "d-c", "i-h"]
+        assert [link["name"] for link in tree["csma"]["links"]] == ["a-d", "b-d", "d-c", "i-h"]
         assert conflicts_of(tree) == {
             frozenset(pair) for pair in combinations(("a-d", "b-d", "d-c"), 2)
         }
         # "f-to-g has the link capacity of 2Mb and other wired links ... 20 Mb" (878)
-        wires = {one["name"]: one["rate_bps"] for one in tree["links"] if "/" not in one["name"]}
+        wires = {
+            flow["name"]: flow["rate_bps"] for flow in tree["links"] if "/" not in flow["name"]
+        }
         assert wires == {"d-e": 20e6, "h-e": 20e6, "e-f": 20e6, "f-g": 2e6}
         assert every(tree["links"], "loss") == {0}
 
@@ -1035,7 +1037,7 @@ def test_arrivals_are_those_of_these_parts_of_the_time():
     points = STUDY["capacity"].points
     wanted = [f"acsma-{vector}-0_95" for vector in vectors]
     wanted += ["lcsma-even-0_95", "lcsma-even-0_3"]
-    assert list(points) == [f"{one}-{part}" for one in wanted for part in (1, 2)]
+    assert list(points) == [f"{stem}-{part}" for stem in wanted for part in (1, 2)]
     for point, tree in points.items():
         _, vector, load, _ = point.split("-")
         for user, part in zip(USERS, vectors[vector], strict=True):
@@ -1051,7 +1053,7 @@ def test_arrivals_are_those_of_these_parts_of_the_time():
 
 def test_points_of_every_study_are_these():
     schemes = ("lcsma", *CURES)
-    beside = ("", *(f"-{variant}" for variant in VARIANTS))
+    suffixes = ("", *(f"-{variant}" for variant in VARIANTS))
     wanted = {
         "fig4_2": ["lcsma", "acsma", "legacy", "plain"],
         "fig4_3": ["0-20", "20-50", "50-100", "100-200", "400-500"],
@@ -1073,10 +1075,10 @@ def test_points_of_every_study_are_these():
         ],
         "fig6_10": ["44_7", "28_3", "20", "14", "10", "5"],
         "fig6_11": [
-            *(f"{beta}{kind}" for beta in (200, 1000, 1800) for kind in beside),
+            *(f"{beta}{kind}" for beta in (200, 1000, 1800) for kind in suffixes),
             *(f"silence-{seed}" for seed in range(1, 11)),
         ],
-        "fig6_12": [f"{k}{kind}" for k in (10, 15, 20) for kind in beside],
+        "fig6_12": [f"{k}{kind}" for k in (10, 15, 20) for kind in suffixes],
         "table6_5": ["nack", "light"],
         "figb_1": ["100", "200", "400", "800", "double", "theory"],
     }

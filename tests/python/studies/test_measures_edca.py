@@ -43,9 +43,9 @@ def a_cell(
     mbps: Pair, active: Pair = (1.3, 1.4), ap: Pair = (0.61, 0.62), station: Pair = (0.71, 0.72)
 ) -> Run:
     """Return a run of this throughput; its two stations' collision rates are 0.02 off the mean."""
-    low, high = ([one + off for one in station] for off in (-0.02, 0.02))
+    low, high = ([value + off for value in station] for off in (-0.02, 0.02))
     cell = {
-        "goodput_bps": [1e6 * one for one in mbps],
+        "goodput_bps": [1e6 * value for value in mbps],
         "active_stations": active,
         "collision_rate": (0.81, 0.82),
     }
@@ -267,9 +267,9 @@ def test_figure_10_has_the_bump_and_how_far_it_is_from_the_analysis():
         run = a_cell(special.get(delay, (4, 4.5)))
         prediction = {"cells": {"cell": {"goodput_bps": 4e6, "active_stations": 1.1}}}
         runs[f"{delay}us"] = Run(run.samples, prediction)
-    found = fig10.STUDY.measure(runs)
+    measured = fig10.STUDY.measure(runs)
     expect(
-        found,
+        measured,
         deviation=(0.125, 0.5),  # of 3.5 and of 6 from the analysis, 4
         spread=(0.125, 0.2),  # of 3.5 from 4, of 6 from 5, the run without delay
         before_bump=(4.1, 4.2),
@@ -277,7 +277,7 @@ def test_figure_10_has_the_bump_and_how_far_it_is_from_the_analysis():
         after_bump=(4.2, 4.6),
         bump_delay=(308, 309),
     )
-    assert {quantity.predicted for quantity in found.values()} == {None}
+    assert {quantity.predicted for quantity in measured.values()} == {None}
 
 
 @pytest.mark.parametrize(
@@ -290,8 +290,8 @@ def test_figure_10_has_the_bump_and_how_far_it_is_from_the_analysis():
     ],
 )
 def test_saturation_is_where_95_per_cent_of_the_stations_are_active(active, window):
-    found = fig06.saturation(np.array(active, dtype=float))
-    assert found == pytest.approx(window, nan_ok=True)
+    cwmin = fig06.saturation(np.array(active, dtype=float))
+    assert cwmin == pytest.approx(window, nan_ok=True)
 
 
 def test_figure_12_has_start_flat_part_knee_and_end_of_every_curve():
@@ -386,7 +386,9 @@ def test_other_windows_have_the_readings_and_curves_of_figures_5_to_9():
             15: (7, 3.5, 5, 1),
         }.items():
             named = {"start": start, "dip": dip, "peak": peak, "end": end}
-            worked |= {f"{name}_{window}_{ap}": (one + off, one) for name, one in named.items()}
+            worked |= {
+                f"{name}_{window}_{ap}": (value + off, value) for name, value in named.items()
+            }
         for ap, at_ap, at_station in (
             (3, (0.9, 0.4, 0.8), (0.9, 0.5, 0.8)),
             (7, (0.9, 0.35, 0.7), (0.9, 0.45, 0.7)),
@@ -420,7 +422,7 @@ NAMES = [study.name for study in STUDIES]
 
 @cache
 def scenarios(name: str) -> dict[str, dict]:
-    [study] = [one for one in STUDIES if one.name == name]
+    [study] = [candidate for candidate in STUDIES if candidate.name == name]
     return normalised(study)
 
 
@@ -455,17 +457,17 @@ def test_every_connection_is_of_new_reno_with_immediate_acks(name):
     for point, tree in scenarios(name).items():
         ways = every(tree["flows"], "direction")
         assert ways == {"up" if point.startswith("up") else "down"}, point
-        assert [one["station"] for one in tree["flows"]] == [
-            one["name"] for one in tree["stations"]
+        assert [station["station"] for station in tree["flows"]] == [
+            flow["name"] for flow in tree["stations"]
         ]
-        settings = [one["tcp"] for one in tree["flows"]]
+        settings = [flow["tcp"] for flow in tree["flows"]]
         assert every(settings, "congestion") == {"newreno"}  # 380
         assert every(settings, "delayed_ack") == {False}  # A2 (91)
         assert every(settings, "handshake") == {False}
         assert every(settings, "mss_bytes") == {1460}  # 395
         assert every(settings, "header_bytes") == {40}
-        found = re.search(r"\bw(\d+)-", point)
-        assert every(settings, "window_packets") == {int(found[1]) if found else 4}, point  # 380
+        match = re.search(r"\bw(\d+)-", point)
+        assert every(settings, "window_packets") == {int(match[1]) if match else 4}, point  # 380
         count = int(point.partition("-")[2]) if name == "stations" else 7
         assert len(tree["stations"]) == count  # "seven stations" (380)
 
@@ -473,7 +475,7 @@ def test_every_connection_is_of_new_reno_with_immediate_acks(name):
 @pytest.mark.parametrize("name", NAMES)
 def test_timeouts_are_a_second_but_where_a_cause_is_isolated(name):
     for point, tree in scenarios(name).items():
-        [tcp] = {(one["tcp"]["min_rto_s"], one["tcp"]["initial_rto_s"]) for one in tree["flows"]}
+        [tcp] = {(flow["tcp"]["min_rto_s"], flow["tcp"]["initial_rto_s"]) for flow in tree["flows"]}
         hasty = point.endswith("-short-rto") or point.startswith("hasty")
         fixed = point.endswith("-fixed")
         assert tcp == ((20, 20) if fixed else (0.2, 1) if hasty else (1, 1)), point
@@ -481,8 +483,8 @@ def test_timeouts_are_a_second_but_where_a_cause_is_isolated(name):
 
 def access(tree) -> tuple[dict, dict]:
     """Access parameters of the access point and of the stations, which are alike."""
-    mine, *others = [only(one, *ACCESS) for one in tree["stations"]]
-    assert all(one == mine for one in others)
+    mine, *others = [only(station, *ACCESS) for station in tree["stations"]]
+    assert all(other == mine for other in others)
     return only(tree["cell"]["ap"], *ACCESS), mine
 
 
@@ -517,9 +519,9 @@ def test_figure_6_has_every_pair_of_windows(name, lead):
     for station in CWMINS:
         wanted = edca(3, cwmax=3), edca(station, cwmax=station)
         assert access(trees[f"{lead}3-{station}-fixed"]) == wanted
-    beside = {"down-15-7"} & set(trees)  # uploads with downloads to compare
-    assert len(trees) == 49 + 7 + len(beside)
-    assert all(access(trees[point]) == (edca(15), edca(7)) for point in beside)
+    extra = {"down-15-7"} & set(trees)  # uploads with downloads to compare
+    assert len(trees) == 49 + 7 + len(extra)
+    assert all(access(trees[point]) == (edca(15), edca(7)) for point in extra)
 
 
 def test_figure_7_has_limits_at_window_31_and_both_orders_of_the_queue():
@@ -550,8 +552,8 @@ def test_figure_9_has_pifs_access_with_limits():
     for way in WAYS:
         for ap in PIFS_AP_TXOPS:
             for station in PIFS_STATION_TXOPS:
-                found = access(trees[f"{way}-{ap}-{station}"])
-                assert found == ({**PIFS, "txop_packets": ap}, edca(31, station))
+                settings = access(trees[f"{way}-{ap}-{station}"])
+                assert settings == ({**PIFS, "txop_packets": ap}, edca(31, station))
     for ap in (1, 4, 8):
         assert access(trees[f"hasty-pifs-{ap}"]) == ({**PIFS, "txop_packets": ap}, edca(31, 4))
     contended = {"contended": 8, **{f"hasty-contended-{ap}": ap for ap in (4, 8, 16, 28)}}
@@ -589,7 +591,7 @@ def test_figure_10_has_delays_up_to_a_millisecond():
     trees = scenarios("fig10")
     assert list(trees) == [f"{delay}us" for delay in DELAYS_US]
     for delay in DELAYS_US:
-        [ack_s] = {one["tcp"]["ack_processing_s"] for one in trees[f"{delay}us"]["flows"]}
+        [ack_s] = {flow["tcp"]["ack_processing_s"] for flow in trees[f"{delay}us"]["flows"]}
         assert ack_s == pytest.approx(delay * 1e-6)
         assert access(trees[f"{delay}us"]) == (edca(31), edca(31))
 

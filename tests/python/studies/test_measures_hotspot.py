@@ -61,7 +61,7 @@ def a_cell(
 ) -> Run:
     """Return a run of station 1 beside four others, of this fairness level: 0.1 eta against 0.1."""
     first = {
-        "goodput_share": [0.1 * one for one in eta],
+        "goodput_share": [0.1 * value for value in eta],
         "goodput_bps": (3.1e6, 3.7e6),
         "queue_packets": queue,
         "collision_rate": (0.3, 0.4),
@@ -73,7 +73,7 @@ def a_cell(
             "goodput_bps": (k * 1e5, k * 2e5),
             "queue_packets": (13, 17),
         }
-    cell = {"goodput_bps": [1e6 * one for one in total_mbps], "updown_ratio": (0.7, 0.9)}
+    cell = {"goodput_bps": [1e6 * value for value in total_mbps], "updown_ratio": (0.7, 0.9)}
     queues = {"queue_packets": ap, "collision_rate": (0.2, 0.25)}
     return a_run(stations=stations, cells={"cell": cell}, aps={"ap": queues})
 
@@ -90,8 +90,8 @@ def test_goodput_of_the_station_with_one_and_with_two_downloads():
         "first": {"goodput_bps": (3.2e6, 3.4e6), "goodput_share": (0.6, 0.7)},
         "others-1": {"goodput_bps": (1.6e6, 1.5e6), "goodput_share": (0.4, 0.3)},
     }
-    found = two_stations.STUDY.measure({"one against two": a_run(stations=stations)})
-    expect(found, goodput_1=(1.6, 1.5), goodput_2=(3.2, 3.4))
+    measured = two_stations.STUDY.measure({"one against two": a_run(stations=stations)})
+    expect(measured, goodput_1=(1.6, 1.5), goodput_2=(3.2, 3.4))
 
 
 def test_figure_2_has_the_four_levels_and_goodputs_with_and_without_the_slow_station():
@@ -126,9 +126,9 @@ def test_goodputs_of_figure_2_are_of_the_case_that_they_name():
     runs = {case: a_cell((1, 1)) for case in ("up_down", "down_down", "up_up", "multirate")}
     first = dict(runs["multirate"].samples["stations"]["first"], goodput_bps=(0.5e6, 0.6e6))
     stations = {**runs["multirate"].samples["stations"], "first": first}
-    found = fig02.STUDY.measure({**runs, "multirate": a_run(stations=stations)})
-    assert tuple(found["goodput_multirate_1"].samples) == (0.5, 0.6)
-    assert tuple(found["goodput_down_down_1"].samples) == (3.1, 3.7)
+    measured = fig02.STUDY.measure({**runs, "multirate": a_run(stations=stations)})
+    assert tuple(measured["goodput_multirate_1"].samples) == (0.5, 0.6)
+    assert tuple(measured["goodput_down_down_1"].samples) == (3.1, 3.7)
 
 
 def test_figure_5_has_levels_and_queue_of_station_1_and_how_they_grow():
@@ -156,7 +156,7 @@ def test_figure_9_has_the_access_points_queue_too():
     )
 
 
-@pytest.mark.parametrize("study", [multirate.FIG07, multirate.FIG10], ids=lambda one: one.name)
+@pytest.mark.parametrize("study", [multirate.FIG07, multirate.FIG10], ids=lambda study: study.name)
 def test_figures_7_and_10_compare_the_slow_station_with_the_same_at_full_rate(study):
     runs = {f"slow-{x}": a_cell(ETA[x]) for x in CONNECTIONS}
     runs |= {f"fast-{x}": a_cell((4, 2 * x)) for x in CONNECTIONS}
@@ -191,8 +191,8 @@ def test_figure_8_has_levels_by_window_and_how_far_off_the_model_is_at_most():
 
 
 def test_without_a_prediction_nothing_is_off():
-    found = windows.FIG08.measure({str(w): a_cell((1, 2)) for w in WINDOWS})
-    assert found["error_16_24"].measured().simulated is None
+    measured = windows.FIG08.measure({str(w): a_cell((1, 2)) for w in WINDOWS})
+    assert measured["error_16_24"].measured().simulated is None
 
 
 def test_figure_11_has_queues_round_trips_and_losses_of_all_stations():
@@ -237,12 +237,12 @@ def test_beta_is_uplink_over_downlink_goodput_and_the_recipe_that_of_window_29()
         }
         return a_run(flows=flows, scenario={"stations": [{"cwmin": cwmin}]})
 
-    found = beta.STUDY.measure({str(cwmin): run(cwmin) for cwmin in range(24, 36)})
+    measured = beta.STUDY.measure({str(cwmin): run(cwmin) for cwmin in range(24, 36)})
     worked = {f"cwmin_{cwmin}": (cwmin / 20, cwmin / 40) for cwmin in range(24, 36)}
-    expect(found, recipe=(1.45, 0.725), **worked)  # 2.9 Mb/s over 2 and over 4 Mb/s
+    expect(measured, recipe=(1.45, 0.725), **worked)  # 2.9 Mb/s over 2 and over 4 Mb/s
     # the chain: 1.199 at the recipe, 1 where both have the access point's window, 34
-    assert found["recipe"].predicted == pytest.approx(1.199, abs=5e-4)
-    assert found["cwmin_34"].predicted == pytest.approx(1.0)
+    assert measured["recipe"].predicted == pytest.approx(1.199, abs=5e-4)
+    assert measured["cwmin_34"].predicted == pytest.approx(1.0)
 
 
 def test_with_the_bottleneck_levels_are_of_each_figure_and_goodputs_are_means_over_it():
@@ -285,7 +285,7 @@ def test_with_the_bottleneck_levels_are_of_each_figure_and_goodputs_are_means_ov
 def test_figure_4_has_the_mean_rate_of_each_phase():
     def run(*mbps: float) -> Run:
         link = {
-            "capacity_bps": [1e6 * one for one in mbps],
+            "capacity_bps": [1e6 * value for value in mbps],
             "goodput_bps": (2.2e6, 2.3e6),
             "ping_rtt_p95_s": (0.05, 0.06),
         }
@@ -304,7 +304,7 @@ def test_figure_4_has_the_mean_rate_of_each_phase():
 def two(first: Pair, other: Pair, first_share: Pair, other_share: Pair) -> Run:
     """Return a run of station 1 and another one; goodputs in Mb/s."""
     stations = {
-        name: {"goodput_bps": [1e6 * one for one in goodput], "goodput_share": share}
+        name: {"goodput_bps": [1e6 * value for value in goodput], "goodput_share": share}
         for name, goodput, share in (
             ("first", first, first_share),
             ("others-1", other, other_share),
@@ -409,7 +409,7 @@ PROMPT = {"prompt": 7}
 """Points with another window of the others, likewise."""
 
 
-@pytest.mark.parametrize("study", TESTBED, ids=lambda one: one.name)
+@pytest.mark.parametrize("study", TESTBED, ids=lambda study: study.name)
 def test_every_scenario_is_of_the_papers_test_bed(study):
     for point, tree in normalised(study).items():
         # "The 802.11 transmission mode is 802.11b" (line 164 of the text)
@@ -421,15 +421,15 @@ def test_every_scenario_is_of_the_papers_test_bed(study):
         # "Wired links are realized by means of 100 Mbit/s Ethernet cables" (164): they cost nothing
         loss = 0.004 if point.startswith("random-") else 0.0
         assert only(tree["wire"], "rate_bps", "loss") == {"rate_bps": None, "loss": loss}
-        assert {one["congestion"] for one in tcp(tree)} <= {"reno"}  # a3 (321)
-        assert {one["handshake"] for one in tcp(tree)} <= {False}
+        assert {settings["congestion"] for settings in tcp(tree)} <= {"reno"}  # a3 (321)
+        assert {settings["handshake"] for settings in tcp(tree)} <= {False}
 
 
 def tcp(tree) -> list[dict]:
     return [flow["tcp"] for flow in tree["flows"] if "tcp" in flow]
 
 
-@pytest.mark.parametrize("study", TESTBED, ids=lambda one: one.name)
+@pytest.mark.parametrize("study", TESTBED, ids=lambda study: study.name)
 def test_every_connection_has_the_papers_window_and_delayed_acks(study):
     for point, tree in normalised(study).items():
         for flow in tree["flows"]:
@@ -456,18 +456,18 @@ def window_of_station_1(study: str, point: str) -> int | None:
     if point.startswith("window "):
         return int(point.removeprefix("window "))
     swept = study in ("fig08", "fig11", "footnote_9") or any(
-        one in point for one in ("fig08", "fig11")
+        figure in point for figure in ("fig08", "fig11")
     )
     return int(point.rpartition("-")[2]) if swept else None
 
 
 def counts(tree) -> dict[tuple[str, str], int]:
     """Number of connections by station's group and direction."""
-    found: dict[tuple[str, str], int] = {}
+    numbers: dict[tuple[str, str], int] = {}
     for flow in tree["flows"]:
         key = flow["class"], flow["direction"]
-        found[key] = found.get(key, 0) + 1
-    return found
+        numbers[key] = numbers.get(key, 0) + 1
+    return numbers
 
 
 @pytest.mark.parametrize(
@@ -497,7 +497,7 @@ def test_station_1_has_1_to_6_connections_against_one_of_each_other(study, prefi
     for x in CONNECTIONS:
         tree = trees[f"{prefix}{x}"]
         assert counts(tree) == {("first", first): x, ("others", others): 4}
-        assert [one["name"] for one in tree["stations"]] == [
+        assert [station["name"] for station in tree["stations"]] == [
             "first",
             *(f"others-{k}" for k in (1, 2, 3, 4)),
         ]
@@ -534,7 +534,7 @@ def test_windows_are_swept_for_one_connection_of_each(study, prefix, direction):
 LENGTHS = {"fig04": None, "fig12": None}
 
 
-@pytest.mark.parametrize("study", TESTBED, ids=lambda one: one.name)
+@pytest.mark.parametrize("study", TESTBED, ids=lambda study: study.name)
 def test_runs_take_three_minutes_and_ten_times_the_papers_ten(study):
     """ "Each measurement lasts three minutes and is repeated ten times" (174)."""
     few = {"vsb": 20, "footnote_9": 20, "fig13": 20, "udp": 20, "fig04": 20, "fig12": 20}
@@ -542,8 +542,8 @@ def test_runs_take_three_minutes_and_ten_times_the_papers_ten(study):
         if study.name not in LENGTHS:
             assert tree["duration_s"] == 180, point
         agreed = study.name not in ("vsb", "footnote_9") or point.startswith("agreed")
-        beside = study.name in few and agreed
-        assert tree["replications"] == (20 if beside else 100), point
+        is_few = study.name in few and agreed
+        assert tree["replications"] == (20 if is_few else 100), point
 
 
 def test_starts_are_a_second_apart_but_where_the_paper_says_when():
@@ -619,12 +619,14 @@ def test_figure_4_begins_at_25_and_57_seconds():
                 "stop_s": None,
             }
             # "At time instant 57 s, another station ... 2 Mbit/sec" (160)
-            starts = [(one["station"], one["start_s"], one["stop_s"]) for one in slow]
+            starts = [
+                (station["station"], station["start_s"], station["stop_s"]) for station in slow
+            ]
             ends = {"two": None, "after": 95}
             assert starts == ([("others", 57, ends[phase])] if phase in ends else [])
-            assert [one["rate_bps"] for one in tree["stations"]] == [11e6, 2e6]
+            assert [station["rate_bps"] for station in tree["stations"]] == [11e6, 2e6]
     assert trees["alone"]["vsb"] is None
-    assert [one["rate_bps"] for one in trees["alone"]["stations"]] == [11e6]
+    assert [flow["rate_bps"] for flow in trees["alone"]["stations"]] == [11e6]
     assert trees["alone"]["duration_s"] == 60
 
 
@@ -664,9 +666,13 @@ def test_other_kinds_of_fairness_are_of_cells_that_show_them():
 def test_datagrams_are_sent_up_by_three_stations_beside_four_downloads_and_one():
     trees = normalised(udp.STUDY)
     for kind, tree in trees.items():
-        assert [one["group"] for one in tree["stations"]] == ["first", "others", *["senders"] * 3]
+        assert [station["group"] for station in tree["stations"]] == [
+            "first",
+            "others",
+            *["senders"] * 3,
+        ]
         assert counts(tree) == {("first", "down"): 4, ("others", "down"): 1, ("senders", "up"): 3}
-        assert every([one["udp"] for one in tree["flows"] if "udp" in one], "rate_bps") == {4e6}
+        assert every([flow["udp"] for flow in tree["flows"] if "udp" in flow], "rate_bps") == {4e6}
         aware = {"estimated": True, "plain": False, "none": None}[kind]
         assert (tree["vsb"] and tree["vsb"]["udp_aware"]) is aware
     assert trees["plain"]["vsb"]["wce"]["timeout_s"] == 20
@@ -683,7 +689,7 @@ def test_beta_is_measured_with_greedy_datagrams_both_ways():
         assert counts(tree) == {("first", "up"): 1, ("first", "down"): 1}
 
 
-@pytest.mark.parametrize("study", [multirate.FIG07, multirate.FIG10], ids=lambda one: one.name)
+@pytest.mark.parametrize("study", [multirate.FIG07, multirate.FIG10], ids=lambda study: study.name)
 def test_delayed_ack_timers_are_told_from_the_default_of_100_ms(study):
     for point, tree in normalised(study).items():
         ms = int(point.split("-")[1]) if point.startswith("timer-") else 100

@@ -24,10 +24,10 @@ UNSEEN: dict[str, Study] = {key: study for key, study in STUDY.items() if not st
 
 def predicted(key: str) -> dict[str, float | None]:
     """Return the values of a study, all of which are predictions that nothing was simulated for."""
-    found = STUDY[key].measure({})
-    assert all(np.isnan(one.samples).all() for one in found.values())
-    assert read_by_claims(STUDY[key]) <= {f"{STUDY[key].name}.{name}" for name in found}
-    return {name: one.predicted for name, one in found.items()}
+    measured = STUDY[key].measure({})
+    assert all(np.isnan(quantity.samples).all() for quantity in measured.values())
+    assert read_by_claims(STUDY[key]) <= {f"{STUDY[key].name}.{name}" for name in measured}
+    return {name: quantity.predicted for name, quantity in measured.items()}
 
 
 def test_studies_of_models_alone_are_these():

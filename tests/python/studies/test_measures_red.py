@@ -31,10 +31,10 @@ def by_class(total_mbps: Pair) -> dict[str, list[float]]:
     """Return goodputs of the classes that add up to this [bit/s]: 8 Mb/s of datagrams, 2 Mb/s of
     web, and of what is left a quarter of Compound and three of CUBIC.
     """
-    left = [1e6 * (one - 10) for one in total_mbps]
+    left = [1e6 * (value - 10) for value in total_mbps]
     return {
-        "compound": [0.25 * one for one in left],
-        "cubic": [0.75 * one for one in left],
+        "compound": [0.25 * value for value in left],
+        "cubic": [0.75 * value for value in left],
         "udp": [8e6, 8e6],
         "web": [2e6, 2e6],
     }
@@ -198,7 +198,7 @@ def test_figures_9_and_13_have_how_far_queues_swing_and_how_much_they_repeat_the
         "100_200": (FALLEN, FALLEN, STILL, FALLEN, STILL),
     }
     for pair, each in queues.items():
-        runs |= {f"{pair}-seed-{seed}": sampled(one) for seed, one in enumerate(each, 1)}
+        runs |= {f"{pair}-seed-{seed}": sampled(samples) for seed, samples in enumerate(each, 1)}
     expect(
         measure(name, runs),
         oscillation_8_15=(3, 4),
@@ -231,9 +231,9 @@ def test_figure_15_has_utilisations_and_queues_at_10_or_200_ms():
             )
             worked[f"utilisation_{policy}_{rtt}"] = mean
             worked[f"utilisation_min_{policy}_{rtt}"] = least
-    found = measure("fig15", runs)
+    measured = measure("fig15", runs)
     expect(
-        found,
+        measured,
         **worked,
         queue_max_red=(40, 60),
         queue_max_threshold=(15, 14),
@@ -274,8 +274,8 @@ def test_reds_average_keeps_by_the_arrivals_of_each_interval_what_waits():
     queue = np.array([9.0, 1.0, 0.0, 17.0])  # 8, 0, 0 and 16 wait
     assert average.average(queue, half) == pytest.approx([4, 2, 9])
     # as many as the full link sends: (1 - w) for each, with w = 1 - exp(-1 / 8333)
-    one = average.average(np.array([101.0, 1.0]), 8333.333333333333)
-    assert one == pytest.approx([100 * exp(-1 / 8333.333333333333) ** 83.33333333333333])
+    averages = average.average(np.array([101.0, 1.0]), 8333.333333333333)
+    assert averages == pytest.approx([100 * exp(-1 / 8333.333333333333) ** 83.33333333333333])
 
 
 def test_the_average_is_that_of_the_last_25_s():
@@ -293,19 +293,19 @@ def test_the_average_is_that_of_the_last_25_s():
         )
 
     runs = {f"{rtt}-seed-{seed}": run(0, 60) for rtt in (10, 200) for seed in (1, 2, 3, 4, 5)}
-    found = measure("average", runs)
+    measured = measure("average", runs)
     # half of the packets of a link that is half full are lost: C arrive, and 10 ms leave
     # exp(-0.01); 999 are left by five intervals of nothing, and 60 come for 196
-    kept = exp(-0.01)
-    values = [999 * kept ** (k + 1) for k in range(5)]
+    decay = exp(-0.01)
+    values = [999 * decay ** (k + 1) for k in range(5)]
     for _ in range(196):
-        values.append(60 + (values[-1] - 60) * kept)
+        values.append(60 + (values[-1] - 60) * decay)
     late = values[1:]  # behind 475 s
     for rtt in (10, 200):
-        assert found[f"least_{rtt}"].samples == pytest.approx([min(late)] * 5)
-        assert found[f"largest_{rtt}"].samples == pytest.approx([max(late)] * 5)
-        assert found[f"oscillation_{rtt}"].samples == pytest.approx([np.std(late)] * 5)
-    assert len(found) == 6
+        assert measured[f"least_{rtt}"].samples == pytest.approx([min(late)] * 5)
+        assert measured[f"largest_{rtt}"].samples == pytest.approx([max(late)] * 5)
+        assert measured[f"oscillation_{rtt}"].samples == pytest.approx([np.std(late)] * 5)
+    assert len(measured) == 6
 
 
 def test_what_other_numbers_of_users_have_is_laid_beside_that_of_60():
@@ -316,8 +316,11 @@ def test_what_other_numbers_of_users_have_is_laid_beside_that_of_60():
             occupancy_sd_packets=(swing, 2 * swing),
         )
         classes = {
-            name: {**one, "cwnd_packets": [part * value for value in one["cwnd_packets"]]}
-            for name, one in run.samples["classes"].items()
+            name: {
+                **quantities,
+                "cwnd_packets": [part * value for value in quantities["cwnd_packets"]],
+            }
+            for name, quantities in run.samples["classes"].items()
         }
         samples = {**run.samples, "classes": classes, "flows": {str(k): {} for k in range(flows)}}
         return Run(samples)
@@ -470,19 +473,19 @@ def is_mixed(name: str) -> bool:
 
 
 def bottlenecks(tree) -> list[dict]:
-    return [one for one in tree["links"] if one["name"] in (*ONE, *LOT)]
+    return [link for link in tree["links"] if link["name"] in (*ONE, *LOT)]
 
 
 @pytest.mark.parametrize("name", NAMES)
 def test_every_router_has_100_mbps_and_sources_with_2_mbps(name):
     for point, tree in scenarios(name).items():
-        names = [one["name"] for one in bottlenecks(tree)]
+        names = [link["name"] for link in bottlenecks(tree)]
         assert names == list(LOT if is_lot(name) else ONE)
         # line 485 of the text; a lot's differ by 0.3 %, but where equal rates are shown
         equal = not is_lot(name) or point.startswith("equal")
         rates_bps = {100e6 * users_of(name, point) / 60} if equal else {99.85e6, 100.15e6}
         assert every(bottlenecks(tree), "rate_bps") == rates_bps, point
-        access = [one["rate_bps"] for one in tree["links"] if one["name"].endswith("/access")]
+        access = [link["rate_bps"] for link in tree["links"] if link["name"].endswith("/access")]
         rates = [rate for rate in access if rate is not None]  # but for the web's, as fast as all
         # spread over 1 %, but where equal rates are shown
         locked = point.startswith("equal") and not is_lot(name)
@@ -495,8 +498,8 @@ def test_every_router_has_100_mbps_and_sources_with_2_mbps(name):
 @pytest.mark.parametrize("name", NAMES)
 def test_flows_are_those_of_sections_5_and_6(name):
     for point, tree in scenarios(name).items():
-        found = Counter(
-            one["class"].partition("ms")[0].rstrip("0123456789-") for one in tree["flows"]
+        counts = Counter(
+            flow["class"].partition("ms")[0].rstrip("0123456789-") for flow in tree["flows"]
         )
         if is_lot(name) and is_mixed(name):
             wanted = {
@@ -520,10 +523,10 @@ def test_flows_are_those_of_sections_5_and_6(name):
             wanted = {"compound": 27, "cubic": 28, "udp": 8, "web": 1}  # 542
         else:
             wanted = {"flow": users_of(name, point)}  # 501
-        assert found == wanted, point
-        web = [one["web"]["connections_per_s"] for one in tree["flows"] if "web" in one]
+        assert counts == wanted, point
+        web = [flow["web"]["connections_per_s"] for flow in tree["flows"] if "web" in flow]
         assert sum(web) == (50 if web else 0)  # 678
-        assert every([one["udp"] for one in tree["flows"] if "udp" in one], "rate_bps") <= {1e6}
+        assert every([flow["udp"] for flow in tree["flows"] if "udp" in flow], "rate_bps") <= {1e6}
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -546,12 +549,12 @@ def test_connections_are_compound_but_cubic_and_tahoe_where_their_class_is(name)
             assert flow["tcp"]["mss_bytes"] + flow["tcp"]["header_bytes"] == 1500
             finite = "finite" in point and "web" not in flow["class"]
             # 500 MB, or 50 MB, in segments of 1460 B
-            whole = 342466 if name == "fig18" else 34247
-            assert flow["tcp"]["segments"] == (whole if finite else None)
+            segments = 342466 if name == "fig18" else 34247
+            assert flow["tcp"]["segments"] == (segments if finite else None)
 
 
 def round_trips_ms(tree) -> set[float]:
-    delay = {one["name"]: one["delay_s"] for one in tree["links"]}
+    delay = {entry["name"]: entry["delay_s"] for entry in tree["links"]}
     return {
         round(1e3 * sum(delay[link] for link in (*flow["forward"], *flow["back"])), 3)
         for flow in tree["flows"]
@@ -599,11 +602,11 @@ def stated_queue(name: str, point: str) -> dict:
 def test_queues_are_of_the_policy_and_thresholds_that_the_paper_gives(name):
     for point, tree in scenarios(name).items():
         wanted = stated_queue(name, point)
-        for one in bottlenecks(tree):
-            assert only(one["queue"], *wanted) == wanted, point
+        for link in bottlenecks(tree):
+            assert only(link["queue"], *wanted) == wanted, point
             part = 1 if point.startswith("held") else users_of(name, point) / 60
             room = 15 if "threshold" in point else 2084 * part  # 508
-            assert one["queue_packets"] == room
+            assert link["queue_packets"] == room
 
 
 CLOSE = {"fig12": {50, 100}, "fig10": {50, 100}, "fig15": {10}, "fig18": {10}}

@@ -47,23 +47,23 @@ def a_cell(
     for k, (name, goodput) in enumerate(zip(names, (high, low), strict=True)):
         for number, part in ((1, 0.25), (2, 0.75)):
             stations[f"{name}-{number}"] = {
-                "goodput_bps": [part * 1e6 * one for one in goodput],
+                "goodput_bps": [part * 1e6 * value for value in goodput],
                 "goodput_share": (0.2, 0.3),
             }
             if rates is not None:
                 stations[f"{name}-{number}"] |= {
-                    "downlink_failure_rate": [2 * part * one for one in rates[k]],
-                    "downlink_discard_probability": [0.2 * part * one for one in rates[k]],
+                    "downlink_failure_rate": [2 * part * value for value in rates[k]],
+                    "downlink_discard_probability": [0.2 * part * value for value in rates[k]],
                     "frame_failure_rate": (0.77, 0.78),
                 }
             off = 4 * (part - 0.5)
             flows[f"{name}-{number}/down/1"] = {
-                "cwnd_packets": [one + off for one in windows[k]],
-                "cwnd_max_packets": [one + 10 + off for one in windows[k]],
+                "cwnd_packets": [value + off for value in windows[k]],
+                "cwnd_max_packets": [value + 10 + off for value in windows[k]],
                 "goodput_bps": (5e5, 6e5),
             }
     cell = {
-        "goodput_bps": [1e6 * one for one in total],
+        "goodput_bps": [1e6 * value for value in total],
         "jain": jain,
         "active_stations": (3, 4),
     }
@@ -208,9 +208,9 @@ def test_figure_11_has_goodputs_of_the_classes_their_ratio_and_the_papers_model_
     runs = {error: a_cell(HIGH[error], LOW[error]) for error in ERRORS}
     runs |= {error: a_cell((9, 9), (8, 8)) for error in ("0_05", "0_15", "0_25")}
     runs |= {f"{kind}-{error}": a_cell(HIGH[error], LOW[error]) for kind, error in FALLBACK}
-    found = measure("fig11", runs)
+    measured = measure("fig11", runs)
     expect(
-        found,
+        measured,
         **{f"ratio_{error}": RATIO[error] for error in ERRORS},
         **{f"ratio_{kind}_{error}": RATIO[error] for kind, error in FALLBACK},
         **{f"goodput_1_{error}": HIGH[error] for error in ERRORS},
@@ -221,13 +221,13 @@ def test_figure_11_has_goodputs_of_the_classes_their_ratio_and_the_papers_model_
     for number, name in ((1, "high"), (2, "low")):
         # five stations alike, in Mb/s
         each = [
-            one["goodput_bps"]["mean"]
-            for one in papers_model(0.3)["stations"]
-            if one["name"] in [f"{name}-{k}" for k in (1, 2, 3, 4, 5)]
+            station["goodput_bps"]["mean"]
+            for station in papers_model(0.3)["stations"]
+            if station["name"] in [f"{name}-{k}" for k in (1, 2, 3, 4, 5)]
         ]
         assert len(each) == 5
-        assert found[f"papers_goodput_{number}_0_3"].predicted == pytest.approx(5e-6 * each[0])
-        assert found[f"goodput_{number}_0_3"].predicted is None  # these runs have no prediction
+        assert measured[f"papers_goodput_{number}_0_3"].predicted == pytest.approx(5e-6 * each[0])
+        assert measured[f"goodput_{number}_0_3"].predicted is None  # these runs have no prediction
 
 
 def test_figure_13_has_the_loss_of_the_buffer_and_the_papers_model_beside_it():
@@ -238,15 +238,15 @@ def test_figure_13_has_the_loss_of_the_buffer_and_the_papers_model_beside_it():
         "0_3": (0.01, 0.02),
     }
     runs = {error: a_cell(queue={"drop_probability": pair}) for error, pair in losses.items()}
-    found = measure("fig13", runs)
+    measured = measure("fig13", runs)
     expect(
-        found,
+        measured,
         **{f"loss_{error}": pair for error, pair in losses.items()},
         **{f"papers_loss_{error}": pair for error, pair in losses.items()},
     )
     [queue] = papers_model(0.2)["queues"]
-    assert found["papers_loss_0_2"].predicted == pytest.approx(queue["drop_probability"]["mean"])
-    assert found["loss_0_2"].predicted is None
+    assert measured["papers_loss_0_2"].predicted == pytest.approx(queue["drop_probability"]["mean"])
+    assert measured["loss_0_2"].predicted is None
 
 
 def test_figure_14_has_length_and_emptiness_with_errors_of_one_class_and_of_all():
@@ -480,8 +480,8 @@ def test_every_scenario_is_of_table_ii(name):
         }
         assert every(tree["stations"], "rate_bps") == {36e6}
         assert every(tree["stations"], "control_rate_bps") == {2e6}
-        for one in (tree["cell"]["ap"], *tree["stations"]):
-            assert only(one, "cwmin", "cwmax", "aifsn") == {"cwmin": 31, "cwmax": 1023, "aifsn": 2}
+        for node in (tree["cell"]["ap"], *tree["stations"]):
+            assert only(node, "cwmin", "cwmax", "aifsn") == {"cwmin": 31, "cwmax": 1023, "aifsn": 2}
         far = name == "fig08" or point.endswith("70ms")
         # "the minimum round-trip propagation delay for all connections was 70 ms" (line 404)
         assert tree["wire"]["delay_s"] == (0.035 if far else 0), point
@@ -497,8 +497,8 @@ def test_attempts_are_four_or_the_stated_eight(name):
     for point, tree in scenarios(name).items():
         words = ("8-", "stated-", "eight-")
         wanted = 8 if name in EIGHT or point.startswith(words) or "-eight-" in point else 4
-        for one in (tree["cell"]["ap"], *tree["stations"]):
-            assert (one["attempts_short"], one["attempts_long"]) == (wanted, wanted), point
+        for node in (tree["cell"]["ap"], *tree["stations"]):
+            assert (node["attempts_short"], node["attempts_long"]) == (wanted, wanted), point
 
 
 @pytest.mark.parametrize("name", SIMULATED)
@@ -514,7 +514,7 @@ def test_every_connection_is_compound_with_immediate_acks_and_a_window_of_45(nam
         assert every(settings, "mss_bytes") == {1 if short else 1460}
         assert every(settings, "handshake") == {False}
         gentle = 0.125 if point == "gentle" else 0.5
-        assert {one["compound"]["beta"] for one in settings} == {gentle}  # 120
+        assert {tcp["compound"]["beta"] for tcp in settings} == {gentle}  # 120
 
 
 def room(name: str, point: str) -> int:
@@ -539,9 +539,9 @@ def law(name: str, point: str) -> str:
         return "partition"
     if name == "fig07" or point in ("two_classes", "all_0_3"):
         return "vbs"
-    for one in ("vbs", "regulated", "partition"):
-        if words.startswith(one) or words.endswith(f"-{one}"):
-            return one
+    for policy in ("vbs", "regulated", "partition"):
+        if words.startswith(policy) or words.endswith(f"-{policy}"):
+            return policy
     return "fq_codel" if words == "fair-0_3" else "drop_tail"
 
 
@@ -557,35 +557,36 @@ def test_queues_are_of_the_law_that_their_names_say_and_hold_0_6_of_the_room(nam
         assert queue["algorithm"] == {"vbs": "corrected"}.get(wanted, wanted), point
         assert queue["occupancy"] == 0.6  # c B of 60 packets (448)
         # "h_i* = 0.526" (171, 480), else equal shares
-        shares = [one["share"] for one in tree["cell"]["vbs_classes"]]
+        shares = [vbs_class["share"] for vbs_class in tree["cell"]["vbs_classes"]]
         assert shares == pytest.approx([0.526, 0.474] if name == "fig18" else [0.5, 0.5])
         by_direction = name in ("fig16", "fig17") or point.startswith("mixed-")
         service = by_direction and wanted != "partition"
         assert queue["share_of"] == ("service" if service else "queue"), point
         parts = [
-            {flow.partition("-")[0] for flow in one["flows"]} for one in tree["cell"]["vbs_classes"]
+            {flow.partition("-")[0] for flow in vbs_class["flows"]}
+            for vbs_class in tree["cell"]["vbs_classes"]
         ]
         assert parts == ([{"up"}, {"down"}] if by_direction else [{"high"}, {"low"}])
 
 
 def test_tolerances_are_those_of_figure_7():
-    found = {
+    tolerances = {
         point: tree["cell"]["ap"]["queue"]["tol_packets2"]
         for point, tree in scenarios("fig07").items()
     }
     # "which implies tol = 1/B_ap^2" (375)
     tols = {"printed": 1e-4, "small": 1, "medium": 25, "large": 225}
     tols |= {f"partition-{size}": tol for size, tol in tols.items()}
-    assert found == pytest.approx(tols)
+    assert tolerances == pytest.approx(tols)
 
 
 def groups(tree) -> dict[str, tuple[int, float, float]]:
     """Return number and errors, down and up, of each group of stations."""
-    found: dict[str, list] = {}
-    for one in tree["stations"]:
-        found.setdefault(one["group"], []).append((one["error_down"], one["error_up"]))
-    assert all(len(set(some)) == 1 for some in found.values())
-    return {group: (len(some), *some[0]) for group, some in found.items()}
+    errors: dict[str, list] = {}
+    for station in tree["stations"]:
+        errors.setdefault(station["group"], []).append((station["error_down"], station["error_up"]))
+    assert all(len(set(some)) == 1 for some in errors.values())
+    return {group: (len(some), *some[0]) for group, some in errors.items()}
 
 
 def error_of(point: str) -> float:
@@ -607,12 +608,12 @@ def test_two_classes_of_five_of_which_one_has_errors(name):
     """ "SNR class 1 has p_w = 0, ... Each class has five IoT devices" (437)."""
     for point, tree in scenarios(name).items():
         if point.startswith("snr"):
-            found = groups(tree)
-            assert found["high"] == (5, 0, 0)
+            by_group = groups(tree)
+            assert by_group["high"] == (5, 0, 0)
             # the error of a frame with data at that ratio
-            assert found["low"][:2] == (5, pytest.approx(error_of(point), rel=0.005))
+            assert by_group["low"][:2] == (5, pytest.approx(error_of(point), rel=0.005))
             levels = {0.1: 16.617, 0.2: 16.381, 0.3: 16.23}
-            far = [one["snr_db"] for one in tree["stations"] if one["group"] == "low"]
+            far = [station["snr_db"] for station in tree["stations"] if station["group"] == "low"]
             assert far == [levels[error_of(point)]] * 5
             continue
         error = 0.3 if point == "trace" else error_of(point)
@@ -694,7 +695,7 @@ def test_figure_18_has_two_guests_of_class_1_from_100_to_200_s_and_two_of_class_
         if int(end) > 200:
             wanted["low-guest"] = (2, 0.3, 0)
         assert groups(tree) == wanted, point
-        times = {(one["class"], one["start_s"], one["stop_s"]) for one in tree["flows"]}
+        times = {(flow["class"], flow["start_s"], flow["stop_s"]) for flow in tree["flows"]}
         guests = {"high-guest": (100, 200), "low-guest": (200, None)}
         assert times == {(group, *guests.get(group, (0, None))) for group in wanted}
 
@@ -709,7 +710,7 @@ def test_sensors_get_and_send_a_report_every_5_s():
         else:
             wanted = {"up": (5, 0, 0), "down": (5, 0, 0), "sensor": (5, 0, 0)}
         assert groups(tree) == wanted
-        bulk = {(one["class"], one["direction"]) for one in tree["flows"] if "tcp" in one}
+        bulk = {(each["class"], each["direction"]) for each in tree["flows"] if "tcp" in each}
         assert bulk == (
             {("high", "down"), ("low", "down")}
             if point.startswith("downloads")

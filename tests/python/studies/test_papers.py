@@ -56,7 +56,7 @@ def test_every_number_that_was_typed_is_judged_or_stands_beside():
     read = {
         (claim.id, key)
         for claim in ledger.load().claims
-        for check in (*claim.checks, *(one for each in claim.beside for one in each.checks))
+        for check in (*claim.checks, *(other for each in claim.beside for other in each.checks))
         for key in check.rule.reads()
     }
     assert set(TYPED) <= read

@@ -26,9 +26,9 @@ def reported(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Reproducti
     asked = task([CLAIM], quick=True)
     results = tuple(claim.result({}, asked.ledger.rules) for claim in asked.claims)
     runs = {study.key: {point: Run({}) for point in study.points} for study in asked.studies}
-    found = {CLAIM: Finding("it is so", "hotspot-beta"), "hotspot-2": Finding("other", "x")}
+    by_claim = {CLAIM: Finding("it is so", "hotspot-beta"), "hotspot-2": Finding("other", "x")}
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(reproduction.findings, "of", lambda *_: found)
+        patch.setattr(reproduction.findings, "of", lambda *_: by_claim)
         for study in asked.studies:
             patch.setitem(study.__dict__, "draw", lambda _: Drawn())
         done = Reproduction(asked.ledger, results, asked.studies, runs, True)

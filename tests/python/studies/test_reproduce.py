@@ -80,8 +80,8 @@ def test_claims_choose_only_the_studies_they_rest_on():
 @pytest.mark.slow
 @pytest.mark.parametrize("subject", SUBJECTS_STUDIED)
 def test_the_whole_run_is_the_kept_one_and_a_quick_one_does_not_contradict(subject, tmp_path):
-    whole = task([subject], quick=False).run(tmp_path)
-    again = kept.keep(whole.studies, whole.runs, whole.results)
+    full = task([subject], quick=False).run(tmp_path)
+    again = kept.keep(full.studies, full.runs, full.results)
     samples = claims.samples()
     text = partial(json.dumps, sort_keys=True)
     changed = [
@@ -93,6 +93,6 @@ def test_the_whole_run_is_the_kept_one_and_a_quick_one_does_not_contradict(subje
     ]
     assert changed == []
     quick = task([subject], quick=True).run(tmp_path).results
-    for one, other in zip(quick, whole.results, strict=True):
-        for check, settled in zip(one.checks, other.checks, strict=True):
-            assert check.verdict.value in ("open", settled.verdict.value), (one.claim.id, check)
+    for result, other in zip(quick, full.results, strict=True):
+        for check, settled in zip(result.checks, other.checks, strict=True):
+            assert check.verdict.value in ("open", settled.verdict.value), (result.claim.id, check)

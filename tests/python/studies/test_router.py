@@ -31,7 +31,7 @@ def short(study: Study) -> Study:
             for key, flow in tree["flow"].items()
         }
         if "from" in tree["record"]:
-            brief["record"] = {k: one for k, one in tree["record"].items() if k != "from"}
+            brief["record"] = {k: value for k, value in tree["record"].items() if k != "from"}
         points[name] = brief
     return dataclasses.replace(study, points=points)
 
@@ -112,6 +112,6 @@ def test_the_parking_lot_is_that_of_figure_16():
 
 def test_loss_at_two_queues_is_that_of_one_or_the_other(runs):
     run = runs["red-fig19"]["red-10"]
-    one, other = (router.loss(run, (link,)) for link in ("bottleneck-1", "bottleneck-2"))
+    first, other = (router.loss(run, (link,)) for link in ("bottleneck-1", "bottleneck-2"))
     both = router.loss(run, ("bottleneck-1", "bottleneck-2"))
-    assert both.samples == pytest.approx(1 - (1 - one.samples) * (1 - other.samples))
+    assert both.samples == pytest.approx(1 - (1 - first.samples) * (1 - other.samples))

@@ -71,8 +71,8 @@ def test_threads_are_spread_over_points_and_their_replications(tmp_path, monkeyp
         return real(scenario, jobs, *options)
 
     monkeypatch.setattr(_core, "simulate", noted)
-    one = Plan([study(one=tree("one"))]).run(tmp_path / "one", jobs=1)
-    assert Plan([study(one=tree("one"))]).run(tmp_path / "six", jobs=6) == one
+    single = Plan([study(one=tree("one"))]).run(tmp_path / "one", jobs=1)
+    assert Plan([study(one=tree("one"))]).run(tmp_path / "six", jobs=6) == single
     Plan([study(one=tree("one"), two=tree("two", 2))]).run(tmp_path / "two", jobs=6)
     assert asked == [1, 6, 3, 3]
 
@@ -132,13 +132,13 @@ def test_a_point_that_is_not_whole_is_run_again(tmp_path, monkeypatch):
     plan = Plan([study(a=tree("one"))])
     plan.run(tmp_path)
     [file] = (tmp_path / "parts").iterdir()
-    whole = file.read_bytes()
-    file.write_bytes(whole[:-100])
+    content = file.read_bytes()
+    file.write_bytes(content[:-100])
     assert plan.finished(tmp_path) == (0, 1)
     names = count_simulations(monkeypatch)
     plan.run(tmp_path)
     assert names == ["one"]
-    assert file.read_bytes() == whole
+    assert file.read_bytes() == content
 
 
 def test_progress_runs_over_all_points(tmp_path):
@@ -181,8 +181,8 @@ def test_a_run_keeps_the_series_that_its_scenario_records(tmp_path):
 
 
 def test_a_replication_without_a_number_is_nan_and_absent_series_are_empty(tmp_path, monkeypatch):
-    kept = {"samples": b'{"cells": {"cell": {"jain": [1.0, null]}}}', "series": b"null"}
-    monkeypatch.setattr(Parts, "read", lambda parts, key, what: kept[what])
+    stored = {"samples": b'{"cells": {"cell": {"jain": [1.0, null]}}}', "series": b"null"}
+    monkeypatch.setattr(Parts, "read", lambda parts, key, what: stored[what])
     scenario = Scenario(tree("one"))
     run = _Reader(Parts(tmp_path)).run(scenario, None)
     first, second = run.samples["cells"]["cell"]["jain"]

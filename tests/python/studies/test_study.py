@@ -66,13 +66,13 @@ def test_a_number_of_a_whole_curve_is_taken_in_each_replication_and_of_the_predi
     assert along(lambda values: float(values[0]), [quantity(1.0)]).predicted is None
     half = [quantity(1.0, predicted=2.0), quantity(1.0)]
     assert along(lambda values: float(values[0]), half).predicted is None
-    both = along(lambda one, other: float(one @ other), curve, curve)
+    both = along(lambda first, other: float(first @ other), curve, curve)
     assert (list(both.samples), both.predicted) == ([10.0, 41.0], 53.0)
 
 
 def test_curves_of_different_numbers_of_replications_are_refused():
     with pytest.raises(ValueError, match="shorter"):
-        along(lambda one, other: float(one @ other), [quantity(1.0, 2.0)], [quantity(1.0)])
+        along(lambda first, other: float(first @ other), [quantity(1.0, 2.0)], [quantity(1.0)])
 
 
 def test_the_largest_and_the_smallest_are_found_among_means_and_among_predictions():
@@ -120,9 +120,9 @@ def test_a_curve_of_which_the_prediction_has_no_number_has_no_prediction():
 
 def test_values_are_told_with_their_intervals():
     # t(0.975, 2) = 4.302653, over the root of three
-    told = [quantity(1.0, 2.0, 3.0), quantity(10.0)]
-    assert [str(one) for one in told] == ["2.0 ± 2.5", "10.00"]
-    assert listed(told) == "2.0 ± 2.5, 10.00"
+    quantities = [quantity(1.0, 2.0, 3.0), quantity(10.0)]
+    assert [str(value) for value in quantities] == ["2.0 ± 2.5", "10.00"]
+    assert listed(quantities) == "2.0 ± 2.5, 10.00"
 
 
 def test_a_quick_run_takes_a_share_of_the_replications_at_least_two_or_its_own_form():
@@ -148,6 +148,6 @@ def test_a_track_is_found_by_list_item_and_quantity():
         for k, (part, item, what) in enumerate(names)
     ]
     run = Run({}, series={"time_s": [0.5], "tracks": tracks})
-    assert [run.track(*one) for one in names] == [([0.5], [float(k)]) for k in range(8)]
+    assert [run.track(*name) for name in names] == [([0.5], [float(k)]) for k in range(8)]
     with pytest.raises(KeyError):
         run.track("a", "c", "g")

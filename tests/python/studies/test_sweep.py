@@ -25,7 +25,7 @@ def runs() -> dict[str, Run]:
 
 
 def means(quantities: list[Quantity]) -> list[float]:
-    return [float(np.mean(one.samples)) for one in quantities]
+    return [float(np.mean(quantity.samples)) for quantity in quantities]
 
 
 def test_names_have_settings_as_values_of_claims_have_them():

@@ -22,7 +22,7 @@ def shortened(study: Study) -> Study:
 def test_ratios_of_signal_to_noise_have_the_errors_they_stand_for() -> None:
     for error, point in zip(two_classes.SNR_DB, ("0_1", "0_2", "0_3"), strict=True):
         tree = Scenario(two_classes.FALLBACK.points()[f"snr_fixed-{point}"]).to_dict()
-        [low, *_] = [one for one in tree["stations"] if one["group"] == "low"]
+        [low, *_] = [station for station in tree["stations"] if station["group"] == "low"]
         assert low["error_down"] == pytest.approx(error, rel=0.005)
 
 
