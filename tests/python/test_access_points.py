@@ -124,7 +124,7 @@ def test_every_importer_prints_the_facts_that_it_assumed(tmp_path: Path) -> None
         ("6g", "HE160", None),
     ],
 )
-def test_bursts_of_imported_radios(
+def test_imported_radios_have_their_bursts(
     band: str, htmode: str, burst_s: float | None, tmp_path: Path
 ) -> None:
     path = tmp_path / "wireless"

@@ -18,7 +18,7 @@ sent QOSDATA 599 25158 3632
 """
 
 
-def test_bytes_of_stations_are_added_up() -> None:
+def test_bytes_of_stations_are_summed() -> None:
     delivered = parsed(PRINTED)
     assert delivered.segments == 300
     assert delivered.stations == [(1460, 2920), (4380, 0)]
@@ -26,7 +26,7 @@ def test_bytes_of_stations_are_added_up() -> None:
     assert delivered.jain == 1  # 4380 bytes each
 
 
-def test_jain_is_of_stations() -> None:
+def test_jains_index_is_over_stations() -> None:
     # one of two has all: 1 / 2
     assert parsed("delivered 9 9\nstation 10 20\nstation 0 0\n").jain == 0.5
 
@@ -46,7 +46,7 @@ def test_cases_are_scenarios_of_their_generation(case: Case) -> None:
     assert len(scenario["flows"]) == case.flows.stations * len(case.flows.ways)
 
 
-def test_the_standard_is_what_nobody_asked_for() -> None:
+def test_the_standard_setting_is_the_default() -> None:
     table = tomllib.loads(FILE.read_text())
     for path in STANDARD:
         *tables, key = path.split(".")

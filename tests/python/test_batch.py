@@ -111,7 +111,7 @@ WHO = [threads_of_this_process, pool, *FAR]
 
 
 @pytest.mark.parametrize("who", WHO)
-def test_tables_are_the_same_whoever_computes(tmp_path: Path, who: Any) -> None:
+def test_tables_are_the_same_with_every_executor(tmp_path: Path, who: Any) -> None:
     alone = tmp_path / "alone"
     lh.sweep(SMALL, OVER, directory=alone, jobs=1).save(alone)
     here = tmp_path / "here"
@@ -143,7 +143,7 @@ def children() -> set[int]:
 
 
 @pytest.mark.parametrize("who", [pool, *FAR])
-def test_what_is_sealed_when_workers_are_killed_is_not_run_again(
+def test_sealed_runs_are_not_repeated_after_workers_are_killed(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, who: Any
 ) -> None:
     over = {"seed": "1..20"}
@@ -175,7 +175,7 @@ def test_what_is_sealed_when_workers_are_killed_is_not_run_again(
 # -- Ctrl-C --------------------------------------------------------------------------------------
 
 
-def test_ctrl_c_lets_what_is_under_way_be_finished(tmp_path: Path) -> None:
+def test_ctrl_c_lets_running_simulations_finish(tmp_path: Path) -> None:
     seen: list[BatchProgress] = []
 
     def press(progress: BatchProgress) -> None:
@@ -198,7 +198,7 @@ def test_ctrl_c_lets_what_is_under_way_be_finished(tmp_path: Path) -> None:
     assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
 
 
-def test_ctrl_c_once_more_ends_it(tmp_path: Path) -> None:
+def test_a_second_ctrl_c_ends_the_batch(tmp_path: Path) -> None:
     endless = SMALL.replace('duration = "4 s"', 'duration = "100000 s"')
 
     def press(progress: BatchProgress) -> None:
@@ -248,7 +248,7 @@ def test_a_worker_with_another_engine_is_refused(monkeypatch: pytest.MonkeyPatch
         compute(chunk)
 
 
-def test_an_error_of_the_engine_is_told_and_others_are_kept(
+def test_an_error_of_the_engine_is_reported_and_other_runs_are_saved(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     real = _core.simulate
@@ -271,7 +271,7 @@ def test_an_error_of_the_engine_is_told_and_others_are_kept(
         ({"executor": ThreadPoolExecutor(1), "jobs": 2}, "expected only one of the two"),
     ],
 )
-def test_executors_that_are_none_are_refused(options: Any, message: str) -> None:
+def test_invalid_executors_are_refused(options: Any, message: str) -> None:
     with pytest.raises(lh.UserError, match=message):
         lh.sweep(SMALL, {"seed": [1]}, **options)
 
@@ -285,7 +285,7 @@ def test_a_scheduler_that_does_not_answer_is_named(monkeypatch: pytest.MonkeyPat
         pass
 
 
-def test_nobody_is_waited_for_without_end(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_waiting_for_workers_has_a_limit(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(executors, "LOOK_S", 0.0)
     monkeypatch.setattr(executors, "LOST_S", 0.2)
     looks = iter([False, True, *[False] * 1000])
@@ -330,7 +330,7 @@ class Job:
         self.cancelled = True
 
 
-def test_jobs_that_are_handed_in_are_futures(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_submitted_jobs_are_futures(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(executors, "POLL_S", 0.001)
     executor = Jobs(lambda work, *args: Job(lambda: work(*args)))
     assert executor.submit(pow, 2, 5).result(5.0) == 32

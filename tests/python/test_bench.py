@@ -10,7 +10,7 @@ from growth import Entry
 from measure import BenchError, Cost, Run, Stopped, limited, process, slope
 
 
-def test_htsim_is_left_out_with_the_variable_that_would_name_it(
+def test_a_missing_htsim_is_skipped_with_the_name_of_its_variable(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     """Without a folder, with one that holds something else, and with one that holds the source."""
@@ -50,7 +50,7 @@ def entry(simulator: str, size: int, round_s: float, **more: object) -> Entry:
     return Entry(**(values | more))  # type: ignore[arg-type]
 
 
-def test_the_next_point_takes_what_two_before_foretell() -> None:
+def test_the_cost_of_the_next_point_is_extrapolated_from_two_points() -> None:
     """Ten times the segments: ten times as long; a hundred where a segment became ten times dearer;
     a segment that became cheaper foretells nothing better.
     """
@@ -64,7 +64,7 @@ def test_the_next_point_takes_what_two_before_foretell() -> None:
     assert growth.estimate_s([first, cheaper], [1e6, 1e7, 1e8], 6000) == pytest.approx(100.0)
 
 
-def test_a_peer_stops_and_says_how_long_it_would_take() -> None:
+def test_a_slow_simulator_stops_and_says_how_long_it_would_take() -> None:
     """Beyond ten minutes by the estimate, and behind a point not reached; ours never stops."""
     by_name = {simulator.name: simulator for simulator in growth.SIMULATORS}
     long = [entry("ns-2", 600, 100.0)]
@@ -78,7 +78,7 @@ def test_a_peer_stops_and_says_how_long_it_would_take() -> None:
     assert growth.reason(by_name["lasthop"], long, [1e6, 1e9], 6000, growth.BUDGET_S) is None
 
 
-def test_commands_have_the_point_in_them() -> None:
+def test_commands_contain_the_settings_of_the_point() -> None:
     """A router that grows along with its queue, and a cell that not all know."""
     wide = next(each for each in growth.POINTS if each.size == 6000)
     assert wide.settings(1.0)["dumbbell.bottleneck"] == "10000000000 bps"
@@ -88,7 +88,7 @@ def test_commands_have_the_point_in_them() -> None:
     assert growth.ns2(cell, [])[-3:] == ["7", "100", "1000"]
 
 
-def test_what_takes_too_much_time_is_stopped() -> None:
+def test_a_command_that_takes_too_long_is_stopped() -> None:
     """By the kernel's signal for it; other failures stay failures."""
     assert limited(["ns"], 600.0, 8.0)[1:3] == ["--cpu=600", f"--as={8 * 2**30}"]
     with pytest.raises(Stopped):

@@ -62,7 +62,7 @@ def test_losses_by_period_do_not_depend_on_where_a_run_cuts(shift_s: float) -> N
     assert loss == pytest.approx(1 / 11_000, rel=0.01)
 
 
-def test_too_few_periods_decide_nothing_and_unlike_ones_are_none() -> None:
+def test_too_few_periods_are_undecided_and_unequal_periods_are_ignored() -> None:
     few = saw(40.0, 60.0, 0.0)
     loss = loss_by_period(few, lost_packets=2, sent_pps=1e3, from_s=10, to_s=60)
     assert loss is not None

@@ -64,7 +64,9 @@ def test_only_undecided_points_run_with_all_seeds() -> None:
     assert [each.run.seed for each in more] == list(range(FEW + 1, MANY + 1))
 
 
-def test_made_runs_are_not_made_again_unless_kernel_or_engine_change(tmp_path: Path) -> None:
+def test_finished_runs_are_not_repeated_unless_the_kernel_or_the_engine_changes(
+    tmp_path: Path,
+) -> None:
     path = tmp_path / "runs.jsonl"
     with Store.opened(path) as store:
         work = make_work(tmp_path, store)
@@ -124,7 +126,7 @@ def test_simulations_that_vary_much_are_replicated_more(loss: float, expected: b
     assert not needs_more(point_named("newreno, 1 of 200 ms, CoDel"), unknown)
 
 
-def test_kept_results_give_the_tables_without_the_runs(tmp_path: Path) -> None:
+def test_stored_results_give_the_tables_without_the_runs(tmp_path: Path) -> None:
     path = tmp_path / "kept.json.gz"
     with Store.opened(tmp_path / "runs.jsonl") as store:
         work = make_work(tmp_path, store)

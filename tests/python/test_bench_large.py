@@ -63,7 +63,7 @@ def test_a_run_stays_below_its_bound_from_python() -> None:
     assert most_mb / 4 < taken.peak_mb < most_mb
 
 
-def test_a_million_becomes_dearer_as_the_last_two_show() -> None:
+def test_the_cost_of_a_million_is_extrapolated_from_the_last_two() -> None:
     flat = large.million(SLOPES)
     assert flat["us_per_segment"] == pytest.approx(0.5)
     assert flat["cpu_s_per_s"] == pytest.approx(40.0)
@@ -74,7 +74,7 @@ def test_a_million_becomes_dearer_as_the_last_two_show() -> None:
     assert large.million(dearer)["us_per_segment"] == pytest.approx(0.5 * 10**0.5)
 
 
-def test_tables_have_a_row_a_run_and_the_estimates(
+def test_tables_have_one_row_per_run_and_the_estimates(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     page = tmp_path / "page.md"
@@ -91,7 +91,7 @@ def test_tables_have_a_row_a_run_and_the_estimates(
     assert "| *100 separate scenarios, each with one router and 10,000 flows: sum* | *0.4" in text
 
 
-def test_output_that_no_pipe_holds_is_read() -> None:
+def test_output_larger_than_a_pipe_is_read() -> None:
     assert len(process(["head", "--bytes=1000000", "/dev/zero"]).output) == 1_000_000
 
 

@@ -68,7 +68,7 @@ def test_a_verdict_is_uncertain_if_an_interval_includes_a_limit(
     assert (down.direction, down.verdict) == ("down", "good")
 
 
-def test_datagrams_in_one_direction_or_of_a_greedy_source_are_no_call() -> None:
+def test_datagrams_in_one_direction_or_of_a_greedy_source_are_not_a_call() -> None:
     for phone in ({"udp_up": CALL}, {"udp_up": "greedy", "udp_down": "greedy"}):
         stations = {**HOME["station"], "phone": phone}  # type: ignore[dict-item]
         result = lh.simulate({**HOME, "station": stations}, replications=1)
@@ -123,7 +123,7 @@ def test_delays_are_the_first_panel_with_the_limit_of_calls(home: lh.Result) -> 
     assert drawn["wire/up"] == pytest.approx(1e3 * queues["wire/up"])
 
 
-def test_a_model_that_is_off_by_more_than_stated_says_so_in_the_picture() -> None:
+def test_the_picture_says_if_a_model_is_worse_than_stated() -> None:
     settings = {"cell.ap_queue": 5, "duration": "10 s", "warmup": "2 s"}
     off = lh.compare(EXAMPLES / "hotspot.toml", settings=settings, replications=2)
     lines = off.beyond_stated

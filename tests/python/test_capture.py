@@ -79,7 +79,7 @@ def test_no_frame_is_malformed_cut_short_or_an_error(capture: Path) -> None:
     assert tshark(capture, "-Y", complaints) == []
 
 
-def test_acknowledgements_speak_of_segments_seen_before(capture: Path) -> None:
+def test_acknowledgements_refer_to_earlier_segments(capture: Path) -> None:
     # repetitions by the MAC are not TCP's business
     first_copies = ["-o", "wlan.retransmitted:FALSE"]
     assert tshark(capture, *first_copies, "-Y", "tcp.analysis.ack_lost_segment") == []
@@ -93,12 +93,12 @@ def test_every_checksum_is_good(frames: dict[str, list[str]], field: str) -> Non
     assert set(checked) == {good}
 
 
-def test_payload_is_left_to_no_other_protocol(frames: dict[str, list[str]]) -> None:
+def test_payload_is_not_decoded_as_another_protocol(frames: dict[str, list[str]]) -> None:
     transports = {stack.partition(":ip:")[2] for stack in frames["frame.protocols"]}
     assert transports == {"", "tcp", "tcp:data", "udp:data"}
 
 
-def test_lost_frames_carry_their_fate(frames: dict[str, list[str]]) -> None:
+def test_lost_frames_have_their_fate(frames: dict[str, list[str]]) -> None:
     comments = set(frames["frame.comment"])
     assert {"", "collided", "corrupted"} <= comments
     assert comments <= {"", "collided", "corrupted", "collided, discarded", "corrupted, discarded"}

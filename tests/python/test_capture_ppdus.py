@@ -120,7 +120,7 @@ def test_reference_numbers_group_the_mpdus_of_each_ppdu(
 
 
 @pytest.mark.smoke(1)
-def test_an_mpdu_is_a_retry_from_its_second_time_on_the_air(packets: pd.DataFrame) -> None:
+def test_an_mpdu_is_a_retry_from_its_second_transmission(packets: pd.DataFrame) -> None:
     seen = set()
     data = packets[packets["kind"] == "data"]
     retries = 0
@@ -134,9 +134,7 @@ def test_an_mpdu_is_a_retry_from_its_second_time_on_the_air(packets: pd.DataFram
 
 
 @pytest.mark.smoke(1)
-def test_bitmaps_acknowledge_what_the_frames_say_was_received(
-    packets: pd.DataFrame, rows: pd.DataFrame
-) -> None:
+def test_bitmaps_acknowledge_the_received_mpdus(packets: pd.DataFrame, rows: pd.DataFrame) -> None:
     checked = 0
     pairs = list(zip(ppdus(packets), rows.itertuples(), strict=True))
     for (_, asked), (group, row) in pairwise(pairs):
@@ -153,7 +151,7 @@ def test_bitmaps_acknowledge_what_the_frames_say_was_received(
     assert checked > 50
 
 
-def test_a_block_ack_req_begins_where_its_block_ack_does(packets: pd.DataFrame) -> None:
+def test_a_block_ack_req_and_its_block_ack_begin_at_the_same_number(packets: pd.DataFrame) -> None:
     requests = packets.index[packets["kind"] == "block-ack-req"]
     answered = [at for at in requests if packets["frame.comment"][at] == ""]
     starts = packets["wlan.fixed.ssc.sequence"]
@@ -171,7 +169,7 @@ def test_packets_of_an_amsdu_are_subframes(packets: pd.DataFrame) -> None:
 
 
 @pytest.mark.smoke(1)
-def test_lost_mpdus_say_so_and_the_others_do_not(packets: pd.DataFrame, rows: pd.DataFrame) -> None:
+def test_only_lost_mpdus_are_marked_as_lost(packets: pd.DataFrame, rows: pd.DataFrame) -> None:
     for group, row in zip(ppdus(packets), rows.itertuples(), strict=True):
         if row.kind != "data":
             continue

@@ -25,11 +25,11 @@ def warned(stations: object, classes: object = None, **vbs: object) -> list[str]
 HALVES = {"a": {"station": "a", "share": 0.5}, "b": {"station": "b", "share": 0.5}}
 
 
-def test_nothing_is_said_of_equal_classes_with_a_sensor_beside_them() -> None:
+def test_equal_classes_with_a_sensor_cause_no_warning() -> None:
     assert cautions(lh.Scenario(EXAMPLE).typed) == []
 
 
-def test_bulk_flows_of_no_class_are_named_with_what_to_do() -> None:
+def test_bulk_flows_without_a_class_are_named_with_a_remedy() -> None:
     stations = {
         "a": {"download": 2},
         "b": {"download": 2},
@@ -51,18 +51,18 @@ def test_a_fourth_name_is_not_counted_but_named() -> None:
     assert "(c/up/1, c/up/2, c/up/3 and 2 more)" in line
 
 
-def test_flows_of_no_class_in_a_queue_of_their_own_are_no_danger() -> None:
+def test_flows_without_a_class_in_their_own_queue_cause_no_warning() -> None:
     voice = {"upload": {"connections": 1, "category": "voice"}}
     assert warned({"a": {"download": 2}, "b": {"download": 2}, "c": voice}, HALVES) == []
 
 
-def test_a_class_of_sensors_alone_is_named() -> None:
+def test_a_class_with_only_sensors_is_named() -> None:
     stations = {"a": {"download": 2}, "b": {"sensor_up": "1 s"}}
     [line] = warned(stations, HALVES)
     assert line.startswith("`cell.ap_queue.vbs.class`: b: only sensors")
 
 
-def test_shares_that_leave_something_are_told_with_their_targets() -> None:
+def test_shares_below_a_total_of_one_are_reported_with_their_targets() -> None:
     classes = {"a": {"station": "a", "share": 0.3}, "b": {"station": "b", "share": 0.3}}
     [line] = warned({"a": {"download": 1}, "b": {"download": 1}}, classes)
     assert "shares sum to 0.6" in line
@@ -78,7 +78,7 @@ def test_shares_that_leave_something_are_told_with_their_targets() -> None:
         ((5, 5), 0.5, None),
     ],
 )
-def test_targets_that_algorithm_1_misses(
+def test_targets_that_algorithm_1_misses_are_named(
     counts: tuple[int, int], share: float, words: str | None
 ) -> None:
     stations = {"a": {"download": counts[0]}, "b": {"download": counts[1]}}
@@ -99,14 +99,16 @@ def test_targets_that_algorithm_1_misses(
         ("service", "regulated", None),
     ],
 )
-def test_uploads_beside_downloads(share_of: str, algorithm: str, words: str | None) -> None:
+def test_uploads_in_addition_to_downloads_are_named(
+    share_of: str, algorithm: str, words: str | None
+) -> None:
     stations = {"a": {"upload": 5}, "b": {"download": 5}}
     lines = warned(stations, HALVES, share_of=share_of, algorithm=algorithm)
     assert len(lines) == (words is not None)
     assert all(words in line for line in lines if words)
 
 
-def test_connections_count_for_as_long_as_they_last() -> None:
+def test_connections_count_while_they_last() -> None:
     stations = {"a": {"download": 4}, "b": {"download": {"connections": 8, "stop": "11 s"}}}
     # 8 connections for half of the time that is measured, from 2 s to 20 s, are 4
     assert warned(stations, HALVES) == []
@@ -114,7 +116,7 @@ def test_connections_count_for_as_long_as_they_last() -> None:
     assert len(warned({**stations, "b": {"download": 8}}, HALVES)) == 1
 
 
-def test_a_rate_that_noise_destroys_is_told_with_one_that_works() -> None:
+def test_a_rate_that_noise_destroys_is_named_with_a_rate_that_works() -> None:
     [line] = warned({"far": {"count": 2, "download": 1, "snr": "20 dB"}})
     assert line.startswith(
         "`station.far`: at snr = 20 dB 54 Mb/s loses 100 % of its frames of 1536 B"
@@ -126,7 +128,7 @@ def test_a_rate_that_noise_destroys_is_told_with_one_that_works() -> None:
 
 
 @pytest.mark.parametrize("phy", ["802.11n", "802.11ac", "802.11ax"])
-def test_an_mcs_that_noise_destroys_is_named_with_one_that_works(phy: str) -> None:
+def test_an_mcs_that_noise_destroys_is_named_with_an_mcs_that_works(phy: str) -> None:
     base = {"duration": "2 s", "cell": {"phy": phy}}
 
     def warnings_of(station: dict[str, object]) -> list[str]:
@@ -141,7 +143,7 @@ def test_an_mcs_that_noise_destroys_is_named_with_one_that_works(phy: str) -> No
     assert warnings_of({"download": 1, "snr": "12 dB"}) == []
 
 
-def test_the_rate_that_is_named_carries_data_and_the_next_does_not() -> None:
+def test_the_named_rate_carries_data_and_the_next_rate_does_not() -> None:
     def goodput(rate: str) -> float:
         station = {"download": 1, "snr": "20 dB", "rate": rate}
         cell = {"phy": "802.11g", "ap_queue": 100}
@@ -161,18 +163,18 @@ def test_the_ratio_that_a_rate_needs_is_where_it_begins_to_work() -> None:
     assert highest_rate("802.11g", 1536, needed_snr_db(24e6, 1536) + 0.01) == 24_000_000
 
 
-def test_small_frames_get_through_where_large_ones_do_not() -> None:
+def test_small_frames_arrive_where_large_frames_are_lost() -> None:
     assert warned({"meter": {"sensor_up": "1 s", "snr": "18 dB", "rate": "36 Mbps"}}) == []
     assert warned({"meter": {"upload": 1, "snr": "16 dB", "rate": "36 Mbps"}}) != []
 
 
-def test_a_channel_that_will_not_work_is_told_with_its_time() -> None:
+def test_a_channel_that_will_not_work_is_named_with_its_time() -> None:
     walk = {"download": 1, "rate": "36 Mbps", "channel": {"far": {"at": "12 s", "snr": "10 dB"}}}
     [line] = warned({"a": walk})
     assert "at snr = 10 dB from 12 s on 36 Mb/s loses" in line
 
 
-def test_with_rate_fallback_the_slowest_rate_counts() -> None:
+def test_with_rate_fallback_the_slowest_rate_is_used() -> None:
     station = {"download": 1, "snr": "0 dB"}
     cell = {"phy": "802.11g", "rate_control": "arf"}
     scenario = {"duration": "20 s", "cell": cell, "station": {"a": station}}
@@ -181,7 +183,7 @@ def test_with_rate_fallback_the_slowest_rate_counts() -> None:
     assert cautions(lh.Scenario(scenario, {"station.a.snr": "20 dB"}).typed) == []
 
 
-def test_results_predictions_and_sweeps_say_it_too() -> None:
+def test_results_predictions_and_sweeps_have_the_warnings_too() -> None:
     near = "cell.ap_queue.vbs.class.near.share"
     settings = {near: 0.2, "duration": "5 s", "warmup": "2 s", "replications": 1}
     scenario = lh.Scenario(EXAMPLE, settings)
@@ -202,14 +204,14 @@ def conflicts(**csma: object) -> list[str]:
     return cautions(lh.Scenario(tree).typed)
 
 
-def test_a_route_over_links_that_send_at_once_is_named() -> None:
+def test_a_route_over_links_that_send_simultaneously_is_named() -> None:
     [line] = conflicts()
     assert line.startswith("`flow.f.route`: links 1 and 2 follow each other without a conflict: ")
     assert line.endswith('add it, csma.link.1.conflicts = ["2"]')
     assert conflicts(links={"1": {"conflicts": ["2"]}}) == []
 
 
-def test_prices_that_nothing_tells_are_named() -> None:
+def test_prices_without_a_bound_or_feedback_cause_a_warning() -> None:
     touching = {"1": {"conflicts": ["2"]}}
     [line] = conflicts(links=touching, aqm=False)
     assert line.startswith("`csma.aqm` = false without r_max: ")
@@ -219,7 +221,7 @@ def test_prices_that_nothing_tells_are_named() -> None:
     assert conflicts(links=given, aqm=False) == []
 
 
-def test_programs_are_cautioned_of_where_they_do_not_run() -> None:
+def test_programs_cause_a_warning_where_they_do_not_run() -> None:
     stations = {"a": {"download": 1}}
     tree = {"duration": "9 s", "cell": {"phy": "802.11g"}, "station": stations}
     scenario = lh.Scenario({**tree, "programs": {"a": "ping server"}}).typed
@@ -228,7 +230,7 @@ def test_programs_are_cautioned_of_where_they_do_not_run() -> None:
     assert cautions(scenario, programs_run=True) == []
 
 
-def test_codel_that_marks_is_warned_of_beside_what_cannot_be_marked() -> None:
+def test_marking_codel_with_flows_without_ecn_causes_a_warning() -> None:
     def ecn_warnings(queue: object, ecn: bool, **more: object) -> list[str]:
         flows = {"bulk": {"ecn": ecn, "count": 3}, **more}
         tree = {
@@ -260,7 +262,7 @@ def test_a_shared_queue_of_less_than_a_packet_is_named() -> None:
     assert warned(stations, HALVES, occupancy=0.01) == []
 
 
-def test_a_greedy_downlink_that_leaves_no_place_is_named() -> None:
+def test_a_greedy_downlink_that_fills_the_queue_is_named() -> None:
     [line] = warned({"a": {"udp_down": "greedy"}, "b": {"download": 1}, "c": {"udp_up": "1 Mbps"}})
     assert line.startswith("a/udp-down/1: a greedy source fills every free place")
     assert "so that b/down/1 may get nothing" in line

@@ -28,7 +28,7 @@ def test_a_hidden_sender_destroys_what_it_does_not_hear() -> None:
     assert hidden["c"] == plain["c"]
 
 
-def test_two_hops_share_with_one_and_the_model_says_nothing_against_it() -> None:
+def test_two_hops_share_with_a_single_hop_and_the_model_has_no_warning() -> None:
     answer = lh.predict(EXAMPLES / "csma-hops.toml")
     assert answer.warnings == []
     long, short = (flow["goodput_bps"]["mean"] for flow in answer.summary["flows"])

@@ -149,7 +149,7 @@ EXPECTED = {
 
 
 @pytest.mark.parametrize("kind", EXPECTED)
-def test_an_object_says_its_main_numbers_in_four_lines(shown: dict[str, Any], kind: str) -> None:
+def test_an_object_prints_its_main_numbers_in_four_lines(shown: dict[str, Any], kind: str) -> None:
     lines = repr(shown[kind]).splitlines()
     assert len(lines) <= 4
     assert max(map(len, lines)) <= 110
@@ -182,7 +182,7 @@ def test_an_object_is_a_table_and_a_picture_in_a_notebook(shown: dict[str, Any],
     assert set(colours) <= {"inherit", "#fff"}
 
 
-def test_intervals_and_what_has_no_value_are_in_the_table() -> None:
+def test_intervals_and_missing_values_are_in_the_table() -> None:
     result = lh.simulate(SMALL, replications=3)
     cells = Page(result._repr_html_()).cells
     assert any(re.fullmatch(r"[\d.]+ ± [\d.]+", cell) for cell in cells)
@@ -224,14 +224,14 @@ def test_names_are_escaped() -> None:
     assert "<script" not in lh.Prediction(summary | {"model": EVIL}, None)._repr_html_()
 
 
-def test_a_name_with_dollars_is_no_formula() -> None:
+def test_a_name_with_dollars_is_not_a_formula() -> None:
     result = lh.simulate(SMALL, settings={"name": r"a $\nothing{$ b"}, replications=1)
     html = result._repr_html_()
     assert "<table" in html
     assert "<img" in html
 
 
-def test_without_matplotlib_and_pandas_there_is_the_table_alone(tmp_path: Path) -> None:
+def test_without_matplotlib_and_pandas_there_is_only_the_table(tmp_path: Path) -> None:
     code = f"""
 import sys
 for name in ("matplotlib", "pandas"):

@@ -45,7 +45,7 @@ def test_verbs_are_those_of_the_documentation() -> None:
 
 
 @pytest.mark.parametrize("name", VERBS)
-def test_a_verb_says_what_it_takes_gives_and_raises_and_shows_an_example(name: str) -> None:
+def test_a_verb_documents_parameters_result_errors_and_an_example(name: str) -> None:
     parts = sections(documented(name))
     parameters = inspect.signature(getattr(lh, name)).parameters
     needed = {"Returns", "Examples"}
@@ -63,7 +63,7 @@ def test_sections_are_found() -> None:
 
 
 @pytest.mark.parametrize("name", VERBS)
-def test_the_example_of_a_verb_does_what_it_shows(name: str) -> None:
+def test_the_example_of_a_verb_prints_the_shown_output(name: str) -> None:
     verb: Callable[..., Any] = getattr(lh, name)
     module = sys.modules[verb.__module__]
     [test] = doctest.DocTestFinder(recurse=False).find(verb, name, module=module)

@@ -71,19 +71,21 @@ def test_a_checkout_has_the_files_of_the_exercises() -> None:
 @pytest.mark.parametrize(
     ("link", "wrong"), [("workbench:no.toml", "shows no no.toml"), ("workbench:a.toml?sky", "view")]
 )
-def test_a_link_that_leads_nowhere_is_refused(link: str, wrong: str) -> None:
+def test_a_link_without_a_target_is_refused(link: str, wrong: str) -> None:
     with pytest.raises(ValueError, match=wrong):
         embedding.target(link, '```toml\n# a.toml\nduration = "1 s"\n```\n')
 
 
-def test_views_are_those_of_the_page() -> None:
+def test_the_views_are_those_of_the_page() -> None:
     source = (ROOT / "workbench/src/views/Results.svelte").read_text("utf-8")
     keys = re.findall(r'key: "(\w+)",\s*title', source)
     assert keys == list(embedding.VIEWS)
 
 
 @pytest.mark.parametrize("is_built", [True, False])
-def test_without_the_page_words_stay_and_links_go(tmp_path: Path, is_built: bool) -> None:
+def test_without_the_page_the_text_stays_and_links_are_removed(
+    tmp_path: Path, is_built: bool
+) -> None:
     source = tmp_path / "guide.md"
     source.write_text("[open it](workbench:)")
     document = new_document("guide")
@@ -99,7 +101,7 @@ def test_without_the_page_words_stay_and_links_go(tmp_path: Path, is_built: bool
     assert document.astext() == "open it"
 
 
-def test_each_whole_scenario_of_a_page_has_a_link_that_tries_it() -> None:
+def test_each_complete_scenario_of_a_page_has_a_link_that_opens_it() -> None:
     document = new_document("guide")
     scenario = 'duration = "2 s"\ncell = { phy = "802.11b" }\nstation.a.upload = 1\n'
     for text in (scenario, "[station.b]\nupload = 1\n", f'{scenario}gateway.wan = "eth0"\n'):
@@ -112,7 +114,7 @@ def test_each_whole_scenario_of_a_page_has_a_link_that_tries_it() -> None:
     assert document.children[1].astext() == "Try it in the workbench"
 
 
-def test_an_older_page_goes_from_the_site(
+def test_an_older_page_is_removed_from_the_site(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     (tmp_path / "workbench").mkdir()

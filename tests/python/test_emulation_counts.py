@@ -33,14 +33,14 @@ def test_a_machine_that_is_too_slow_says_what_it_could_carry():
     )
 
 
-def test_a_machine_that_others_have_says_so():
+def test_a_machine_shared_with_other_programs_is_reported():
     assert lateness(0.0071, 0.12, 900) == (
         f"warning: {LATE}: carrying them took 12% of the time, so something else had this machine"
     )
     assert lateness(0.0071, None, None) == f"warning: {LATE}"
 
 
-def test_packets_that_are_due_at_once_are_said_where_they_are_the_reason():
+def test_simultaneous_packets_are_named_if_they_are_the_reason():
     # 256 packets of 15 us each: the last of an aggregate is late by 3.8 ms
     assert lateness(0.0071, 0.6, 40_000, 256) == (
         f"warning: {LATE}: up to 256 packets are due simultaneously, and to carry as many takes "
@@ -97,7 +97,7 @@ def test_a_class_of_calls_has_the_percentile_of_all_their_datagrams():
     assert slow.quantities["one_way_delay_p99_s"] == 0.9
 
 
-def test_losses_of_a_program_are_a_part_of_the_packets_whose_fate_was_decided():
+def test_losses_of_a_program_are_relative_to_packets_with_a_known_fate():
     # 3 sent in the warm-up and lost after it, 1 sent and arrived since
     assert loss(3, 1) == {"loss_probability": 0.75}
     assert loss(0, 0) == {}
@@ -121,7 +121,7 @@ def test_connections_of_a_user_are_averaged_over_its_life():
     assert user.existed == 0.5
 
 
-def test_a_program_has_the_loss_of_its_own_packets_each_way() -> None:
+def test_a_program_has_the_loss_of_its_own_packets_per_direction() -> None:
     row = {
         "place": "server",
         "protocol": "tcp",
@@ -238,7 +238,7 @@ def test_a_frame_of_a_call_is_sent_as_one_burst() -> None:
     assert source.sent == 5
 
 
-def test_losses_of_a_greedy_flow_replace_those_of_its_sockets_or_are_warned_of() -> None:
+def test_losses_of_a_greedy_flow_replace_those_of_its_sockets_or_cause_a_warning() -> None:
     station = {"a": {"udp_down": "greedy"}}
     scenario = lh.Scenario({"duration": "1 s", "cell": {"phy": "802.11g"}, "station": station})
     [flow] = scenario.typed.udp_flows

@@ -142,7 +142,7 @@ def test_networks_and_shared_buffers_are_emulated(scenario, message):
         ("compound.gamma = 20", []),
     ],
 )
-def test_settings_that_the_kernel_does_not_follow_are_told(tmp_path, tcp, named):
+def test_settings_that_the_kernel_ignores_are_named(tmp_path, tcp, named):
     path = tmp_path / "x.toml"
     path.write_text(f"{CELL}tcp = {{ {tcp} }}\n[station.a]\ndownload = 2\nudp_up = 'greedy'\n")
     names = [line.partition(" ")[0] for line in unfollowed(lh.Scenario(path).typed)]
@@ -204,7 +204,7 @@ def test_a_greedy_downlink_fills_the_queue_of_a_link_while_it_would_drain(source
     assert filling_s(typed.udp_flows[0], typed) == pytest.approx(time_s)
 
 
-def test_programs_have_no_place_on_a_conflict_graph():
+def test_programs_are_refused_on_a_conflict_graph():
     scenario = lh.Scenario({**ON_AIR, "flow": {"f": {"route": ["1"]}}})
     with pytest.raises(lh.UserError, match=r"`csma`: programs are not supported, since its links"):
         check_programs(scenario)
@@ -219,7 +219,7 @@ def test_users_of_a_conflict_graph_are_flows_with_their_own_settings():
     assert known.tcp_flows[0].tcp.window_packets == 7
 
 
-def test_an_emulated_user_asks_for_what_the_simulated_one_asks_for():
+def test_emulated_and_simulated_users_have_the_same_demand():
     """As many connections as a simulation has begun, and as long responses."""
     flow = {"stop": "7 s", "web": {"connections": 30, "response": "2 kB"}}
     scenario = lh.Scenario({**WIRED, "warmup": "0 s", "seed": 5, "flow": {"f": flow}})
@@ -235,7 +235,7 @@ def test_an_emulated_user_asks_for_what_the_simulated_one_asks_for():
         _core.Transactions(scenario.checked, 1)
 
 
-def test_a_users_rule_is_the_engines():
+def test_the_rule_of_a_user_equals_that_of_the_engine():
     flows = {"flow": {"f": {"route": ["1"]}}}
     rule = _core.MultiConnection(lh.Scenario({**ON_AIR, **flows}).checked, 0)
     assert [rule.step(rtt_s, 50.0) for rtt_s in (None, 1.99, None, 0.01)] == [1, 19, 19, 1]
@@ -244,7 +244,7 @@ def test_a_users_rule_is_the_engines():
 
 
 @pytest.mark.parametrize("command", ["emulate", "simulate"])
-def test_a_capture_does_not_take_the_place_of_its_scenario(
+def test_a_capture_does_not_replace_its_scenario(
     command: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     path = tmp_path / "cell.toml"

@@ -13,7 +13,7 @@ from lasthop.emulation.places import every_place
 EXPECTED = "; expected a rate, a delay, queue N, loss P, separated by commas"
 
 
-def test_a_link_has_the_same_rate_delay_and_queue_both_ways() -> None:
+def test_a_link_has_the_same_rate_delay_and_queue_in_both_directions() -> None:
     scenario = link("12 Mbps,  40 ms, queue 100, loss 0.01")
     forward, back = (each for each in scenario["links"] if not each["of_host"])
     for each in (forward, back):
@@ -23,11 +23,11 @@ def test_a_link_has_the_same_rate_delay_and_queue_both_ways() -> None:
     assert (scenario["name"], scenario["warmup_s"]) == ("12 Mbps, 40 ms, queue 100, loss 0.01", 0)
 
 
-def test_a_link_without_more_has_the_queue_of_any_link() -> None:
+def test_a_link_without_settings_has_the_default_queue() -> None:
     assert link("9.6 kbps, 0 ms")["links"][0]["queue_packets"] == 1000
 
 
-def test_its_places_are_client_and_server() -> None:
+def test_the_nodes_of_a_link_are_client_and_server() -> None:
     assert list(every_place(link("1 Mbps, 1 ms").typed, WAYS)) == ["client", "server"]
 
 
@@ -86,7 +86,7 @@ def test_its_places_are_client_and_server() -> None:
         ),
     ],
 )
-def test_words_that_are_no_link_are_refused_in_one_line(words: str, message: str) -> None:
+def test_invalid_links_are_refused_in_one_line(words: str, message: str) -> None:
     with pytest.raises(lh.UserError) as caught:
         link(words)
     expected = "" if "expected" in message else EXPECTED
@@ -97,7 +97,7 @@ def test_words_that_are_no_link_are_refused_in_one_line(words: str, message: str
     )
 
 
-def test_traces_are_in_the_place_of_the_rate(tmp_path: Path) -> None:
+def test_traces_replace_the_rate(tmp_path: Path) -> None:
     for name, lines in (("up", "4\n8\n"), ("down", "2\n")):
         (tmp_path / name).write_text(lines)
     traces = str(tmp_path / "up"), str(tmp_path / "down")
@@ -114,7 +114,7 @@ def test_traces_are_in_the_place_of_the_rate(tmp_path: Path) -> None:
         link("", (), traces)
 
 
-def test_settings_lie_over_a_link() -> None:
+def test_settings_change_a_link() -> None:
     assert link("1 Mbps, 1 ms", [("seed", "7")])["seed"] == 7
     with pytest.raises(lh.ScenarioError, match="unknown key"):
         link("1 Mbps, 1 ms", [("sed", "7")])
@@ -136,7 +136,7 @@ def test_settings_lie_over_a_link() -> None:
         ("emulate x --with -- a", ["emulate", "x", "--with"]),
     ],
 )
-def test_a_link_is_in_the_place_of_the_file(given: str, done: list[str]) -> None:
+def test_a_link_replaces_the_file(given: str, done: list[str]) -> None:
     assert joined(given.split()) == done
 
 
@@ -150,7 +150,7 @@ def test_a_link_is_in_the_place_of_the_file(given: str, done: list[str]) -> None
         (["--link", "1 Mbps, 1 ms", "--at", "me", "--", "ls"], "error: me: no such place"),
     ],
 )
-def test_a_command_line_that_says_no_link_is_refused(
+def test_a_command_line_without_a_link_is_refused(
     words: list[str], message: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert main(["emulate", *words]) == 2

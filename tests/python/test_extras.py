@@ -103,7 +103,7 @@ NEEDING: list[tuple[tuple[str, ...], str]] = [
 @pytest.mark.parametrize(
     "args", NO_EXTRA, ids=lambda args: " ".join(each for each in args[:2] if "/" not in each)
 )
-def test_commands_that_need_no_extra(
+def test_some_commands_need_no_extra(
     args: tuple[str, ...], outcomes: dict[tuple[str, ...], Outcome]
 ) -> None:
     done = outcomes[args]

@@ -270,7 +270,7 @@ def room_of(module: str) -> str:
     return module.split(".")[1] if "." in module else module
 
 
-def test_python_has_no_circle(python: Graph) -> None:
+def test_python_has_no_import_circle(python: Graph) -> None:
     assert circles(python) == []
 
 
@@ -278,7 +278,7 @@ def test_every_room_of_python_is_in_the_table(python: Graph) -> None:
     assert {room_of(module) for module in python} == {*MAY_IMPORT, *DOORS} - {"_core"}
 
 
-def test_no_room_of_python_imports_one_that_it_must_not_know(python: Graph) -> None:
+def test_no_room_of_python_imports_a_room_that_is_not_allowed(python: Graph) -> None:
     wrong = [
         f"{module} imports {other}"
         for module, others in python.items()
@@ -376,7 +376,7 @@ def test_every_room_of_the_engine_is_in_the_table() -> None:
     assert set(rooms_of_engine()) <= set().union(*ORDER)
 
 
-def test_no_room_of_the_engine_knows_one_above_it() -> None:
+def test_no_room_of_the_engine_imports_a_room_above_it() -> None:
     assert going_up(rooms_of_engine()) == set()
 
 

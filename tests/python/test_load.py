@@ -42,7 +42,7 @@ def test_a_loaded_result_equals_the_saved_one(example: str, tmp_path: Path) -> N
     assert lh.load(tmp_path / "again") == result
 
 
-def test_what_the_command_line_saves_is_loaded(lasthop: Lasthop, small: Path) -> None:
+def test_results_saved_by_the_command_line_are_loaded(lasthop: Lasthop, small: Path) -> None:
     done = lasthop("simulate", small, "--seed", "3", "--out", "here", "--json")
     saved, printed = lh.load("here"), Path("printed.json")
     printed.write_text(done.stdout)
@@ -72,7 +72,7 @@ def test_named_files_may_hold_any_bytes_or_be_missing() -> None:
     assert (again.settings, again.source) == ([("seed", "7")], "x.toml")
 
 
-def test_a_summary_alone_has_tables_and_says_what_it_lacks(
+def test_a_summary_without_samples_has_tables_and_names_the_missing_parts(
     small_result: lh.Result, tmp_path: Path
 ) -> None:
     path = tmp_path / "printed.json"
@@ -101,7 +101,7 @@ def test_a_summary_alone_has_tables_and_says_what_it_lacks(
     assert not (tmp_path / "x").exists()
 
 
-def test_a_result_of_another_run_in_its_place_is_a_summary_alone(tmp_path: Path) -> None:
+def test_a_result_replaced_by_that_of_another_run_has_no_samples(tmp_path: Path) -> None:
     lh.simulate(SMALL).save(tmp_path)
     (tmp_path / "result.json").write_text(lh.simulate(SMALL, seed=9).to_json())
     again = lh.load(tmp_path)
@@ -168,7 +168,7 @@ def test_a_sweep_is_loaded_from_json_and_from_its_directory(
     assert lh.load(tmp_path / "printed.json") == lh.load("swept")
 
 
-def test_the_example_prints_what_stands_beside_it() -> None:
+def test_the_example_prints_the_output_next_to_it() -> None:
     example = EXAMPLES / "keep.py"
     done = subprocess.run([sys.executable, example], capture_output=True, text=True, check=True)
     assert done.stdout == example.with_suffix(".txt").read_text("utf-8")
@@ -245,7 +245,7 @@ BAD: dict[str, tuple[str | bytes, str]] = {
 
 
 @pytest.mark.parametrize("case", BAD)
-def test_what_is_no_answer_is_refused_in_a_line(case: str, tmp_path: Path) -> None:
+def test_a_file_that_is_not_an_answer_is_refused_in_one_line(case: str, tmp_path: Path) -> None:
     content, message = BAD[case]
     path = tmp_path / "x.json"
     path.write_bytes(content.encode() if isinstance(content, str) else content)
@@ -317,7 +317,9 @@ def test_a_damaged_record_is_refused_by_its_part(
         lh.load(tmp_path)
 
 
-def test_a_scenario_that_this_version_refuses_or_reads_otherwise(tmp_path: Path) -> None:
+def test_a_scenario_that_this_version_refuses_or_reads_differently_is_reported(
+    tmp_path: Path,
+) -> None:
     lh.simulate(SMALL, replications=1).save(tmp_path)
     path = tmp_path / "record.json"
     record = json.loads(path.read_text())

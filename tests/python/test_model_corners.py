@@ -174,7 +174,7 @@ def drawn(corners: Corners, draws: Random, most: int) -> tuple[str, list[Setting
     return name, list(filter(is_small, settings))
 
 
-def test_some_corners(corners: Corners) -> None:
+def test_a_sample_of_corners_has_an_answer_or_a_refusal(corners: Corners) -> None:
     """As many as a second has room for."""
     draws, begun = Random(SEED), time.process_time()
     while time.process_time() - begun < 1.0:
@@ -183,14 +183,16 @@ def test_some_corners(corners: Corners) -> None:
 
 @pytest.mark.parametrize("max_p", [1.0, 1e-6])
 @pytest.mark.parametrize("gentle", [True, False])
-def test_red_at_its_ends_has_an_answer_or_a_refusal(max_p: float, gentle: bool) -> None:
+def test_red_at_extreme_settings_has_an_answer_or_a_refusal(max_p: float, gentle: bool) -> None:
     settings: list[Setting] = [("queue.red.max_p", max_p), ("queue.red.gentle", gentle)]
     assert answer("red", settings, max_time_s=1.0) is not None
     assert max_p < 1.0 or answer("red", settings, max_time_s=1.0)
 
 
 @pytest.mark.slow
-def test_all_single_corners_and_many_of_several(corners: Corners) -> None:
+def test_all_single_corners_and_many_combinations_have_an_answer_or_a_refusal(
+    corners: Corners,
+) -> None:
     answered = 0
     for name, (_, base) in scenarios().items():
         for key, values in corners.of(base).items():
@@ -256,7 +258,7 @@ LITTLE_S, LITTLE_BYTES = 2.0, 2e8
 @pytest.mark.slow
 @pytest.mark.parametrize("case", COSTLY)
 @pytest.mark.parametrize("downloads", [False, True])
-def test_an_answer_costs_no_more_than_is_estimated(case: str, downloads: bool) -> None:
+def test_an_answer_costs_at_most_its_estimate(case: str, downloads: bool) -> None:
     source = {"udp_down": {"rate": "400 Mbps"}} if downloads else UP
     stations = {f"{name}": {"cwmin": 15 + 2 * n, **source} for n, name in enumerate("abcdef")}
     if case == "attempts":

@@ -44,7 +44,7 @@ def everything(result: lh.Result) -> list[Any]:
 
 
 @pytest.mark.parametrize("way", WAYS)
-def test_what_has_travelled_is_equal_and_has_the_same_hash(everything: list[Any], way: str) -> None:
+def test_a_copied_object_is_equal_and_has_the_same_hash(everything: list[Any], way: str) -> None:
     for answer in everything:
         again = WAYS[way](answer)
         assert again == answer
@@ -54,7 +54,7 @@ def test_what_has_travelled_is_equal_and_has_the_same_hash(everything: list[Any]
 
 
 @pytest.mark.parametrize("way", WAYS)
-def test_a_result_that_has_travelled_has_all_that_it_had(result: lh.Result, way: str) -> None:
+def test_a_copied_result_is_complete(result: lh.Result, way: str) -> None:
     again = WAYS[way](result)
     assert again.to_json() == result.to_json()
     assert again.warnings == result.warnings
@@ -65,7 +65,7 @@ def test_a_result_that_has_travelled_has_all_that_it_had(result: lh.Result, way:
 
 
 @pytest.mark.parametrize("way", WAYS)
-def test_a_capture_travels_and_is_written_byte_for_byte(
+def test_a_copied_result_writes_the_same_capture(
     small_result: lh.Result, tmp_path: Path, way: str
 ) -> None:
     again = WAYS[way](small_result)
@@ -77,14 +77,14 @@ def test_a_capture_travels_and_is_written_byte_for_byte(
     assert content == (tmp_path / "here.pcapng").read_bytes()
 
 
-def test_a_pickle_needs_no_engine_to_be_read_and_no_file(small: Path) -> None:
+def test_a_pickle_is_read_without_the_engine_and_without_files(small: Path) -> None:
     packed = pickle.dumps(lh.simulate(small))
     small.unlink()
     assert b"SimulationOutput" not in packed
     assert pickle.loads(packed) == lh.simulate(SMALL)
 
 
-def test_results_differ_by_seed_and_by_samples_alone() -> None:
+def test_results_differ_only_by_seed_and_samples() -> None:
     first = lh.simulate(SMALL)
     assert first == lh.simulate(SMALL, jobs=2)
     assert first != lh.simulate(SMALL, seed=5)
@@ -96,7 +96,7 @@ def test_results_differ_by_seed_and_by_samples_alone() -> None:
     assert other != first
 
 
-def test_nothing_equals_nothing() -> None:
+def test_missing_values_are_equal() -> None:
     """A quantity without a value: null in JSON, NaN in what Python makes of it."""
     endless = {"station.near.download.segments": 100_000}  # which nobody sees completed
     first, other = (lh.simulate(SMALL, settings=endless, replications=2) for _ in range(2))
@@ -118,7 +118,7 @@ def test_a_deep_copy_shares_nothing_that_can_be_changed() -> None:
     assert other != first
 
 
-def test_scenarios_that_mean_the_same_are_equal_and_one_in_a_set() -> None:
+def test_scenarios_with_the_same_meaning_are_equal_and_a_single_element_of_a_set() -> None:
     first, other = lh.Scenario(SMALL), lh.Scenario("# the same\n" + SMALL)
     assert len({first, other, first.with_("seed", 2)}) == 2
     assert copy.deepcopy(first) is first
@@ -144,7 +144,7 @@ def tuning() -> lh.Tuning:
 
 
 @pytest.mark.parametrize("way", WAYS)
-def test_a_tuning_travels(tuning: lh.Tuning, way: str) -> None:
+def test_a_tuning_can_be_copied(tuning: lh.Tuning, way: str) -> None:
     again = WAYS[way](tuning)
     assert again == tuning
     assert hash(again) == hash(tuning)
@@ -155,7 +155,7 @@ def test_a_tuning_travels(tuning: lh.Tuning, way: str) -> None:
     assert repr(again) == repr(tuning)
 
 
-def test_stops_and_errors_travel() -> None:
+def test_interruptions_and_errors_can_be_pickled() -> None:
     for error in (lh.UserError("a", "b"), lh.Stopped("a", [1]), lh.TooCostlyError("a", "b")):
         again = pickle.loads(pickle.dumps(error))
         assert (str(again), type(again)) == (str(error), type(error))

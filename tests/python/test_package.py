@@ -70,7 +70,7 @@ LIGHT = (
 """Commands that work where no package for numbers and pictures is."""
 
 
-def test_commands_that_need_no_heavy_package_do_without(tmp_path: Path) -> None:
+def test_light_commands_load_no_heavy_package(tmp_path: Path) -> None:
     code = f"""
 import contextlib, io, os, sys
 class Missing:
@@ -91,7 +91,7 @@ print(*[m for m in {HEAVY} if m in sys.modules])
     assert (run.returncode, run.stdout.split(), run.stderr) == (0, [], "")
 
 
-def test_every_public_name_is_there() -> None:
+def test_every_public_name_exists() -> None:
     assert all(hasattr(lasthop, name) for name in lasthop.__all__)
     assert {*lasthop.MODULES, *lasthop.PACKAGES, "__version__"} >= set(lasthop.__all__)
     with pytest.raises(AttributeError, match="has no attribute 'frobnicate'"):
@@ -110,7 +110,7 @@ def test_a_function_keeps_its_name_after_its_module_is_imported(name: str) -> No
     assert pickle.loads(pickle.dumps(getattr(lasthop, name))) is getattr(module, name)
 
 
-def test_completion_offers_public_names_alone() -> None:
+def test_completion_offers_only_public_names() -> None:
     import lasthop.caution
     import lasthop.result
 
@@ -121,7 +121,7 @@ def test_completion_offers_public_names_alone() -> None:
     assert lasthop.caution is not None  # what is imported by its name is there all the same
 
 
-def test_modules_that_the_documentation_names_are_there() -> None:
+def test_modules_named_in_the_documentation_exist() -> None:
     pages = [ROOT / "README.md", *(ROOT / "docs").rglob("*.md"), *(ROOT / "docs").rglob("*.rst")]
     named = {
         name.removesuffix(".")

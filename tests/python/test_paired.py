@@ -45,7 +45,7 @@ def test_missing_values_leave_out_their_pair() -> None:
     assert judge([1.0], [2.0], 0).verdict == "unknown"
 
 
-def test_rounding_of_a_sum_is_no_difference() -> None:
+def test_rounding_of_a_sum_is_not_a_difference() -> None:
     base = [1e8 + k for k in range(5)]
     assert judge(base, [value + 1e-6 for value in base], 1).verdict == "identical"
 
@@ -65,7 +65,7 @@ def test_equal_differences_count_only_if_chance_hardly_gives_them(
     assert judge(base, case, -1, is_random=False).verdict == "worse"
 
 
-def test_false_differences_of_equal_samples_are_as_rare_as_the_confidence_says() -> None:
+def test_false_differences_of_equal_samples_are_as_rare_as_the_confidence() -> None:
     draw = random.Random(5)
     false = 0
     for _ in range(400):

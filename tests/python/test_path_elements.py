@@ -397,7 +397,7 @@ def elements() -> Iterator[tuple[str, str, str]]:
                 yield place, table, key
 
 
-def test_each_key_of_a_table_on_a_path_is_an_element_or_known_to_be_none():
+def test_each_key_of_a_table_on_a_path_is_an_element_or_is_excluded():
     flows = {"station": {key for key in DEFS["station"]["properties"] if made_by(key, "station")}}
     flows["flow"] = {"udp", "web", "call", *DEFS["connections"]["properties"]} & set(
         DEFS["flow"]["properties"]
@@ -409,7 +409,7 @@ def test_each_key_of_a_table_on_a_path_is_an_element_or_known_to_be_none():
         assert not known & set(OTHERS[table].split()), table
 
 
-def test_each_table_of_the_file_is_on_a_path_or_known_to_be_on_none():
+def test_each_table_of_the_file_is_on_a_path_or_is_excluded():
     single = {"name", "duration", "warmup", "replications", "seed", "stagger"}
     on_paths = {table.partition(".")[0] for tables in PATHS.values() for table in tables}
     file = set(SCHEMA["properties"])

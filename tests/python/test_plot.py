@@ -84,7 +84,7 @@ def test_classes_of_a_shared_queue_have_a_panel_with_their_targets() -> None:
     ]
 
 
-def test_a_tall_picture_stands_in_two_columns_without_queues_of_nothing() -> None:
+def test_a_tall_picture_has_two_columns_without_empty_queues() -> None:
     settings = {"duration": "4 s", "replications": 1}
     figure = lh.compare(EXAMPLES / "vbs.toml", settings=settings).figure()
     width, height = figure.get_size_inches()
@@ -105,7 +105,7 @@ def test_a_tall_picture_stands_in_two_columns_without_queues_of_nothing() -> Non
     assert low.get_size_inches()[0] == pytest.approx(85 / 25.4)
 
 
-def test_panels_stand_in_columns_about_equally_tall() -> None:
+def test_panels_are_in_columns_of_about_equal_height() -> None:
     assert in_columns([40.0, 40.0]) == [[0, 1]]
     assert in_columns([60.0, 30.0, 25.0, 30.0]) == [[0], [1, 2, 3]]
     assert in_columns([20.0, 60.0, 50.0, 20.0]) == [[0, 1], [2, 3]]
@@ -118,7 +118,7 @@ def test_picture_without_a_model_says_why() -> None:
     assert lh.compare(SMALL).figure().legends[0].get_title().get_text() == ""
 
 
-def test_series_has_a_panel_an_item_of_one_scale(small_result: lh.Result) -> None:
+def test_series_have_a_panel_per_item_with_a_common_scale(small_result: lh.Result) -> None:
     figure = small_result.plot.series("goodput_bps")
     names = [text.get_text() for axes in figure.axes for text in axes.texts]
     assert names == ["near/down/1", "far/up/1", "far/up/2"]
@@ -133,14 +133,14 @@ def test_one_replication_is_drawn_without_intervals() -> None:
     assert figure._repr_png_().startswith(b"\x89PNG")
 
 
-def test_thousand_stations_have_few_names() -> None:
+def test_a_thousand_stations_have_few_labels() -> None:
     many = SMALL.replace("[station.near]", "[station.near]\ncount = 300").replace("4 s", "0.5 s")
     many = many.replace('warmup = "1 s"', 'warmup = "0 s"')
     figure = lh.simulate(many, replications=1).plot.goodput()
     assert len(figure.axes[0].get_yticks()) <= 16
 
 
-def test_series_not_recorded_is_refused_with_those_that_are(small_result: lh.Result) -> None:
+def test_an_unrecorded_series_is_refused_with_the_recorded_series(small_result: lh.Result) -> None:
     with pytest.raises(lh.UserError, match="no series of cwnd; there are cwnd_packets") as caught:
         small_result.plot.series("cwnd")
     assert "occupancy_packets" in (caught.value.hint or "")
@@ -148,7 +148,7 @@ def test_series_not_recorded_is_refused_with_those_that_are(small_result: lh.Res
         lh.simulate(SMALL, replications=1).plot.series("cwnd_packets")
 
 
-def test_one_panel_is_drawn_into_axes_of_the_callers(small_result: lh.Result) -> None:
+def test_a_single_panel_is_drawn_into_given_axes(small_result: lh.Result) -> None:
     graph = lh.simulate(
         EXAMPLES / "csma-hidden.toml", settings={"duration": "4 s", "warmup": "1 s"}
     )
@@ -175,7 +175,7 @@ def test_one_panel_is_drawn_into_axes_of_the_callers(small_result: lh.Result) ->
         assert "\n" not in str(caught.value)
 
 
-def test_several_panels_are_drawn_into_a_figure_of_the_callers(small_result: lh.Result) -> None:
+def test_several_panels_are_drawn_into_a_given_figure(small_result: lh.Result) -> None:
     comparison = lh.compare(SMALL)
     mine = Figure(figsize=(9.0, 5.0))
     left, right = mine.subfigures(1, 2)
@@ -194,7 +194,7 @@ def test_several_panels_are_drawn_into_a_figure_of_the_callers(small_result: lh.
             draw()
 
 
-def test_a_value_without_interval_has_no_bar_of_one() -> None:
+def test_a_value_without_an_interval_has_no_error_bar() -> None:
     figure = lh.simulate(SMALL, replications=1).plot.goodput()
     [bars] = figure.axes[0].collections
     assert not any(len(segment) for segment in bars.get_segments())
@@ -213,7 +213,7 @@ def texts(axes: Axes) -> str:
     return "\n".join(text.get_text() for text in axes.texts)
 
 
-def test_conflict_graph_is_drawn_with_what_each_link_gets() -> None:
+def test_a_conflict_graph_is_drawn_with_the_goodput_of_each_link() -> None:
     settings = {"duration": "50 s", "warmup": "10 s"}
     compared = lh.compare(EXAMPLES / "csma.toml", settings=settings, replications=1)
     model, simulation = compared.figure().axes
@@ -230,7 +230,7 @@ def test_conflict_graph_is_drawn_with_what_each_link_gets() -> None:
     assert only.get_title(loc="left") == "simulation: air time and throughput of each link"
 
 
-def test_dummy_packets_of_a_prediction_are_told_apart() -> None:
+def test_dummy_packets_of_a_prediction_are_drawn_separately() -> None:
     settings = {"duration": "20 s", "warmup": "5 s"}
     compared = lh.compare(EXAMPLES / "csma-wires.toml", settings=settings, replications=1)
     model, simulation = compared.figure().axes
@@ -261,7 +261,7 @@ PLACED = {
 """Transmitters in a row; the far one destroys what the middle one sends."""
 
 
-def test_links_stand_where_their_nodes_do_and_arrows_tell_who_is_hidden() -> None:
+def test_links_are_at_their_nodes_and_arrows_show_hidden_links() -> None:
     compared = lh.compare(PLACED)
     model, simulation = compared.figure().axes
     for axes in (model, simulation):
@@ -287,7 +287,7 @@ def test_links_that_would_cover_one_another_are_moved_apart_in_their_order() -> 
     assert not covering(heap, np.array(BOX)).any()
 
 
-def test_nothing_of_a_conflict_graph_is_cut_off() -> None:
+def test_no_part_of_a_conflict_graph_is_cut_off() -> None:
     figure = lh.compare(PLACED).figure()
     figure.draw_without_rendering()
     box = figure.bbox
@@ -298,7 +298,7 @@ def test_nothing_of_a_conflict_graph_is_cut_off() -> None:
             assert inside.x1 <= box.x1
 
 
-def test_conflict_graph_without_a_model_is_the_simulation_alone() -> None:
+def test_a_conflict_graph_without_a_model_shows_only_the_simulation() -> None:
     settings = {"csma.access": "dcf", "duration": "20 s", "warmup": "1 s"}
     compared = lh.compare(EXAMPLES / "csma.toml", settings=settings, replications=1)
     assert compared.refusal is not None

@@ -71,7 +71,7 @@ def test_frames_are_a_table_of_what_was_on_the_air(result: lh.Result) -> None:
     )
 
 
-def test_a_pickle_has_the_frames_and_what_was_saved_has_not(
+def test_a_pickle_has_the_frames_and_a_saved_result_has_not(
     result: lh.Result, tmp_path: Path
 ) -> None:
     again = pickle.loads(pickle.dumps(result))
@@ -113,7 +113,7 @@ def test_each_frame_is_a_bar_in_its_senders_row(result: lh.Result) -> None:
     assert axes.get_xlim() == (0.0, pytest.approx(50.0))
 
 
-def test_collisions_are_drawn_by_what_became_of_the_frames(result: lh.Result) -> None:
+def test_collisions_are_drawn_by_the_fate_of_the_frames(result: lh.Result) -> None:
     [axes] = result.plot.air(FROM_S, TO_S).axes
     frames = result.frames(FROM_S, TO_S)
     for fate in ("collided", "corrupted"):
@@ -140,7 +140,7 @@ def test_a_frame_is_preceded_by_the_slots_that_its_sender_counted_down(result: l
     assert checked > 5
 
 
-def test_the_legend_has_what_there_is(result: lh.Result) -> None:
+def test_the_legend_has_only_the_kinds_that_are_drawn(result: lh.Result) -> None:
     figure = result.plot.air(FROM_S, TO_S)
     [legend] = figure.legends
     labels = [text.get_text() for text in legend.get_texts()]
@@ -185,7 +185,7 @@ def test_wires_have_no_frames() -> None:
         lh.simulate(DUMBBELL).plot.air(1.0, 1.1)
 
 
-def test_it_is_drawn_into_axes_of_the_callers(result: lh.Result) -> None:
+def test_the_picture_is_drawn_into_given_axes(result: lh.Result) -> None:
     mine = Figure()
     axes = mine.subplots()
     assert result.plot.air(FROM_S, TO_S, ax=axes) is mine
@@ -235,7 +235,9 @@ def test_lost_mpdus_are_seen_in_their_aggregate(aggregating: lh.Result) -> None:
     assert colors[-1] == FATES["corrupted"][1]  # above the bars that they are in
 
 
-def test_backoffs_are_counted_behind_the_eifs_of_such_cells(aggregating: lh.Result) -> None:
+def test_backoffs_are_counted_after_the_eifs_of_cells_that_aggregate(
+    aggregating: lh.Result,
+) -> None:
     [axes] = aggregating.plot.air(0.1, 0.3).axes
     names = [label.get_text() for label in axes.get_yticklabels()]
     counted = bars(axes, BACKOFF)

@@ -66,7 +66,7 @@ def groups() -> lh.Result:
     return lh.simulate(GROUPS)
 
 
-def test_alike_stations_are_one_row_with_the_interval_of_their_mean(groups: lh.Result) -> None:
+def test_equal_stations_are_one_row_with_the_interval_of_their_mean(groups: lh.Result) -> None:
     goodputs, queues = groups.plot().axes
     assert rows(goodputs) == ["up ↑", "down-1..3 ↓"]
     assert rows(queues) == ["ap", "up", "down-1..3"]
@@ -78,7 +78,7 @@ def test_alike_stations_are_one_row_with_the_interval_of_their_mean(groups: lh.R
     assert numbers(goodputs)[1] == estimate(means.mean(), half)
 
 
-def test_a_groups_least_and_most_are_marked(groups: lh.Result) -> None:
+def test_the_minimum_and_maximum_of_a_group_are_marked(groups: lh.Result) -> None:
     goodputs = groups.plot().axes[0]
     [mark] = (each for each in goodputs.containers if each.get_label() == OF_GROUP)
     [bar] = mark
@@ -87,7 +87,7 @@ def test_a_groups_least_and_most_are_marked(groups: lh.Result) -> None:
     assert bar.get_x() + bar.get_width() == pytest.approx(down.max())
 
 
-def test_a_range_that_nobody_sees_has_no_place_in_the_legend() -> None:
+def test_an_invisible_range_is_not_in_the_legend() -> None:
     wide = Spread(5.0, 0.1, 4.0, 6.0)
     assert is_seen([Spread(10.0), wide])
     assert not is_seen([Spread(1000.0, 3.0), wide])
@@ -98,7 +98,7 @@ def test_a_range_that_nobody_sees_has_no_place_in_the_legend() -> None:
         assert sorted(axes.get_legend_handles_labels()[1]) == sorted(labels)
 
 
-def test_a_groups_bar_is_said_to_be_the_mean_of_one(groups: lh.Result) -> None:
+def test_the_legend_says_that_the_bar_of_a_group_is_an_average(groups: lh.Result) -> None:
     expected = "down-1..3: average of the members"
     for figure in (groups.plot(), lh.compare(GROUPS).plot()):
         [legend] = figure.legends
@@ -112,7 +112,7 @@ def test_a_groups_bar_is_said_to_be_the_mean_of_one(groups: lh.Result) -> None:
     assert several == "groups: average of the members"
 
 
-def test_both_ways_of_a_station_are_two_rows_beside_equal_ones() -> None:
+def test_both_directions_of_a_station_are_two_rows_next_to_equal_rows() -> None:
     result = lh.simulate(BOTH_WAYS)
     goodputs, queues = result.plot().axes
     assert rows(goodputs) == ["laptop ↑", "laptop ↓"]
@@ -126,14 +126,14 @@ def test_both_ways_of_a_station_are_two_rows_beside_equal_ones() -> None:
     assert sum(widths(shares, "simulation, 95 %")) == pytest.approx(100.0)
 
 
-def test_equal_shares_are_not_drawn_where_stations_and_ways_are_mixed() -> None:
+def test_equal_shares_are_not_drawn_for_mixed_stations_and_directions() -> None:
     mixed = BOTH_WAYS | {"station": BOTH_WAYS["station"] | {"other": {"udp_up": "greedy"}}}
     goodputs = lh.simulate(mixed).plot().axes[0]
     assert rows(goodputs) == ["laptop ↑", "laptop ↓", "other ↑"]
     assert not [line for line in goodputs.lines if line.get_label() == EQUAL]
 
 
-def test_ways_stay_together_where_the_model_knows_only_their_sum(groups: lh.Result) -> None:
+def test_directions_are_one_row_if_the_model_has_only_their_sum(groups: lh.Result) -> None:
     result = lh.simulate(BOTH_WAYS)
     summary = {
         "kind": "prediction",
@@ -148,7 +148,7 @@ def test_ways_stay_together_where_the_model_knows_only_their_sum(groups: lh.Resu
     assert [row.label for row in apart] == ["up ↑", "down-1 ↓", "down-2 ↓", "down-3 ↓"]
 
 
-def test_a_way_of_a_group_sums_the_flows_of_each_member() -> None:
+def test_a_direction_of_a_group_sums_the_flows_of_each_member() -> None:
     both = GROUPS | {"station": {"pair": {"count": 2, "upload": 2, "download": 1}}}
     result = lh.simulate(both)
     up, down = sharers([result])
@@ -160,7 +160,7 @@ def test_a_way_of_a_group_sums_the_flows_of_each_member() -> None:
     assert goodput["least"] <= goodput["mean"] <= goodput["most"]
 
 
-def test_a_result_of_which_a_summary_is_left_is_drawn_without_the_mean_of_intervals(
+def test_a_result_with_only_a_summary_is_drawn_without_the_interval_of_the_mean(
     groups: lh.Result, tmp_path: Path
 ) -> None:
     path = tmp_path / "result.json"
@@ -195,7 +195,7 @@ def test_each_answer_has_a_main_picture_in_its_colour() -> None:
     assert panel == pytest.approx(left, abs=1.5)
 
 
-def test_an_emulation_is_drawn_as_a_simulation_is_and_says_how_often_it_ran(
+def test_an_emulation_is_drawn_like_a_simulation_with_its_number_of_runs(
     groups: lh.Result,
 ) -> None:
     from lasthop.emulation import Emulation
@@ -211,7 +211,7 @@ def test_an_emulation_is_drawn_as_a_simulation_is_and_says_how_often_it_ran(
         summary = summary | {"replications": 3}
 
 
-def test_one_run_says_so_and_a_model_has_no_interval() -> None:
+def test_a_single_run_says_so_and_a_model_has_no_interval() -> None:
     comparison = lh.compare(SMALL, replications=1)
     [legend] = comparison.plot().legends
     assert [text.get_text() for text in legend.texts][:2] == ["simulation, one run", "model"]
@@ -224,7 +224,7 @@ def columns(figure: Figure) -> list[list[float]]:
     return [sorted({text.xyann[0] for text in axes.texts}) for axes in figure.axes]
 
 
-def test_numbers_of_the_model_stand_in_one_column_of_all_panels() -> None:
+def test_numbers_of_the_model_are_aligned_in_all_panels() -> None:
     figure = lh.compare(SMALL).figure()
     first, goodputs, queues = columns(figure)
     assert len(first) == 2
@@ -234,7 +234,7 @@ def test_numbers_of_the_model_stand_in_one_column_of_all_panels() -> None:
     assert heads == ["simulated", "model"]
 
 
-def test_pictures_tell_what_was_changed_and_which_model() -> None:
+def test_pictures_name_the_changes_and_the_model() -> None:
     settings = {"cell.ap_queue": 20, "record.frames": 10, "name": "x"}
     comparison = lh.compare(
         SMALL, settings=settings, seed=4, model="hotspot", options={"beta": 1.5}
@@ -265,7 +265,7 @@ def test_no_text_is_cut_off(groups: lh.Result) -> None:
         assert inside(figure) == []
 
 
-def test_group_names_say_first_and_last() -> None:
+def test_names_of_groups_have_the_first_and_last_number() -> None:
     assert title_of("others", ["others-1", "others-2", "others-4"]) == "others-1..4"
     assert title_of("x", ["x"]) == "x"
     assert title_of("flow", ["a", "b"]) == "flow (2)"

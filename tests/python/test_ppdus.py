@@ -80,7 +80,7 @@ def frames(result: lh.Result) -> pd.DataFrame:
     return result.frames()
 
 
-def test_frames_take_as_long_as_the_standard_says(frames: pd.DataFrame, phy: str) -> None:
+def test_durations_of_frames_follow_the_standard(frames: pd.DataFrame, phy: str) -> None:
     links = {
         "near-1": modulation(phy, HIGHEST_MCS[phy]),
         "near-2": modulation(phy, HIGHEST_MCS[phy]),
@@ -111,7 +111,7 @@ def test_frames_overlap_only_where_they_collide(frames: pd.DataFrame) -> None:
         free_s = (together["start_s"] + together["duration_s"]).max()
 
 
-def test_mpdus_are_as_many_as_the_result_counts(result: lh.Result, frames: pd.DataFrame) -> None:
+def test_the_number_of_mpdus_is_that_of_the_result(result: lh.Result, frames: pd.DataFrame) -> None:
     data = frames[frames["kind"] == "data"]
     down = data[data["sender"] == "ap"].groupby("receiver")[["mpdus", "mpdus_lost"]].sum()
     for station in ("near-1", "far", "clean", "old"):
@@ -124,7 +124,7 @@ def test_mpdus_are_as_many_as_the_result_counts(result: lh.Result, frames: pd.Da
     assert goodput_bps * 0.8 / (8 * 1472) == pytest.approx(mpdus - lost, rel=1e-12)
 
 
-def test_collisions_are_as_many_as_the_result_counts(
+def test_the_number_of_collisions_is_that_of_the_result(
     result: lh.Result, frames: pd.DataFrame
 ) -> None:
     sent = frames[frames["kind"].isin(["data", "block-ack-req"])]
@@ -162,7 +162,7 @@ def test_an_aggregate_counts_for_its_mpdus() -> None:
     assert few.frame_count > 300 - 64
 
 
-def test_cells_of_single_frames_have_one_mpdu_a_frame(small_result: lh.Result) -> None:
+def test_cells_of_single_frames_have_one_mpdu_per_frame(small_result: lh.Result) -> None:
     frames = small_result.frames()
     data = frames[frames["kind"] == "data"]
     assert set(data["mpdus"]) == {1}

@@ -172,7 +172,7 @@ def test_a_wrong_value_is_named(key: str, tree: dict[str, Any]) -> None:
     assert line.isprintable()
 
 
-def test_right_and_empty_values_have_no_fault() -> None:
+def test_correct_and_empty_values_have_no_fault() -> None:
     assert list(project.faults(FULL)) == []
     assert list(project.faults({**EMPTY, "files": FULL["files"]})) == []
     people = person(name="Zoë O'Hara, Jr.", email="zoe.o'hara+net@mail.example.org")

@@ -94,7 +94,7 @@ def test_faults_are_found(text: str, part: str) -> None:
         "(what-stands-beside-it)=\n## A heading",
     ],
 )
-def test_sentences_that_are_right_pass(text: str) -> None:
+def test_correct_sentences_have_no_fault(text: str) -> None:
     assert faults(text) == []
 
 
@@ -107,7 +107,7 @@ def test_a_file_has_few_long_sentences() -> None:
     )
 
 
-def test_an_exception_has_a_reason_and_there_are_few() -> None:
+def test_exceptions_have_a_reason_and_a_limit() -> None:
     text = 'generated = []\n[words]\nx = "told"\n'
     exception = '[[except]]\nfile = "page.md"\ntext = "is told"\nreason = "a quotation"\n'
     assert faults("He is told of it.", prose.rules(text + exception)) == []
@@ -187,7 +187,7 @@ def test_faults_of_python_are_found(text: str, part: str) -> None:
         '"""A model, whose optimum differs, and a station that sleeps."""',
     ],
 )
-def test_python_that_is_right_passes(text: str) -> None:
+def test_correct_python_has_no_fault(text: str) -> None:
     rules = RULES._replace(documented=frozenset(["python/lasthop"]))
     assert faults(text, rules, PYTHON) == []
 
@@ -224,7 +224,7 @@ def test_faults_of_rust_are_found(text: str, part: str) -> None:
         'table! {\n    /// Length of the queue.\n    pub struct X in "x" {\n    }\n}',
     ],
 )
-def test_rust_that_is_right_passes(text: str) -> None:
+def test_correct_rust_has_no_fault(text: str) -> None:
     assert faults(text, file=RUST) == []
 
 
@@ -243,7 +243,7 @@ def test_faults_of_toml_are_found(text: str, line: int) -> None:
     assert (fault.line, fault.what[:6]) == (line, '"told"')
 
 
-def test_toml_that_is_right_passes() -> None:
+def test_correct_toml_has_no_fault() -> None:
     text = (
         '# A cell.\n#\n#   lasthop told beside it\nx = "#1 of it"\ny = { told = 1 }    # a number\n'
     )

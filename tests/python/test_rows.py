@@ -61,7 +61,7 @@ def numbers(count: int, asked: list[tuple[int, int]]) -> Rows[int]:
     return Rows(LongList(count, fetch), lambda row: int(row["value"]))
 
 
-def test_a_piece_is_read_when_it_is_asked_for_and_once(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_piece_is_read_on_demand_and_once(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(rows, "PIECE", 4)
     asked: list[tuple[int, int]] = []
     sequence = numbers(10, asked)
@@ -80,7 +80,7 @@ def test_a_piece_is_read_when_it_is_asked_for_and_once(monkeypatch: pytest.Monke
         sequence[10]
 
 
-def test_rows_share_the_tables_that_are_the_same() -> None:
+def test_rows_share_equal_tables() -> None:
     scenario = lh.Scenario(
         'duration = "9 s"\ndumbbell = { flows = 3, bottleneck = "9 Mbps", rtt = "40 ms" }\n'
         'flow.other.mss = "500 B"\nflow.more.count = 2\n'
@@ -92,7 +92,7 @@ def test_rows_share_the_tables_that_are_the_same() -> None:
     assert tcp[4] is tcp[5]
 
 
-def test_a_view_reads_the_lists_that_are_asked_for() -> None:
+def test_a_view_reads_only_requested_lists() -> None:
     scenario = lh.Scenario(network(3))
     assert scenario["duration"] == 0.05
     assert list(scenario) == list(scenario.to_dict())
@@ -141,7 +141,7 @@ def pieces(value: object) -> set[int]:
 
 
 @pytest.mark.parametrize("what", ["check", "result"])
-def test_memory_and_work_grow_as_flows_do(what: str, tmp_path: Path) -> None:
+def test_memory_and_work_are_proportional_to_flows(what: str, tmp_path: Path) -> None:
     """By slope, so that what every run costs does not count; nothing quadratic, no tree of all."""
 
     def work(flows: int) -> Callable[[], object]:

@@ -14,7 +14,7 @@ from .conftest import EXAMPLES, SMALL
 LONG = SMALL.replace('duration = "4 s"', 'duration = "2000 s"')
 
 
-def test_example_gives_the_bytes_kept_beside_it(hotspot: Path) -> None:
+def test_the_example_gives_the_stored_bytes(hotspot: Path) -> None:
     expected = (EXAMPLES / "hotspot.result.json").read_text()
     assert lh.simulate(hotspot, jobs=1).to_json() == expected
     assert lh.simulate(hotspot, jobs=2).to_json() == expected
@@ -49,7 +49,7 @@ def test_progress_counts_replications_and_simulated_time() -> None:
     assert times[-1] <= 6000
 
 
-def test_python_runs_on_while_the_engine_works() -> None:
+def test_python_threads_run_while_the_engine_works() -> None:
     counted = 0
     stop = threading.Event()
 
@@ -70,7 +70,7 @@ def test_python_runs_on_while_the_engine_works() -> None:
     assert counted > elapsed / 0.025
 
 
-def test_callback_that_returns_false_keeps_what_is_finished() -> None:
+def test_a_callback_that_returns_false_keeps_finished_replications() -> None:
     def stop_after_two(progress: Progress) -> bool:
         return progress["replications_done"] < 2
 
@@ -82,7 +82,7 @@ def test_callback_that_returns_false_keeps_what_is_finished() -> None:
     assert result.to_json() == expected.to_json()
 
 
-def test_callback_that_stops_before_anything_is_finished_is_no_ctrl_c() -> None:
+def test_a_callback_that_stops_before_the_first_result_is_not_ctrl_c() -> None:
     endless = SMALL.replace('duration = "4 s"', 'duration = "100000 s"')
     for no in (False, 0):
         with pytest.raises(lh.Stopped, match="progress stopped the run") as caught:
@@ -117,7 +117,7 @@ def test_ctrl_c_keeps_finished_replications() -> None:
     assert result.replications >= 1
 
 
-def test_ctrl_c_before_anything_finished_is_a_keyboard_interrupt() -> None:
+def test_ctrl_c_before_the_first_result_is_a_keyboard_interrupt() -> None:
     endless = SMALL.replace('duration = "4 s"', 'duration = "100000 s"')
     sent = False
 

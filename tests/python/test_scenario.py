@@ -29,7 +29,7 @@ def test_file_text_and_mapping_give_the_same_scenario(small: Path) -> None:
     assert lh.Scenario(tree) == lh.Scenario(json.dumps(tree)) == lh.Scenario(SMALL)
 
 
-def test_scenario_without_name_goes_by_its_file(tmp_path: Path) -> None:
+def test_a_scenario_without_a_name_is_named_after_its_file(tmp_path: Path) -> None:
     unnamed = SMALL.replace('name = "two downloaders"', "")
     (tmp_path / "lobby.toml").write_text(unnamed)
     assert lh.Scenario(tmp_path / "lobby.toml")["name"] == "lobby"
@@ -95,7 +95,7 @@ def test_a_path_leads_into_tables_and_lists() -> None:
         (3, "3 is no path; expected names joined by dots"),
     ],
 )
-def test_a_key_that_is_not_there_names_those_that_are_near(path: str, words: str) -> None:
+def test_a_missing_key_names_similar_keys(path: str, words: str) -> None:
     with pytest.raises(KeyError) as caught:
         lh.Scenario(SMALL)[path]
     text = str(caught.value)
@@ -104,7 +104,7 @@ def test_a_key_that_is_not_there_names_those_that_are_near(path: str, words: str
     assert text == str(pickle.loads(pickle.dumps(caught.value)).args[0])
 
 
-def test_a_key_of_the_file_leads_to_the_one_that_is_meant_and_no_other() -> None:
+def test_a_key_of_the_file_names_its_normalised_key_only() -> None:
     many = SMALL.replace("[station.near]", "[station.near]\ncount = 2")
     scenario = lh.Scenario(many)
     for path, meant in (
@@ -126,7 +126,7 @@ def test_with_gives_a_checked_copy() -> None:
         scenario.with_("cell.ap.cwmin", -1)
 
 
-def test_key_is_that_of_the_meaning_not_of_the_text() -> None:
+def test_the_key_depends_on_the_meaning_and_not_on_the_text() -> None:
     scenario = lh.Scenario(SMALL)
     assert lh.Scenario("# a comment\n" + SMALL).key == scenario.key
     assert scenario.with_("replications", 3).key == scenario.key
@@ -156,7 +156,7 @@ def test_mapping_has_no_lines() -> None:
     assert str(caught.value).startswith("<dict>: `")
 
 
-def test_everything_a_user_can_put_right_is_a_user_error() -> None:
+def test_every_fault_that_a_user_can_fix_is_a_user_error() -> None:
     for error in (lh.ScenarioError, lh.ModelError, lh.ConvergenceError):
         assert issubclass(error, lh.UserError)
     with pytest.raises(lh.UserError, match="replications=0: `replications`"):
@@ -182,7 +182,7 @@ def test_examples_satisfy_the_schema(example: Path) -> None:
 
 
 @pytest.mark.parametrize("value", [float("nan"), float("inf"), np.float64("nan")])
-def test_number_that_is_none_is_refused_by_its_key(value: float) -> None:
+def test_an_invalid_number_is_refused_with_its_key(value: float) -> None:
     tree = {"duration": "4 s", "cell": {"phy": "802.11b"}, "station": {"a": {"error": value}}}
     with pytest.raises(lh.ScenarioError, match=r"`station\.a\.error`: \"(nan|inf)\""):
         lh.check(tree)
@@ -219,7 +219,7 @@ def test_tables_are_set_as_toml_writes_them() -> None:
         ("[" * 100_000, "not valid TOML"),
     ],
 )
-def test_what_is_no_table_is_called_what_it_is(text: str, message: str, tmp_path: Path) -> None:
+def test_invalid_content_is_named_by_its_kind(text: str, message: str, tmp_path: Path) -> None:
     file = tmp_path / "scenario"
     file.write_text(text)
     with pytest.raises(lh.ScenarioError, match=re.escape(message)) as refused:

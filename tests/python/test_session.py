@@ -62,7 +62,7 @@ def test_a_change_at_the_start_is_that_of_the_scenario(path: str, value: int) ->
     assert session.changes == [(0.0, path, str(value))]
 
 
-def test_c_is_changed_and_read() -> None:
+def test_the_capacity_is_changed_and_read() -> None:
     with lh.Session(VSB) as session:
         session.run_until(3.0)
         assert session.values("links", "capacity_bps", now=True) == {"vsb": 3e6}
@@ -87,7 +87,7 @@ def test_a_reading_has_names_and_units_of_the_registry() -> None:
     assert reading["interval_s"] == reading["time_s"] == 2.0
 
 
-def test_what_may_change_can_be_set_to_what_it_says() -> None:
+def test_changeable_settings_can_be_set_to_their_own_text() -> None:
     with lh.Session(VSB) as session:
         session.step(0.5)
         for path, setting in session.changeable().items():
@@ -118,7 +118,7 @@ def test_what_may_change_can_be_set_to_what_it_says() -> None:
         ("gateway.lan", "wlan1", "`gateway.lan`: wlan1 cannot be set during a simulation"),
     ],
 )
-def test_what_must_not_be_is_refused_in_a_line(path: str, value: object, line: str) -> None:
+def test_invalid_changes_are_refused_in_one_line(path: str, value: object, line: str) -> None:
     with lh.Session(VSB) as session:
         session.step(1)
         with pytest.raises(lh.UserError) as caught:
@@ -189,7 +189,7 @@ def test_a_refusal_says_whether_it_lists_all_that_can_change() -> None:
         session.set("tcp.window", 9)
 
 
-def test_values_that_are_not_there_are_named() -> None:
+def test_missing_values_are_named() -> None:
     with lh.Session(SMALL) as session:
         session.step(1)
         with pytest.raises(lh.UserError, match="no list 'flow' in the reading"):
@@ -199,7 +199,7 @@ def test_values_that_are_not_there_are_named() -> None:
         assert session.values("flows", "completion_s") == {}
 
 
-def test_a_session_that_is_over_says_so() -> None:
+def test_a_finished_session_says_so() -> None:
     finished = lh.Session(SMALL)
     finished.finish()
     closed = lh.Session(SMALL)
@@ -217,7 +217,7 @@ def threads_of(name: str) -> int:
 
 
 @pytest.mark.skipif(not Path("/proc/self/task").is_dir(), reason="needs Linux's /proc")
-def test_a_session_that_is_dropped_leaves_no_thread() -> None:
+def test_a_deleted_session_leaves_no_thread() -> None:
     gc.collect()
     before = threads_of("session")
     sessions = [lh.Session(SMALL) for _ in range(3)]
@@ -232,7 +232,7 @@ def test_a_session_that_is_dropped_leaves_no_thread() -> None:
 LONG = SMALL.replace('duration = "4 s"', 'duration = "100000 s"')
 
 
-def test_ctrl_c_leaves_a_step_which_goes_on_later() -> None:
+def test_a_step_interrupted_by_ctrl_c_continues_later() -> None:
     with lh.Session(LONG) as session:
         timer = threading.Timer(0.2, lambda: os.kill(os.getpid(), signal.SIGINT))
         timer.start()
@@ -248,7 +248,7 @@ def test_ctrl_c_leaves_a_step_which_goes_on_later() -> None:
             session.run_until(seen + 1)
 
 
-def test_two_threads_do_not_use_one_session() -> None:
+def test_two_threads_cannot_use_the_same_session() -> None:
     with lh.Session(LONG) as session:
         begun = threading.Event()
         errors: list[BaseException] = []
@@ -323,7 +323,7 @@ def test_without_tails_there_are_no_distributions(tmp_path: Path) -> None:
 
 
 @pytest.mark.filterwarnings("ignore:.*fork.*:DeprecationWarning")
-def test_a_fork_is_told_that_the_session_is_not_its_own() -> None:
+def test_a_fork_cannot_use_the_session() -> None:
     with lh.Session(SEVEN, settings=SHORT) as session:
         session.step(0.1)
         reads, writes = os.pipe()

@@ -31,7 +31,7 @@ def unsteady(halves: str, text: str = CELL, rtt_s: float = 0.1, **settings: obje
     return unsteady_runs(lh.Scenario(text, list(settings.items())).typed, summary, halves)
 
 
-def test_a_warm_up_shorter_than_ten_round_trips_is_named_with_a_longer_one() -> None:
+def test_a_warm_up_shorter_than_ten_round_trips_is_named_with_a_longer_warm_up() -> None:
     assert unsteady(halves(1e6, 1e6), rtt_s=0.2) == []
     [line] = unsteady(halves(1e6, 1e6), rtt_s=0.204)
     assert line == (
@@ -49,7 +49,7 @@ def test_flows_that_end_or_come_late_need_no_warm_up(flow: str) -> None:
     assert unsteady(halves(1e6, 2e6), text, rtt_s=1.0) == []
 
 
-def test_halves_that_differ_by_more_than_their_intervals_are_told() -> None:
+def test_halves_that_differ_by_more_than_their_intervals_are_reported() -> None:
     [line] = unsteady(halves(5e6, 6e6, 4e5))
     assert line == (
         "the goodput of downloads is 5.0 ± 0.4 Mb/s in the first half of the measured time and "
@@ -59,7 +59,7 @@ def test_halves_that_differ_by_more_than_their_intervals_are_told() -> None:
     assert unsteady(halves(5e6, 6e6, 6e5)) == []
 
 
-def test_halves_within_two_per_cent_and_of_one_run_are_not_told_apart() -> None:
+def test_halves_within_two_per_cent_or_of_a_single_run_are_not_reported() -> None:
     assert unsteady(halves(1e6, 1.015e6, 0.0)) == []
     assert unsteady(halves(1e6, 2e6, None)) == []
     assert unsteady("null") == []
@@ -80,7 +80,7 @@ def test_halves_add_up_to_the_whole() -> None:
     assert result.warnings == []
 
 
-def test_a_run_in_its_start_warns_on_standard_error_alone(lasthop: Lasthop) -> None:
+def test_a_run_without_a_steady_state_warns_only_on_standard_error(lasthop: Lasthop) -> None:
     short = ("--set", "warmup=0.5 s", "--set", "duration=5 s", "--set", "replications=2")
     done = lasthop("simulate", EXAMPLES / "dumbbell.toml", "--json", *short)
     assert done.returncode == 0
@@ -89,6 +89,6 @@ def test_a_run_in_its_start_warns_on_standard_error_alone(lasthop: Lasthop) -> N
 
 
 @pytest.mark.parametrize("example", ["two-rates.toml", "vbs.toml", "csma.toml"])
-def test_examples_are_at_rest(example: str) -> None:
+def test_examples_are_in_a_steady_state(example: str) -> None:
     path: Path = EXAMPLES / example
     assert not any("warmup" in line for line in lh.simulate(path, replications=2).warnings)

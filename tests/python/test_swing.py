@@ -40,7 +40,7 @@ def test_trace_is_the_simulated_queue_after_the_warm_up(comparison: lh.Compariso
     assert swing.packets.mean() == pytest.approx(mean, rel=0.02)
 
 
-def test_rest_and_period_are_the_models(comparison: lh.Comparison) -> None:
+def test_equilibrium_and_period_are_those_of_the_model(comparison: lh.Comparison) -> None:
     swing, prediction = comparison.swing, comparison.prediction
     assert swing is not None
     assert prediction is not None
@@ -50,7 +50,7 @@ def test_rest_and_period_are_the_models(comparison: lh.Comparison) -> None:
     assert prediction.stability.loc["bottleneck", "rightmost_root"].real > 0.0
 
 
-def test_unstable_fluid_comes_with_its_cycle(comparison: lh.Comparison) -> None:
+def test_an_unstable_fluid_model_has_its_cycle(comparison: lh.Comparison) -> None:
     swing = comparison.swing
     assert swing is not None
     assert swing.cycle is not None
@@ -81,14 +81,14 @@ def test_samples_change_no_number(comparison: lh.Comparison) -> None:
     assert comparison.simulation.to_json() == lh.simulate(ROUTER).to_json()
 
 
-def test_samples_that_the_scenario_asks_for_are_kept() -> None:
+def test_samples_that_the_scenario_requests_stay() -> None:
     own = lh.Scenario(ROUTER, {"record.series_interval": "100 ms"})
     assert sampled(own, lh.predict(own)) is own
     cell = lh.Scenario("examples/hotspot.toml")
     assert sampled(cell, None) is cell
 
 
-def test_period_is_told_where_no_fluid_answers() -> None:
+def test_the_period_is_reported_without_a_fluid_model() -> None:
     """CUBIC through the same RED: refused, and its queue's trace is shown all the same."""
     comparison = lh.compare(ROUTER, settings={"tcp.congestion": "cubic", "replications": 1})
     assert comparison.refusal is not None
@@ -123,7 +123,7 @@ def test_picture_has_the_trace_on_top(comparison: lh.Comparison) -> None:
     ]
 
 
-def test_a_trace_without_period_is_said_as_far_as_it_was_looked_for(
+def test_a_trace_without_a_period_names_the_longest_period_searched(
     comparison: lh.Comparison,
 ) -> None:
     assert comparison.swing is not None
@@ -145,7 +145,7 @@ def test_period_of_a_noisy_wave_is_found(period: float) -> None:
     assert period_of(TIMES, np.maximum(0.0, wave + 10.0 * noise)) == pytest.approx(period, rel=0.03)
 
 
-def test_packets_that_come_back_a_round_trip_later_are_no_swing() -> None:
+def test_packets_that_return_after_a_round_trip_are_not_an_oscillation() -> None:
     """A trace that repeats with the round-trip time alone; a slow swing under it is found."""
     rng = np.random.default_rng(3)
     bursts = np.tile(rng.normal(0.0, 5.0, 20), 300) + rng.normal(0.0, 1.0, 6000)
@@ -164,7 +164,7 @@ def test_pulses_have_the_period_of_their_repetition() -> None:
     assert period_of(TIMES, pulses) == pytest.approx(3.0, abs=0.02)
 
 
-def test_what_does_not_repeat_has_no_period() -> None:
+def test_a_trace_that_does_not_repeat_has_no_period() -> None:
     rng = np.random.default_rng(2)
     assert period_of(TIMES, rng.normal(size=len(TIMES))) is None
     assert period_of(TIMES, np.full(len(TIMES), 7.0)) is None

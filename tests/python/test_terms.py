@@ -46,7 +46,7 @@ def test_every_term_quantity_assumption_and_claim_is_found_by_its_name() -> None
     assert all(entry in find(entry.name) for entry in entries() if entry.name != "NAME")
 
 
-def test_two_terms_have_no_name_in_common() -> None:
+def test_different_terms_have_different_names() -> None:
     owner: dict[str, str] = {}
     for entry in entries():
         for name in (entry.name, *entry.aliases) if entry.kind == "term" else ():

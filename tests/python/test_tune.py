@@ -53,7 +53,7 @@ def everything(scenario: lh.Scenario) -> list[Candidate]:
     return [*pairs, *opportunities(scenario, pairs[:1] + pairs[-1:])]
 
 
-def test_candidates_are_legal() -> None:
+def test_all_candidates_are_valid() -> None:
     scenario = lh.Scenario(DOWNLOADS, {"cell.cwmax": 255})
     for candidate in everything(scenario):
         changed, _ = apply(scenario, candidate)
@@ -72,7 +72,7 @@ def test_pairs_are_tried_once_each() -> None:
     assert {f"{ap} / {station}" for ap, station in product(WINDOWS, WINDOWS)} <= set(names)
 
 
-def test_stations_limit_is_not_above_their_window() -> None:
+def test_the_limit_of_stations_is_not_above_their_window() -> None:
     scenario = lh.Scenario(DOWNLOADS)
     limits = {each.station_txop for each in opportunities(scenario, [Candidate(31, 31)])}
     assert limits == {1, 2}
@@ -87,7 +87,7 @@ def test_settings_reach_stations_with_windows_of_their_own() -> None:
     assert lh.Scenario(scenario, least) == changed
 
 
-def test_what_stands_as_wanted_is_not_set() -> None:
+def test_settings_with_the_wanted_value_are_not_set() -> None:
     scenario = lh.Scenario(DOWNLOADS)
     changed, settings = apply(scenario, Candidate(31, 31))
     assert changed == scenario
@@ -103,7 +103,7 @@ def test_present_pifs_access_is_left_for_a_backoff() -> None:
 PIFS = {"aifsn": 1, "cwmin": 0, "cwmax": 0}
 
 
-def test_toml_says_the_same_as_the_settings() -> None:
+def test_toml_equals_the_settings() -> None:
     text = toml([("cell.cwmin", 7), ("cell.ap.cwmin", 15), ("cell.txop_packets", 2)])
     assert tomllib.loads(text) == {
         "cell": {"cwmin": 7, "txop_packets": 2, "ap": {"cwmin": 15}},
@@ -139,7 +139,7 @@ def test_jain_index_is_that_of_the_simulation() -> None:
         assert sampled(result)["jain"] == result.sample_tree["cells"]["cell"]["jain"]
 
 
-def test_fairness_is_of_directions_only_where_elastic_flows_have_both() -> None:
+def test_fairness_is_over_directions_only_if_elastic_flows_have_both() -> None:
     phone = '\n[station.phone]\nudp_up = "64 kbps"\nudp_down = "64 kbps"\n'
     for scenario, quantity in ((DOWNLOADS, "jain"), (BOTH_WAYS, "direction_jain")):
         aim = objective_for("fairness", lh.Scenario(scenario + phone)).aim
@@ -147,7 +147,7 @@ def test_fairness_is_of_directions_only_where_elastic_flows_have_both() -> None:
         assert quantity in sampled(lh.simulate(scenario + phone))
 
 
-def test_limits_in_packets_are_limits_in_time_only_where_packets_are_alike() -> None:
+def test_limits_in_packets_become_limits_in_time_only_for_equal_packets() -> None:
     bursts = [("cell.ap.txop_packets", 4)]
     assert not counts_are_no_times(lh.Scenario(DOWNLOADS), bursts)
     slow = lh.Scenario(DOWNLOADS + '\n[station.far]\nrate = "2 Mbps"\ndownload = 1\n')
@@ -159,7 +159,7 @@ def test_limits_in_packets_are_limits_in_time_only_where_packets_are_alike() -> 
     assert counts_are_no_times(short, bursts)
 
 
-def test_directions_count_as_shares_of_their_own_where_a_station_has_both() -> None:
+def test_directions_are_separate_shares_if_a_station_has_both() -> None:
     assert "direction_jain" not in sampled(lh.simulate(SMALL))
     result = lh.simulate(BOTH_WAYS, replications=1)
     goodputs = result.flows.goodput_bps
@@ -168,7 +168,7 @@ def test_directions_count_as_shares_of_their_own_where_a_station_has_both() -> N
     assert aim.quantity == "direction_jain"
 
 
-def test_jain_is_one_over_n_if_one_has_all() -> None:
+def test_jains_index_is_1_over_n_if_a_single_station_has_everything() -> None:
     assert jain([1.0, 0.0, 0.0, 0.0]) == 0.25
     assert jain([3.0, 3.0]) == 1.0
 
@@ -199,12 +199,12 @@ def test_tie_goes_to_the_next_criterion_then_to_the_first() -> None:
     assert choice({"now": samples_of(4.9e6), "best": best}) == "best"
 
 
-def test_lucky_setting_counts_at_the_unfavourable_end_of_its_interval() -> None:
+def test_a_lucky_setting_is_judged_by_the_worse_end_of_its_interval() -> None:
     lucky, sure = samples_of(5.1e6, half=0.3e6), samples_of(5.0e6, half=0.01e6)
     assert OBJECTIVES["throughput"].choice({"lucky": lucky, "sure": sure}) == "sure"
 
 
-def test_settings_that_differ_by_chance_are_told_apart_by_the_next_criterion() -> None:
+def test_settings_that_differ_by_chance_are_ranked_by_the_next_criterion() -> None:
     choice = OBJECTIVES["throughput"].choice
     best, slow = samples_of(5.0e6, half=0.05e6), samples_of(4.95e6, half=0.05e6, sojourn_s=0.002)
     assert choice({"best": best, "slow": slow}) == "best"  # 0.05 Mb/s less in each replication
@@ -213,7 +213,7 @@ def test_settings_that_differ_by_chance_are_told_apart_by_the_next_criterion() -
     assert choice({"slow": slow | {"sojourn_s": [0.07] * 4}, "best": best}) == "best"
 
 
-def test_no_more_is_given_up_than_allowed() -> None:
+def test_no_more_is_lost_than_allowed() -> None:
     now = {"goodput_bps": 5e6, "jain": 1.0}
     slower, unfair = {"goodput_bps": 4.7e6, "jain": 1.0}, {"goodput_bps": 9e6, "jain": 0.9}
     too_slow = "more than 5 % of goodput lost"
@@ -224,7 +224,7 @@ def test_no_more_is_given_up_than_allowed() -> None:
     assert OBJECTIVES["fairness"].objection(unfair, now, 0.05) is None
 
 
-def test_short_look_keeps_the_time_of_flows_that_come_late() -> None:
+def test_a_short_screening_keeps_the_time_of_late_flows() -> None:
     late = DOWNLOADS.replace("download = 1", 'download = { start = "5 s" }').replace("6 s", "90 s")
     assert "duration" not in dict(shortened(lh.Scenario(late)))
     steady = lh.Scenario(DOWNLOADS.replace("6 s", "90 s"))
@@ -258,7 +258,7 @@ def test_gains_come_from_seeds_that_had_no_part_in_the_choice(tuning: lh.Tuning)
     assert tuning.gains["goodput_bps"].mean == pytest.approx(then - now)
 
 
-def test_present_setting_is_no_candidate(tuning: lh.Tuning) -> None:
+def test_the_present_setting_is_not_a_candidate(tuning: lh.Tuning) -> None:
     assert [trial.name for trial in tuning.trials if trial.scenario == tuning.base] == ["as it is"]
 
 
@@ -270,7 +270,7 @@ def test_every_family_is_confirmed(tuning: lh.Tuning) -> None:
 
 
 @pytest.mark.slow
-def test_same_choice_whatever_the_threads(tuning: lh.Tuning) -> None:
+def test_the_choice_does_not_depend_on_threads(tuning: lh.Tuning) -> None:
     assert lh.tune(DOWNLOADS, confirm=6, jobs=3).to_json() == tuning.to_json()
 
 
@@ -294,7 +294,7 @@ def stop_at(stage: str, done: int) -> Callable[[TuneProgress], bool]:
 
 
 @pytest.mark.slow
-def test_stopped_search_keeps_what_it_found_and_recommends_nothing() -> None:
+def test_a_stopped_search_keeps_its_findings_and_recommends_nothing() -> None:
     with pytest.raises(lh.Stopped, match=r"[2-9] confirmed") as caught:
         lh.tune(DOWNLOADS, progress=stop_at("confirming", 2))
     finished = caught.value.finished
@@ -324,7 +324,7 @@ def test_a_first_number_comes_with_the_first_prediction() -> None:
     assert rates[-1] > rates[0]
 
 
-def test_ctrl_c_in_a_search_keeps_what_it_found() -> None:
+def test_ctrl_c_in_a_search_keeps_its_findings() -> None:
     def press(at: TuneProgress) -> None:
         if at["stage"] == "screening":
             raise KeyboardInterrupt
@@ -531,7 +531,7 @@ def test_pifs_access_is_offered_for_every_category_that_has_flows() -> None:
     assert not any(each.every_category for each in pairs)
 
 
-def test_with_pifs_for_all_the_higher_category_still_goes_first() -> None:
+def test_with_pifs_for_all_the_higher_category_still_has_priority() -> None:
     # Greedy datagrams: with PIFS for best effort alone the AP's calls never get their turn.
     changed, _ = apply(lh.Scenario(CALLS), Candidate(None, 31, every_category=True))
     result = lh.simulate(changed)
@@ -605,7 +605,7 @@ def test_picture_has_a_panel_for_each_other_category() -> None:
 
 
 @pytest.mark.slow
-def test_longer_wait_of_calls_is_told(lasthop: Lasthop, tmp_path: Path) -> None:
+def test_a_longer_delay_of_calls_is_reported(lasthop: Lasthop, tmp_path: Path) -> None:
     path = tmp_path / "calls.toml"
     path.write_text(CALLS)
     done = lasthop("tune", path, "--for", "throughput", "--confirm", "3", "--json")
@@ -639,7 +639,7 @@ def test_category_of_the_connections_is_tuned() -> None:
     ]
 
 
-def test_windows_that_the_file_has_no_room_for_are_named() -> None:
+def test_windows_above_the_limits_of_the_file_are_named() -> None:
     shut = lh.tune(DOWNLOADS, settings={"cell.cwmin": 0, "cell.cwmax": 0})
     assert shut.chosen is shut.present
     assert [(each.what, each.why) for each in shut.left_out] == [
@@ -680,7 +680,7 @@ def test_settings_that_measure_the_same_are_confirmed_once() -> None:
     assert len(rows) == len(set(rows)) > 5
 
 
-def test_guards_hold_in_the_search_too() -> None:
+def test_bounds_also_apply_in_the_search() -> None:
     for_delay = lh.tune(DOWNLOADS, "delay", txop=False, pifs=False, confirm=2)
     # The model predicts the present setting; short simulations must have it to compare with.
     assert for_delay.present.screened is not None
@@ -706,7 +706,7 @@ def test_costs_name_what_gets_worse() -> None:
     assert list(costs(now, then, unsure, flows, flows)) == []
 
 
-def test_aim_of_fairness_lists_the_stations_that_pay(lasthop: Lasthop) -> None:
+def test_tuning_for_fairness_lists_the_stations_that_lose(lasthop: Lasthop) -> None:
     options = (
         "--for",
         "fairness",
@@ -749,7 +749,7 @@ def test_no_setting_is_chosen_that_silences_a_call() -> None:
 
 
 @pytest.mark.slow
-def test_a_search_goes_on_from_what_is_kept_whoever_simulates(
+def test_a_search_continues_from_stored_runs_with_every_executor(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     with ThreadPoolExecutor(2) as pool:

@@ -144,7 +144,7 @@ def test_a_setting_that_helps_is_recommended() -> None:
         assert search.recommended is search.trials[1]
 
 
-def test_the_next_best_is_checked_only_if_the_best_harms_somebody() -> None:
+def test_the_second_best_is_checked_only_if_the_best_harms_a_station() -> None:
     search = drawn_search(Random(3), 0.15, harmed=1)
     assert search.checks[0].trial is search.trials[1]
     assert search.checks[0].objection == "the RTT of a flow longer by more than 5 %"
@@ -188,7 +188,7 @@ NOW: Parts = {
         (("a", "goodput_bps"), [1.5] * 5, None),
     ],
 )
-def test_no_single_flow_or_station_pays_beyond_its_interval(
+def test_no_flow_or_station_loses_more_than_its_interval(
     part: tuple[str, str], factors: Sequence[float], words: str | None
 ) -> None:
     then = NOW | {part: [factor * value for factor, value in zip(factors, NOW[part], strict=True)]}
@@ -242,7 +242,7 @@ KEEP = "keep the present setting: "
 OPTIONS = ("--for", "delay", "--no-txop", "--no-pifs", "--confirm", "2")
 
 
-def test_delay_that_is_spent_elsewhere_is_not_tuned_at_the_access_point(
+def test_delay_outside_the_access_point_is_not_tuned_there(
     lasthop: Lasthop, tmp_path: Path
 ) -> None:
     path, out = tmp_path / "call.toml", tmp_path / "out"
@@ -294,7 +294,7 @@ def test_fairness_without_a_jain_index_keeps_the_present_setting(
     )
 
 
-def test_pifs_for_all_is_for_higher_categories() -> None:
+def test_pifs_for_all_is_only_for_higher_categories() -> None:
     both = lh.Scenario(
         SMALL
         + '\n[station.phone]\nudp_up = { rate = "64 kbps", category = "voice" }\n'
@@ -309,7 +309,7 @@ def test_pifs_for_all_is_for_higher_categories() -> None:
     assert ap["background"] == both["cell"]["ap"]["background"]
 
 
-def test_only_a_link_where_calls_wait_is_a_case_for_its_own_queue() -> None:
+def test_only_a_link_where_calls_wait_needs_its_own_queue() -> None:
     behind = lh.simulate(lh.Scenario(CALL, {"replications": 1}))
     place = elsewhere(behind)
     assert place is not None

@@ -38,7 +38,7 @@ def for_delay() -> lh.Tuning:
 
 
 @pytest.mark.slow
-def test_what_lives_on_capture_is_not_recommended(for_delay: lh.Tuning) -> None:
+def test_a_setting_that_depends_on_capture_is_not_recommended(for_delay: lh.Tuning) -> None:
     # Over the whole time all have their share: Jain's index alone sees nothing.
     present, capture = (
         sampled(lh.simulate(SEVEN, settings=settings, tails=True)) for settings in ({}, PIFS_1)
@@ -54,7 +54,7 @@ def test_what_lives_on_capture_is_not_recommended(for_delay: lh.Tuning) -> None:
     assert for_delay.gains["jain_p05"].mean > 0
 
 
-def test_bound_is_ninety_per_cent_or_what_there_is() -> None:
+def test_the_bound_is_ninety_per_cent_or_the_present_value() -> None:
     bounds = Bounds()
     even, uneven = {"jain_p05": 0.97}, {"jain_p05": 0.7}
     assert bounds.objection({"jain_p05": 0.91}, even) is None
@@ -65,7 +65,7 @@ def test_bound_is_ninety_per_cent_or_what_there_is() -> None:
     assert Bounds(min_jain=0.95).objection({"jain_p05": 0.93}, even) is not None
 
 
-def test_nobody_starves_who_does_not_at_present() -> None:
+def test_no_station_starves_that_does_not_starve_at_present() -> None:
     starving = {"jain_p05": 1.0, "starving_stations": 0.2}
     fed = {"jain_p05": 1.0, "starving_stations": 0.0}
     objection = Bounds().objection(starving, fed)
@@ -73,7 +73,7 @@ def test_nobody_starves_who_does_not_at_present() -> None:
     assert Bounds().objection(starving, starving) is None
 
 
-def test_calls_that_work_go_on_to_work() -> None:
+def test_calls_that_work_continue_to_work() -> None:
     good = {"datagram_loss": 0.001, "one_way_delay_p99_s": 0.05}
     lost, late = good | {"datagram_loss": 0.09}, good | {"one_way_delay_p99_s": 0.37}
     assert Bounds().objection(good, good) is None
@@ -84,7 +84,7 @@ def test_calls_that_work_go_on_to_work() -> None:
     assert Bounds().objection({}, {}) is None
 
 
-def test_starving_stations_are_counted_from_five_seconds_on() -> None:
+def test_stations_that_starve_for_five_seconds_are_counted() -> None:
     far = "\n[station.far]\nerror_down = 0.9\nattempts_long = 1\ndownload = 1\n"
     samples = sampled(lh.simulate(SEVEN + far, tails=True, replications=1))
     assert samples["starving_stations"] == [1.0]
@@ -110,7 +110,7 @@ def test_fairness_is_not_traded_for_half_a_per_cent() -> None:
     assert ranked == ["even", "uneven"]
 
 
-def test_command_prints_what_means_hide(lasthop: Lasthop, tmp_path: Path) -> None:
+def test_the_command_prints_quantities_that_averages_hide(lasthop: Lasthop, tmp_path: Path) -> None:
     path = tmp_path / "seven.toml"
     path.write_text(SEVEN.replace("40 s", "4 s").replace("count = 7", "count = 2"))
     path.write_text(path.read_text().replace("{ congestion", "{ window = 2, congestion"))
@@ -170,7 +170,7 @@ def test_calls_are_those_of_the_file_or_of_g711() -> None:
         '{"duration": "1 s", "cell": {"phy": "802.11b"}, "station": {"laptop": {"download": 1}}}',
     ],
 )
-def test_station_joins_a_scenario_however_it_is_written(text: str) -> None:
+def test_a_station_is_added_to_every_form_of_a_scenario(text: str) -> None:
     scenario = lh.Scenario(text, {"cell.cwmin": 15})
     more = scenario.with_station("call", {"udp_up": {"rate": "64 kbps", "packet": "160 B"}})
     assert [station.group for station in more.typed.stations][-1] == "call"
@@ -203,7 +203,7 @@ def test_most_calls_are_found_from_any_hint(hint: int) -> None:
     assert capacity.goodput_bps([12, 9]) == [1e6, 2e6]
 
 
-def test_search_is_honest_where_more_calls_are_better_than_less() -> None:
+def test_the_search_reports_if_more_calls_are_better_than_fewer() -> None:
     capacity = Capacity(Calls("call", own=False), lh.Scenario(LAPTOPS), lh.simulate)
     fake(capacity, [[True] * 6 + [False, True], [True] * 3 + [False] + [True]])
     assert capacity.check([6, 5]) == (
@@ -215,7 +215,7 @@ def test_search_is_honest_where_more_calls_are_better_than_less() -> None:
     assert capacity.goodput_bps([0, 0]) == [pytest.approx(nan, nan_ok=True)] * 2
 
 
-def test_calls_hold_until_one_is_late_or_loses() -> None:
+def test_calls_are_good_until_a_call_is_late_or_loses_packets() -> None:
     def holds(count: int, settings: dict[str, object]) -> Sequence[bool]:
         result = lh.simulate(LAPTOPS + PHONES, settings={"station.phone.count": count} | settings)
         return judged(result, "phone").holds
@@ -230,7 +230,7 @@ def test_calls_hold_until_one_is_late_or_loses() -> None:
 
 
 @pytest.mark.slow
-def test_calls_are_counted_and_the_most_is_chosen() -> None:
+def test_calls_are_counted_and_the_setting_with_the_most_is_chosen() -> None:
     tuning = lh.tune(LAPTOPS + PHONES, "calls", pifs=False, txop=False, confirm=2)
     counts = {trial.name: trial.samples["calls"] for trial in tuning.confirmed}
     assert all(0 < count < 30 for own in counts.values() for count in own)
@@ -247,7 +247,7 @@ def test_calls_are_counted_and_the_most_is_chosen() -> None:
     assert not all(judged(beyond, "phone").holds)
 
 
-def test_network_of_wires_has_no_cell_for_calls(lasthop: Lasthop, tmp_path: Path) -> None:
+def test_a_wired_network_has_no_cell_for_calls(lasthop: Lasthop, tmp_path: Path) -> None:
     path = tmp_path / "wires.toml"
     path.write_text('duration = "1 s"\ndumbbell = { flows = 2, bottleneck = "5 Mbps" }\n')
     for more in ((), ("--category", "voice")):
@@ -326,7 +326,7 @@ def test_hostapd_has_no_opportunity_where_an_access_has_one_exchange() -> None:
     assert (single["wmm_ac_be_txop_limit"], single["tx_queue_data2_burst"]) == ("0", "0")
 
 
-def test_hostapd_knows_no_window_of_zero_and_says_so() -> None:
+def test_hostapd_supports_no_window_of_zero_and_the_file_says_so() -> None:
     conf = hostapd(lh.Scenario(LAPTOPS, PIFS_1))
     values = lines(conf.text)
     assert (values["tx_queue_data2_aifs"], values["tx_queue_data2_cwmin"]) == ("1", "1")
@@ -345,7 +345,7 @@ def test_stations_that_differ_are_not_put_into_one_beacon() -> None:
     assert "wmm_ac_be_cwmin" not in text
 
 
-def test_limits_in_time_give_what_limits_in_packets_give() -> None:
+def test_limits_in_time_equal_limits_in_packets() -> None:
     packets = lh.Scenario(LAPTOPS, EIGHT)
     base = {key: value for key, value in EIGHT.items() if key != "cell.txop_packets"}
     times = lh.Scenario(LAPTOPS, [*base.items(), *hostapd(packets).settings])
@@ -354,9 +354,7 @@ def test_limits_in_time_give_what_limits_in_packets_give() -> None:
     assert goodput[0] == goodput[1]
 
 
-def test_written_file_is_lasthops_and_no_other_is_replaced(
-    lasthop: Lasthop, tmp_path: Path
-) -> None:
+def test_only_files_written_by_lasthop_are_replaced(lasthop: Lasthop, tmp_path: Path) -> None:
     path, out = tmp_path / "laptops.toml", tmp_path / "out"
     path.write_text(LAPTOPS.replace("12 s", "6 s"))
     options = ("--for", "throughput", "--no-txop", "--confirm", "1", "--out", out)

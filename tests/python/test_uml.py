@@ -112,7 +112,7 @@ def test_changed_files_are_copied_and_removed_files_are_removed(
     assert (tmp_path / "problems").read_text() == ""
 
 
-def test_changes_that_are_difficult_to_copy(
+def test_changed_files_that_cannot_be_copied_are_reported(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     changes, folder = tmp_path / "changes", tmp_path / "folder"

@@ -35,7 +35,7 @@ def asked() -> lh.WhatIf:
     return lh.what_if(CALL, CASES)
 
 
-def test_verdicts_of_each_case(asked: lh.WhatIf) -> None:
+def test_each_case_has_verdicts(asked: lh.WhatIf) -> None:
     verdicts = {
         (each.case, each.measure.key): (each.difference.verdict, each.is_best)
         for each in asked.changes
@@ -300,7 +300,7 @@ def test_a_longer_delay_that_is_good_is_better_than_a_short_one_with_losses() ->
     ]
 
 
-def test_a_case_that_leaves_the_calls_bad_is_no_advice() -> None:
+def test_a_case_that_leaves_the_calls_bad_is_not_advice() -> None:
     runs = [a_run("as it is", 0.3, 0.02, 5e8), a_run("line x2", 0.2, 0.015, 5e8)]
     [first, *_] = conclusion(lh.WhatIf(lh.check(CALL), OF_CALL, runs))
     assert first.startswith(
@@ -331,7 +331,7 @@ def test_the_best_cases_are_each_better_than_all_others_in_any_order() -> None:
             assert (set(advice.cases), advice.is_best) == ({"fq", "codel"}, is_best)
 
 
-def test_calls_that_are_good_as_they_are_need_no_case() -> None:
+def test_good_calls_need_no_case() -> None:
     base, other = a_run("as it is", 0.03, 0.0, 5e8), a_run("none", 0.03, 0.02, 5e8)
     answer = lh.WhatIf(lh.check(CALL), OF_CALL, [base, other])
     assert next(conclusion(answer)) == "The calls are good as it is, bad with none."

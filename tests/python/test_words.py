@@ -77,7 +77,7 @@ BAD: dict[str, Callable[[], object]] = {
 
 
 @pytest.mark.parametrize("case", BAD)
-def test_no_word_of_the_command_line_is_said_in_python(
+def test_messages_in_python_contain_no_option_of_the_command_line(
     case: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
@@ -91,7 +91,7 @@ def test_no_word_of_the_command_line_is_said_in_python(
     assert list(tmp_path.iterdir()) == []
 
 
-def test_words_of_the_command_line_are_known() -> None:
+def test_words_of_the_command_line_are_recognised() -> None:
     for text in ("--set a=1", "try --no-txop", "on the command line", "lasthop emulate FILE"):
         assert CLI.search(text)
     for text in ("a--b", "max_time_s=3", "-1 is negative", "lasthop 0.1.0"):
@@ -117,7 +117,7 @@ def test_a_setting_is_named_as_the_caller_wrote_it(lasthop: Lasthop, small: Path
     assert lasthop("check", odd).stderr.startswith("error: settings x.toml:1: ")
 
 
-def test_what_would_cost_too_much_is_allowed_by_argument_or_option() -> None:
+def test_costly_computations_are_allowed_by_argument_or_option() -> None:
     with allowing(max_time_s=1.0), pytest.raises(UserError) as caught:
         need("it", time_s=100.0)
     assert caught.value.hint == "max_time_s=120 allows it"
@@ -128,7 +128,7 @@ def test_what_would_cost_too_much_is_allowed_by_argument_or_option() -> None:
         assert int(re.sub(r"\D+", "", text)) * scale == seconds
 
 
-def test_a_search_for_calls_that_takes_too_long_names_what_shortens_it(
+def test_a_search_for_calls_that_takes_too_long_names_a_shorter_search(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr(stopwatch, "LONGEST_S", 1e-9)

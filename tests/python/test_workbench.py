@@ -110,7 +110,7 @@ def test_the_page_names_its_interface_and_loads_nothing_from_elsewhere(served: S
     assert served.ask("GET", "/../small.toml").status == 404
 
 
-def test_about_has_the_scenario_as_it_is_now(served: Served, small: Path) -> None:
+def test_about_has_the_present_scenario(served: Served, small: Path) -> None:
     about = served.ask("GET", "/api/about").tree
     assert about["version"] == lh.__version__
     assert about["commands"] == ["predict", "compare", "sweep", "tune", "chart"]
@@ -123,7 +123,7 @@ def test_about_has_the_scenario_as_it_is_now(served: Served, small: Path) -> Non
     assert about["notes"] == [f"{small}: No such file or directory"]
 
 
-def test_a_prediction_is_that_of_the_command_line(served: Served, lasthop: Lasthop) -> None:
+def test_a_prediction_equals_that_of_the_command_line(served: Served, lasthop: Lasthop) -> None:
     file = EXAMPLES / "hotspot.toml"
     reply = served.post("predict", text=file.read_text(), settings=["cell.ap.cwmin=15"])
     assert reply.status == 200, reply
@@ -174,7 +174,7 @@ WRONG: dict[str, tuple[str, Any, str]] = {
 
 
 @pytest.mark.parametrize("case", WRONG)
-def test_what_is_no_request_is_refused_in_one_line(
+def test_an_invalid_request_is_refused_in_one_line(
     served: Served, monkeypatch: pytest.MonkeyPatch, case: str
 ) -> None:
     monkeypatch.setattr(service, "run", None)  # nothing may be begun
@@ -264,7 +264,7 @@ def wait_for(what: str, condition: Any) -> None:
 
 @pytest.mark.skipif(not os.path.exists("/proc/self/stat"), reason="needs /proc")
 @pytest.mark.parametrize("how", ["client goes away", "server ends"])
-def test_a_command_ends_where_nobody_waits_for_it(
+def test_a_command_ends_if_no_request_waits_for_it(
     built: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, how: str
 ) -> None:
     pids = tmp_path / "pids"
@@ -313,7 +313,7 @@ def test_a_prediction_does_not_wait_for_long_commands(
             each.join(PATIENCE_S)
 
 
-def test_what_a_command_says_becomes_an_answer() -> None:
+def test_the_output_of_a_command_becomes_an_answer() -> None:
     good = told(0, b'{"a": NaN, "b": 1.5}', b"warning: careful\ntables: out/x\n")
     answer = {"a": None, "b": 1.5}
     assert (good.status, good.body) == (200, {"answer": answer, "notes": ["careful"]})
@@ -324,13 +324,13 @@ def test_what_a_command_says_becomes_an_answer() -> None:
     assert told(0, b"no JSON", b"").status == 500
 
 
-def test_every_option_is_one_of_its_command(lasthop: Lasthop) -> None:
+def test_every_option_exists_in_its_command(lasthop: Lasthop) -> None:
     for words, options in COMMANDS.values():
         text = lasthop(*words, "--help").stdout
         assert all(f"  {flag} " in text for flag in options.values()), words
 
 
-def test_a_file_that_is_missing_is_one_line(lasthop: Lasthop, built: Path, tmp_path: Path) -> None:
+def test_a_missing_file_is_one_line(lasthop: Lasthop, built: Path, tmp_path: Path) -> None:
     done = lasthop("workbench", "absent.toml")
     assert done == (2, "", "error: absent.toml: No such file or directory\n")
     binary = tmp_path / "binary.toml"
@@ -338,7 +338,7 @@ def test_a_file_that_is_missing_is_one_line(lasthop: Lasthop, built: Path, tmp_p
     assert lasthop("workbench", binary) == (2, "", f"error: {binary}: not text in UTF-8\n")
 
 
-def test_a_port_that_is_taken_is_one_line(lasthop: Lasthop, built: Path) -> None:
+def test_a_port_in_use_is_one_line(lasthop: Lasthop, built: Path) -> None:
     with listening(0) as taken:
         port = taken.getsockname()[1]
         done = lasthop("workbench", "--no-browser", "--port", str(port))

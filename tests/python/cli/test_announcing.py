@@ -56,7 +56,7 @@ def clock(monkeypatch: pytest.MonkeyPatch) -> Clock:
     return made
 
 
-def test_a_pace_is_told_once_and_only_where_the_rest_takes_long(
+def test_an_estimate_is_printed_once_and_only_if_much_time_remains(
     clock: Clock, capsys: pytest.CaptureFixture[str]
 ) -> None:
     pace = Announcer("sweeping")
@@ -84,7 +84,7 @@ def run(clock: Clock, whole_s: float, done_at: Callable[[float], float]) -> None
 AGAIN = "note: simulating takes longer than estimated: at least "
 
 
-def test_what_slows_down_is_said_again_when_it_takes_twice_as_long(
+def test_an_estimate_is_repeated_when_the_remaining_time_doubles(
     clock: Clock, capsys: pytest.CaptureFixture[str]
 ) -> None:
     # a second at ten times the pace of the rest, as while windows grow
@@ -98,7 +98,7 @@ def test_what_slows_down_is_said_again_when_it_takes_twice_as_long(
     assert 2.0 * (left_s[-1] + 3.0) >= 91.0 >= left_s[-1]
 
 
-def test_what_becomes_faster_is_said_again_when_it_takes_a_quarter(
+def test_an_estimate_is_repeated_when_the_remaining_time_falls_to_a_quarter(
     clock: Clock, capsys: pytest.CaptureFixture[str]
 ) -> None:
     # two seconds at a fiftieth of the pace of the rest, as scenarios of a study differ
@@ -110,7 +110,7 @@ def test_what_becomes_faster_is_said_again_when_it_takes_a_quarter(
     assert again[-1].endswith("about 3.5 min")  # of 1.7: as of half the time passed
 
 
-def test_a_pace_that_falls_steadily_is_said_to_be_the_least(
+def test_with_a_steadily_falling_pace_the_estimate_is_a_minimum(
     clock: Clock, capsys: pytest.CaptureFixture[str]
 ) -> None:
     run(clock, 40.0, lambda at_s: (at_s / 40.0) ** 0.5)
@@ -118,7 +118,7 @@ def test_a_pace_that_falls_steadily_is_said_to_be_the_least(
     assert re.fullmatch(r"note: simulating: at least [0-9.]+ s", first)
 
 
-def test_a_pace_that_only_jitters_is_told_once(
+def test_with_a_jittering_pace_the_estimate_is_printed_once(
     clock: Clock, capsys: pytest.CaptureFixture[str]
 ) -> None:
     # a fifth faster and slower than in the mean, every second
@@ -128,7 +128,7 @@ def test_a_pace_that_only_jitters_is_told_once(
     assert left_s == pytest.approx(59.5, rel=0.2)
 
 
-def test_a_run_is_refused_by_its_pace_or_given_up(clock: Clock) -> None:
+def test_a_run_is_refused_or_stopped_because_of_its_pace(clock: Clock) -> None:
     deadline = Deadline("a run", 30.0)
     clock.now_s += 0.4
     deadline.look(0.001, 1.0)  # too early to judge
@@ -147,7 +147,7 @@ def test_a_run_is_refused_by_its_pace_or_given_up(clock: Clock) -> None:
         Deadline("a run", 0.0)
 
 
-def test_an_answer_is_told_once_and_not_with_quiet(capsys: pytest.CaptureFixture[str]) -> None:
+def test_an_estimate_is_printed_once_and_not_with_quiet(capsys: pytest.CaptureFixture[str]) -> None:
     def ask() -> None:
         with watched_by(Announced().watch), allowing():
             for time_s in (0.9 * LONG_S, 20.0, 20.0):  # its tables first, then all of it
@@ -163,7 +163,7 @@ def test_an_answer_is_told_once_and_not_with_quiet(capsys: pytest.CaptureFixture
     assert capsys.readouterr().err == ""
 
 
-def test_simulations_are_told_by_what_they_have_simulated(
+def test_estimates_of_simulations_follow_the_simulated_time(
     clock: Clock, capsys: pytest.CaptureFixture[str]
 ) -> None:
     with batch_bar("sweeping") as hear:
@@ -179,7 +179,7 @@ def test_simulations_are_told_by_what_they_have_simulated(
     assert capsys.readouterr().err == message
 
 
-def test_parts_of_a_step_are_told_by_their_pace(
+def test_estimates_of_a_step_follow_the_pace_of_its_parts(
     clock: Clock, capsys: pytest.CaptureFixture[str]
 ) -> None:
     with watched_by(Announced().watch):
@@ -188,7 +188,7 @@ def test_parts_of_a_step_are_told_by_their_pace(
     assert capsys.readouterr().err == "note: checking points: about 12 s\n"
 
 
-def test_what_is_found_first_is_told_where_the_rest_lasts(
+def test_first_findings_are_printed_if_the_rest_takes_long(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     has_printed = Event()
@@ -203,7 +203,7 @@ def test_what_is_found_first_is_told_where_the_rest_lasts(
     assert capsys.readouterr().err == "note: a third is stable\n"
 
 
-def test_a_search_tells_of_a_chain_before_it_is_solved() -> None:
+def test_a_search_announces_a_chain_before_it_is_solved() -> None:
     heard: list[str] = []
 
     class Told(Unwatched):
@@ -223,7 +223,7 @@ def test_a_search_tells_of_a_chain_before_it_is_solved() -> None:
 
 
 @pytest.mark.usefixtures("blank")
-def test_a_search_that_ends_before_anything_is_confirmed_has_nothing_to_set(
+def test_a_search_interrupted_before_a_confirmation_changes_nothing(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path
 ) -> None:
     def press(at: TuneProgress) -> None:
@@ -249,7 +249,7 @@ def test_a_search_that_ends_before_anything_is_confirmed_has_nothing_to_set(
 
 
 @pytest.mark.parametrize("long_s", [0.0, 3600.0])
-def test_a_search_says_with_its_first_number_how_long_it_takes(
+def test_a_search_prints_its_estimate_with_its_first_number(
     monkeypatch: pytest.MonkeyPatch,
     capsys: pytest.CaptureFixture[str],
     tmp_path: Path,
@@ -269,7 +269,7 @@ def test_a_search_says_with_its_first_number_how_long_it_takes(
         assert "so far " in notes[0]
 
 
-def test_a_search_says_which_stage_takes_longer_than_was_said(
+def test_a_search_names_the_stage_that_exceeds_its_estimate(
     clock: Clock, capsys: pytest.CaptureFixture[str]
 ) -> None:
     hear = announcing_tune(None)
@@ -293,7 +293,7 @@ def test_a_search_says_which_stage_takes_longer_than_was_said(
     ]
 
 
-def test_a_search_tries_no_more_than_it_says() -> None:
+def test_a_search_tries_at_most_the_announced_settings() -> None:
     seen: list[TuneProgress] = []
     tuning = lh.tune(SMALL, txop=False, confirm=1, progress=lambda at: seen.append(at))
     estimates = [at["settings"] for at in seen if at["about_s"]]

@@ -27,7 +27,7 @@ def offered(*words: str) -> list[str]:
 # -- what may follow ---------------------------------------------------------------------------
 
 
-def test_commands_and_those_inside_a_group() -> None:
+def test_commands_and_subcommands_are_offered() -> None:
     assert {"check", "simulate", "import", "completion"} <= set(offered(""))
     assert offered("sim") == ["simulate"]
     assert offered("import", "") == ["pcap", "iw", "hostapd", "openwrt"]
@@ -43,7 +43,7 @@ def test_options_are_offered_once_unless_they_repeat() -> None:
     assert offered("tune", "--no-t") == ["--no-txop"]
 
 
-def test_a_value_is_no_option_and_no_argument() -> None:
+def test_a_value_is_neither_an_option_nor_an_argument() -> None:
     assert offered("predict", "--model", "e") == ["edca"]
     assert offered("predict", "--model=e") == ["--model=edca"]
     assert offered("predict", "x.toml", "--model", "edca", "--mo") == []
@@ -59,13 +59,13 @@ def test_files_are_left_to_the_shell() -> None:
     assert answered(["simulate", "x.toml", "--seed", "1"]).files == "words"
 
 
-def test_claims_and_subjects_that_are_not_there_yet() -> None:
+def test_claims_and_subjects_not_given_yet_are_offered() -> None:
     assert "acsma" in offered("reproduce", "")
     assert "hotspot-5" in offered("reproduce", "acsma", "hotspot-")
     assert "hotspot-5" not in offered("reproduce", "hotspot-5", "hotspot-")
 
 
-def test_key_paths_go_on_by_one_key() -> None:
+def test_key_paths_are_completed_key_by_key() -> None:
     assert offered("check", "x.toml", "--set", "cell.ap.cwm") == [
         "cell.ap.cwmin=",
         "cell.ap.cwmax=",
@@ -75,7 +75,7 @@ def test_key_paths_go_on_by_one_key() -> None:
     assert offered("check", "x.toml", "--set", "no.such.") == []
 
 
-def test_values_that_are_words() -> None:
+def test_words_are_offered_as_values() -> None:
     assert offered("check", "x.toml", "--set", "cell.phy=802.11g") == [
         "cell.phy=802.11g",
         "cell.phy=802.11g-long",
@@ -112,7 +112,7 @@ def test_every_option_of_every_command_is_offered(lasthop: Lasthop) -> None:
         assert options <= set(offered(*command, "--"))
 
 
-def test_words_of_a_line_in_bash() -> None:
+def test_words_of_a_line_in_bash_are_split() -> None:
     assert words_of("lasthop check --set 'a b' x\\ y") == (["check", "--set", "a b", "x y"], False)
     assert words_of("lasthop check ") == (["check", ""], False)
     assert words_of("lasthop check --set 'cell.ap") == (["check", "--set", "cell.ap"], True)
@@ -133,7 +133,7 @@ def test_an_answer_loads_neither_commands_nor_numbers() -> None:
     assert done.stdout.endswith("\n[]\n")
 
 
-def test_a_shell_that_is_none_of_these_is_refused(lasthop: Lasthop) -> None:
+def test_an_unsupported_shell_is_refused(lasthop: Lasthop) -> None:
     done = lasthop("completion", "tcsh")
     assert done.returncode == 2
     assert done.stderr.startswith(

@@ -30,7 +30,7 @@ def test_notes_and_warnings_are_left_out(lasthop: Lasthop, small: Path, command:
 
 
 @pytest.mark.parametrize("args", [["-q", "check", "FILE"], ["check", "FILE", "--quiet"]])
-def test_it_stands_before_the_command_or_behind(
+def test_quiet_is_accepted_before_or_after_the_command(
     lasthop: Lasthop, small: Path, args: list[str]
 ) -> None:
     known = [str(small) if each == "FILE" else each for each in args]
@@ -39,7 +39,7 @@ def test_it_stands_before_the_command_or_behind(
     assert done.stdout.startswith(f"{small}: ok")
 
 
-def test_one_quiet_command_does_not_hush_the_next(lasthop: Lasthop, small: Path) -> None:
+def test_a_quiet_command_does_not_silence_the_next_command(lasthop: Lasthop, small: Path) -> None:
     lasthop("simulate", small, *WARNS, "-q")
     assert "warning: " in lasthop("simulate", small, *WARNS).stderr
 
@@ -51,7 +51,7 @@ def test_errors_remain(lasthop: Lasthop, small: Path) -> None:
     assert lasthop("simulate", small, "--quite").returncode == 2
 
 
-def test_no_bar_is_drawn_though_somebody_watches(small: Path) -> None:
+def test_quiet_draws_no_bar_on_a_terminal(small: Path) -> None:
     watched = Watched("simulate", str(small), "--json", program=LASTHOP)
     assert watched.rest().startswith("{")
     assert b"simulating" in watched.drawn

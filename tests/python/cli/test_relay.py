@@ -71,7 +71,7 @@ def error_of(capsys: pytest.CaptureFixture[str], *words: str) -> str:
         (["--socks", "example.org:1"], '--socks: "example.org" is not an address'),
     ],
 )
-def test_a_value_is_named_with_what_would_be_valid(
+def test_an_invalid_value_is_named_with_the_valid_values(
     capsys: pytest.CaptureFixture[str], key: Path, words: list[str], message: str
 ) -> None:
     error = error_of(capsys, "connect", "127.0.0.1:1", "--key", str(key), *words)
@@ -99,7 +99,7 @@ def test_prometheus_learns_whether_probes_are_answered() -> None:
     ]
 
 
-def test_the_memory_decides_how_many_streams_there_may_be() -> None:
+def test_the_memory_limits_the_number_of_streams() -> None:
     assert Bounds().as_json()["streams"] == 2048
     assert Bounds(memory_bytes=1 << 20).as_json()["streams"] == 42
     assert Bounds(memory_bytes=192 << 20, streams=8192).as_json()["streams"] == 8192
@@ -164,9 +164,7 @@ def test_keys_are_secret_and_not_overwritten(
         (["connect", "a:1", "--from", "192.0.2.1"], "--from: 192.0.2.1: Cannot assign"),
     ],
 )
-def test_what_the_relay_itself_refuses_is_one_line(
-    key: Path, words: list[str], message: str
-) -> None:
+def test_errors_of_the_relay_are_one_line(key: Path, words: list[str], message: str) -> None:
     # the command becomes the relay
     command = [sys.executable, "-c", LASTHOP, "relay", *words, "--key", str(key)]
     if words[0] == "serve" and "--listen" not in words:

@@ -40,7 +40,7 @@ def test_models_and_their_parameters_are_listed(lasthop: Lasthop) -> None:
     assert described["parameters"][0]["name"] == "tcp"
 
 
-def test_equilibrium_says_whether_it_is_stable(lasthop: Lasthop) -> None:
+def test_equilibrium_reports_its_stability(lasthop: Lasthop) -> None:
     text = lasthop("stability", "equilibrium", "red-fig2a").stdout
     assert text.startswith("stable: a disturbance decays")
     assert max(map(len, text.splitlines())) <= 80
@@ -55,14 +55,14 @@ def test_equilibrium_says_whether_it_is_stable(lasthop: Lasthop) -> None:
     }
 
 
-def test_roots_come_with_what_newton_changed(lasthop: Lasthop) -> None:
+def test_roots_are_listed_with_the_correction_of_newton(lasthop: Lasthop) -> None:
     answer = json.loads(lasthop("stability", "roots", "threshold", "--json").stdout)
     assert answer["stable"] is True
     assert len(answer["roots"]) == len(answer["unpolished"]) == 6
     assert "pair" in lasthop("stability", "roots", "threshold").stdout
 
 
-def test_hopf_finds_the_papers_point(lasthop: Lasthop) -> None:
+def test_hopf_finds_the_point_of_the_paper(lasthop: Lasthop) -> None:
     done = lasthop("stability", "hopf", "red", "--over", "rtt=10ms..1s", "--json")
     [point] = json.loads(done.stdout)["points"]
     assert round(point["value"], 4) == 0.0848
@@ -73,7 +73,7 @@ def test_hopf_finds_the_papers_point(lasthop: Lasthop) -> None:
 
 
 @pytest.mark.slow
-def test_chart_is_drawn_and_told(lasthop: Lasthop, tmp_path: Path) -> None:
+def test_chart_is_drawn_and_described(lasthop: Lasthop, tmp_path: Path) -> None:
     over = ["--over", "capacity=50..500", "--over", "rtt=10ms..300ms"]
     picture = tmp_path / "chart.svg"
     done = lasthop("stability", "chart", "red", *over, "--size", "10", "--out", picture)
@@ -84,7 +84,7 @@ def test_chart_is_drawn_and_told(lasthop: Lasthop, tmp_path: Path) -> None:
     assert answer["hopf_curves"][0]["boundary"][0] is True
 
 
-def test_normal_form_tells_the_kind(lasthop: Lasthop) -> None:
+def test_normal_form_reports_the_kind(lasthop: Lasthop) -> None:
     over = ["--over", "rtt=10ms..1s"]
     [point] = json.loads(lasthop("stability", "normal-form", "red", *over, "--json").stdout)[
         "points"
@@ -110,7 +110,7 @@ def test_cycles_are_listed_and_drawn(lasthop: Lasthop, tmp_path: Path) -> None:
     assert all(cycle["stable"] for cycle in branch["cycles"])
 
 
-def test_motion_is_summed_up_and_drawn(lasthop: Lasthop, tmp_path: Path) -> None:
+def test_motion_is_summarised_and_drawn(lasthop: Lasthop, tmp_path: Path) -> None:
     words = ["stability", "integrate", "threshold", "--until", "40 s", "--start", "window=70"]
     picture = tmp_path / "motion.svg"
     text = lasthop(*words, "--out", picture).stdout
@@ -151,7 +151,7 @@ def test_scenario_becomes_a_fluid_with_its_parameters_printed(
     assert max(map(len, text.splitlines()[1:])) <= 80
 
 
-def test_settings_of_a_scenario_go_by_key_path(lasthop: Lasthop, router: Path) -> None:
+def test_settings_of_a_scenario_are_key_paths(lasthop: Lasthop, router: Path) -> None:
     short = lasthop("stability", "equilibrium", router, "--set", "dumbbell.rtt=10 ms", "--json")
     answer = json.loads(short.stdout)
     assert answer["stable"] is True
@@ -199,7 +199,7 @@ ALL = {
 
 
 @pytest.mark.parametrize("command", ALL)
-def test_file_without_a_point_of_rest_is_named_with_the_reason(
+def test_a_file_without_an_equilibrium_is_named_with_the_reason(
     lasthop: Lasthop, router: Path, command: str
 ) -> None:
     """125 packets/s a flow over 1 ms: the window would be less than two packets."""
@@ -212,7 +212,9 @@ def test_file_without_a_point_of_rest_is_named_with_the_reason(
     assert "least_rest = 2" in line
 
 
-def test_pi_queue_shows_its_loop_beside_the_designed_one(lasthop: Lasthop, router: Path) -> None:
+def test_a_pi_queue_shows_its_loop_next_to_the_designed_loop(
+    lasthop: Lasthop, router: Path
+) -> None:
     pi = ["--set", "queue={ limit = 300, pi = 50 }"]
     text = lasthop("stability", "equilibrium", router, *pi).stdout
     assert re.search(r"\na +1\.822000e-05 +\d\.\d{6}e-0\d +-\n", text)
@@ -232,13 +234,15 @@ def test_pi_queue_shows_its_loop_beside_the_designed_one(lasthop: Lasthop, route
 
 
 @pytest.mark.parametrize("model", ["parking-lot", "parking-lot-instant", "red-groups", "vbs"])
-def test_every_model_has_an_equilibrium_that_is_told(lasthop: Lasthop, model: str) -> None:
+def test_every_model_reports_its_equilibrium(lasthop: Lasthop, model: str) -> None:
     done = lasthop("stability", "equilibrium", model)
     assert done.returncode == 0
     assert re.match(r"(un)?stable: a disturbance", done.stdout)
 
 
-def test_part_of_a_range_without_a_point_of_rest_is_told(lasthop: Lasthop, router: Path) -> None:
+def test_a_part_of_a_range_without_an_equilibrium_is_reported(
+    lasthop: Lasthop, router: Path
+) -> None:
     done = lasthop("stability", "hopf", router, "--over", "flows=10..1000")
     [line] = [line for line in done.stdout.splitlines() if line.startswith("no equilibrium")]
     assert re.fullmatch(r"no equilibrium above flows = [\d.]+: .*least_rest = 2.*", line)
@@ -256,7 +260,9 @@ def test_part_of_a_range_without_a_point_of_rest_is_told(lasthop: Lasthop, route
         ["integrate", "threshold", "--until", "5 s"],
     ],
 )
-def test_picture_is_written_beside_json(lasthop: Lasthop, tmp_path: Path, words: list[str]) -> None:
+def test_a_picture_is_written_in_addition_to_json(
+    lasthop: Lasthop, tmp_path: Path, words: list[str]
+) -> None:
     picture = tmp_path / "picture.svg"
     done = lasthop("stability", *words, "--json", "--out", picture)
     json.loads(done.stdout)
@@ -273,7 +279,7 @@ def test_range_without_a_cycle_says_that_nothing_is_drawn(lasthop: Lasthop, tmp_
 
 
 @pytest.mark.parametrize("command", ["hopf", "normal-form", "cycle"])
-def test_rule_that_is_not_defined_there_is_refused_with_the_file(
+def test_an_undefined_rule_is_refused_with_the_file(
     lasthop: Lasthop, router: Path, command: str
 ) -> None:
     words = [command, router, "--set", "tcp.congestion=africa", "--over", "rtt=10ms..20ms"]
@@ -282,12 +288,12 @@ def test_rule_that_is_not_defined_there_is_refused_with_the_file(
     assert done.stderr.splitlines()[-1].startswith(f"error: {router}: model red: no equilibrium: ")
 
 
-def test_extremes_are_answered_without_a_word_of_numpy(lasthop: Lasthop) -> None:
+def test_extreme_values_cause_no_warning_of_numpy(lasthop: Lasthop) -> None:
     done = lasthop("stability", "equilibrium", "red", "--set", "alpha=1e-300")
     assert (done.returncode, done.stderr) == (0, "")
 
 
-def test_settings_of_a_scenario_by_the_fluids_name_are_told_the_key_path(
+def test_a_setting_by_its_fluid_name_is_refused_with_its_key_path(
     lasthop: Lasthop, router: Path
 ) -> None:
     done = lasthop("stability", "roots", router, "--set", "rtt=20 ms")
@@ -296,7 +302,7 @@ def test_settings_of_a_scenario_by_the_fluids_name_are_told_the_key_path(
     assert "dumbbell.rtt" in done.stderr
 
 
-def test_cycles_beyond_what_a_queue_can_do_are_marked(lasthop: Lasthop) -> None:
+def test_cycles_beyond_the_limits_of_a_queue_are_marked(lasthop: Lasthop) -> None:
     done = lasthop(
         "stability", "cycle", "red-dumbbell", "--over", "rtt=30ms..100ms", "--count", "8"
     )
@@ -326,7 +332,7 @@ def test_motions_under_constraints_are_listed_and_drawn(lasthop: Lasthop, tmp_pa
     assert motions[1]["down"]["states"]["queue"]["most"] > 2.0
 
 
-def test_scenario_without_fluid_counterpart_is_refused(lasthop: Lasthop, router: Path) -> None:
+def test_a_scenario_without_a_fluid_model_is_refused(lasthop: Lasthop, router: Path) -> None:
     done = lasthop("stability", "roots", router, "--set", "tcp.congestion=cubic")
     assert done.returncode == 2
     assert done.stdout == ""
@@ -373,7 +379,7 @@ WRONG = {
 
 
 @pytest.mark.parametrize("which", WRONG)
-def test_mistake_is_said_in_one_line(lasthop: Lasthop, which: str) -> None:
+def test_a_mistake_is_reported_in_one_line(lasthop: Lasthop, which: str) -> None:
     words, message, hint = WRONG[which]
     done = lasthop("stability", *words)
     lines = done.stderr.splitlines()
@@ -406,7 +412,7 @@ def test_only_digits_that_hold_are_shown(value: float, error: float, shown: str)
 
 
 @pytest.mark.slow
-def test_ranges_may_say_at_which_values(lasthop: Lasthop) -> None:
+def test_a_range_may_have_a_step(lasthop: Lasthop) -> None:
     over = ["--over", "capacity=100..500:100", "--over", "rtt=10ms..90ms log 3"]
     chart = json.loads(lasthop("stability", "chart", "red", *over, "--json").stdout)
     assert chart["x"]["values"] == pytest.approx([100, 200, 300, 400, 500])

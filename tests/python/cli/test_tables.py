@@ -70,7 +70,7 @@ def test_folded_tables_fit_and_have_every_number(
     assert all(block.splitlines()[0].strip() for block in blocks)
 
 
-def test_a_long_name_goes_on_below_and_loses_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_long_name_is_wrapped_completely(monkeypatch: pytest.MonkeyPatch) -> None:
     lines = printed(monkeypatch, 30, [LONG, ROWS[1]])
     assert max(map(len, lines)) <= 30
     block = "\n".join(lines).split("\n\n")[0].splitlines()
@@ -79,7 +79,7 @@ def test_a_long_name_goes_on_below_and_loses_nothing(monkeypatch: pytest.MonkeyP
     assert "".join(line[:17].strip() for line in block[first:below]) == LONG[0]
 
 
-def test_text_alone_is_wrapped_in_its_widest_column(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_table_of_text_is_wrapped_in_its_widest_column(monkeypatch: pytest.MonkeyPatch) -> None:
     lines = printed(monkeypatch, 40, [["red", "model", "a title of many words in all", "x"]], 4)
     assert max(map(len, lines)) <= 40
     assert [line.split() for line in lines[3:-1]] == [

@@ -56,7 +56,7 @@ main(sys.argv[1:])
     assert re.search(r"saving tables .* 399/400", text)
 
 
-def test_an_answer_that_may_take_long_says_what_and_how_long() -> None:
+def test_a_long_answer_announces_its_work_and_its_time() -> None:
     code = """
 with watched_by(watching.watch), allowing():
     need("a chain of 9 states,", time_s=20.0)
@@ -66,7 +66,7 @@ with watched_by(watching.watch), allowing():
     assert "chain" not in shown(code.replace("20.0", "1.9"))
 
 
-def test_a_step_within_a_bar_takes_its_place_and_gives_it_back() -> None:
+def test_a_step_within_a_bar_replaces_it_until_it_ends() -> None:
     code = """
 with watched_by(watching.watch), progress.count_bar("simulating") as show:
     show(3, 7); draw()
@@ -83,7 +83,7 @@ with watched_by(watching.watch), progress.count_bar("simulating") as show:
 
 
 @pytest.mark.parametrize("before", ["", "-q"])
-def test_nothing_is_shown_in_a_file_or_if_it_is_not_wanted(before: str, small: Path) -> None:
+def test_nothing_is_shown_in_a_file_or_with_quiet(before: str, small: Path) -> None:
     over = ["--over", "seed=1,2", "--out", str(small.parent)]
     arguments = [*([before] if before else []), "sweep", str(small), *over]
     if before:
@@ -125,7 +125,7 @@ class Told:
         self.lines.append(f"{what} for {time_s:g} s")
 
 
-def test_steps_of_the_library_are_told_to_whoever_watches(tmp_path: Path) -> None:
+def test_steps_of_the_library_are_reported_to_the_watcher(tmp_path: Path) -> None:
     watcher = Told()
     with watched_by(watcher.watch):
         assert list(counting("reading", "ab", 2)) == ["a", "b"]
@@ -143,7 +143,7 @@ def test_studies_are_counted(tmp_path: Path) -> None:
     assert {"planning studies", "looking for runs", "predicting", "drawing"} <= set(steps)
 
 
-def test_nobody_need_watch() -> None:
+def test_steps_need_no_watcher() -> None:
     with step("alone", 3) as current:
         current.done(1)
         current.expect("it", 5.0)

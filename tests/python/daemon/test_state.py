@@ -53,7 +53,7 @@ def killed(directory: Path, identity: Identity | None = None) -> State:
     return left
 
 
-def test_a_relative_directory_means_the_same_wherever_one_goes(
+def test_a_relative_directory_does_not_depend_on_the_current_directory(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
@@ -64,7 +64,7 @@ def test_a_relative_directory_means_the_same_wherever_one_goes(
 
 
 @pytest.mark.usefixtures("umask")
-def test_nobody_else_may_read_it_whatever_the_umask(run: Path) -> None:
+def test_other_users_cannot_read_the_state_with_any_umask(run: Path) -> None:
     ours = state_of("eth1", None)
     ours.make()
     assert ours.take()
@@ -83,7 +83,7 @@ def test_nobody_else_may_read_it_whatever_the_umask(run: Path) -> None:
 
 
 @pytest.mark.usefixtures("umask")
-def test_a_directory_that_a_user_chose_keeps_its_rights(tmp_path: Path) -> None:
+def test_a_directory_chosen_by_the_user_keeps_its_permissions(tmp_path: Path) -> None:
     (tmp_path / "own").mkdir(0o750)
     for name, rights in (("own", 0o750), ("new", 0o700)):
         State(tmp_path / name).make()
@@ -105,7 +105,7 @@ def test_looking_whether_the_lock_is_held_writes_nothing(tmp_path: Path) -> None
     other.release()
 
 
-def test_a_namespace_is_known_by_number_cookie_and_start() -> None:
+def test_a_namespace_is_identified_by_number_cookie_and_start() -> None:
     own = Identity(5, 7, "a")
     assert own.whose(own) == "ours"
     assert Identity(5, 0, "a").whose(own) == "ours"  # a kernel without cookies
@@ -119,7 +119,7 @@ def test_a_namespace_is_known_by_number_cookie_and_start() -> None:
     assert (identity.number, identity) == (os.stat("/proc/self/ns/net").st_ino, own_identity())
 
 
-def test_whether_a_namespace_is_the_first_needs_no_rights(
+def test_recognising_the_first_namespace_needs_no_privileges(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     """Process 1 may have more rights than we: then the kernel's own settings tell."""
@@ -148,7 +148,7 @@ def test_another_namespace_has_another_directory(
     assert state_of("eth1", None).directory == run / "eth1"
 
 
-def test_what_is_of_another_namespace_is_not_ours(run: Path) -> None:
+def test_state_of_another_namespace_is_not_ours(run: Path) -> None:
     own = own_identity()
     theirs = killed(run / "eth1", own._replace(number=own.number + 1))
     mine = killed(run / "eth2")
@@ -166,7 +166,7 @@ def test_what_is_of_another_namespace_is_not_ours(run: Path) -> None:
     assert theirs.log.records() == [RECORD]
 
 
-def test_what_went_with_its_namespace_is_forgotten(run: Path) -> None:
+def test_state_of_a_deleted_namespace_is_forgotten(run: Path) -> None:
     own = own_identity()
     for k, gone in enumerate((own._replace(cookie=own.cookie + 1), own._replace(boot="before"))):
         if gone.cookie and own.cookie:
@@ -180,7 +180,7 @@ def test_what_went_with_its_namespace_is_forgotten(run: Path) -> None:
             assert left.whose() == "ours"
 
 
-def test_what_is_wrong_with_a_path_is_said_in_a_line(tmp_path: Path) -> None:
+def test_faults_of_a_path_are_reported_in_one_line(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
     for act in (State.make, State.take):
         with pytest.raises(UserError, match=rf"{tmp_path}/file.*: (File exists|Not a directory)$"):
@@ -191,7 +191,7 @@ def test_what_is_wrong_with_a_path_is_said_in_a_line(tmp_path: Path) -> None:
         State(tmp_path / "none").take()
 
 
-def test_no_link_leads_elsewhere(run: Path, tmp_path: Path) -> None:
+def test_symbolic_links_are_refused(run: Path, tmp_path: Path) -> None:
     """A service's user must not let root write where it may not write itself."""
     (tmp_path / "precious").write_text("x")
     ours = State(run / "eth1")

@@ -43,7 +43,7 @@ def test_a_message_about_a_flowtable_is_read() -> None:
     assert not flowtable(message(devices, 0)).is_hardware
 
 
-def test_devices_below_a_bridge_are_its_ports_and_what_these_are_on() -> None:
+def test_devices_below_a_bridge_are_its_ports_and_their_parent_devices() -> None:
     assert below("br0", THERE) == ["br0", "eth1", "eth2.20", "eth2"]
     assert below("eth1", THERE) == ["eth1"]
     assert below("gone", THERE) == ["gone"]
@@ -78,7 +78,7 @@ def test_check_fails_if_hardware_bypasses_the_classifier(monkeypatch: pytest.Mon
         operate.check(gateway)
 
 
-def test_stations_classified_by_address_are_told_by_reason() -> None:
+def test_stations_classified_by_address_are_reported_by_reason() -> None:
     stations = {f"s{k}": "no MAC address is known" for k in range(5)} | {"till": "x"}
     assert by_address(stations) == [
         "stations s0, s1, s2 and 2 more: classified by IP address, since no MAC address is known: "

@@ -41,7 +41,7 @@ def phone(name: str = "phone", mac: str | None = MAC) -> KnownStation:
     return KnownStation(name, "wlan", (V4, V6), mac)
 
 
-def test_a_station_with_a_mac_address_has_one_entry_whatever_its_addresses() -> None:
+def test_a_station_with_a_mac_address_has_a_single_entry() -> None:
     shaped = layout()
     shaped.join(phone())
     table = shaped.table({"eth1": 7}, [])
@@ -52,7 +52,7 @@ def test_a_station_with_a_mac_address_has_one_entry_whatever_its_addresses() -> 
     assert STATION.unpack(table["macs", mac_key(MAC)])[:4] == (leaf, leaf, 0, 0)
 
 
-def test_stations_that_share_a_mac_address_are_told_apart_by_address() -> None:
+def test_stations_that_share_a_mac_address_are_distinguished_by_ip_address() -> None:
     shaped = layout()
     shaped.join(replace(phone("a"), addresses=(V4,)))
     shaped.join(replace(phone("b"), addresses=(V6,)))
@@ -63,7 +63,7 @@ def test_stations_that_share_a_mac_address_are_told_apart_by_address() -> None:
     assert classified == leaves
 
 
-def test_addresses_behind_a_router_are_entries_and_those_on_the_link_are_not() -> None:
+def test_addresses_behind_a_router_are_entries_and_addresses_on_the_link_are_not() -> None:
     shaped = layout()
     shaped.join(phone())
     table = shaped.table({"eth1": 7}, [], [ip_network("10.0.0.0/24")])
@@ -71,7 +71,7 @@ def test_addresses_behind_a_router_are_entries_and_those_on_the_link_are_not() -
     assert ("prefixes", prefix_key(V4)) not in table
 
 
-def test_without_a_mac_address_a_station_is_known_by_its_addresses() -> None:
+def test_without_a_mac_address_a_station_is_identified_by_its_ip_addresses() -> None:
     shaped = layout()
     shaped.join(phone(mac=None))
     table = shaped.table({}, [V4])
@@ -79,7 +79,7 @@ def test_without_a_mac_address_a_station_is_known_by_its_addresses() -> None:
     assert table.keys() == wanted | FIXED
 
 
-def test_each_access_point_has_leaves_for_packets_of_nobody() -> None:
+def test_each_access_point_has_leaves_for_unclassified_packets() -> None:
     shaped = layout(
         'ap.a = { interface = "eth1", rate = "5 Mbps" }\n'
         'ap.b = { interface = "eth2", rate = "9 Mbps" }'
@@ -96,7 +96,7 @@ def test_each_access_point_has_leaves_for_packets_of_nobody() -> None:
         assert any(f"classid 6c68:{minor:x} htb" in line for line in commands)
 
 
-def test_who_leaves_has_no_entry_and_gives_its_number_back() -> None:
+def test_a_station_that_leaves_has_no_entry_and_frees_its_number() -> None:
     shaped = layout()
     shaped.join(phone("a"))
     keys = shaped.keys_of(shaped.members["a"])
@@ -107,7 +107,7 @@ def test_who_leaves_has_no_entry_and_gives_its_number_back() -> None:
     assert shaped.numbers == {"b": 0}
 
 
-def test_allowances_are_times_of_a_byte_and_of_a_burst() -> None:
+def test_an_allowance_is_the_time_of_a_byte_and_of_a_burst() -> None:
     value = settings(7, {Kind.DNS: (8000, 500)})
     assert value[-8:] == interface_key(7) + bytes(4)
     every = list(COUNT.iter_unpack(value[:-8]))
@@ -147,7 +147,9 @@ def test_stations_behind_a_router_are_classified_by_address_though_it_is_a_stati
     assert shaped.by_address()["guest"] == UNKNOWN_MAC
 
 
-def test_access_points_at_one_interface_have_their_own_leaves_for_packets_of_nobody() -> None:
+def test_access_points_at_the_same_interface_have_their_own_leaves_for_unclassified_packets() -> (
+    None
+):
     shaped = layout(
         'rate = "5 Mbps"\nap.a.subnets = "10.0.0.0/24"\nap.b.subnets = "10.0.1.0/24, fd00::/64"'
     )
@@ -161,7 +163,7 @@ def test_access_points_at_one_interface_have_their_own_leaves_for_packets_of_nob
     assert STATION.unpack(table["macs", mac_key(MAC)])[:4] == (*leaves, 1, UNCLASSIFIED_AT)
 
 
-def test_a_router_of_which_all_is_one_station_is_classified_by_mac_address() -> None:
+def test_a_router_that_is_a_single_station_is_classified_by_mac_address() -> None:
     """An example is the router of a customer with a delegated prefix."""
     shaped = layout()
     shaped.join(phone())

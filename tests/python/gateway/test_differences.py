@@ -64,12 +64,12 @@ def compared(has: list[Body], fairness: str = "station") -> list[Difference]:
 
 
 @pytest.mark.parametrize("fairness", ["station", "flow", "direction"])
-def test_what_was_asked_for_is_no_difference(fairness: str) -> None:
+def test_requested_settings_are_not_a_difference(fairness: str) -> None:
     assert compared(as_kernel(wanted(layout(fairness))), fairness) == []
 
 
 @pytest.mark.parametrize("fairness", ["station", "flow"])
-def test_all_that_a_gateway_ever_made_is_wanted(fairness: str) -> None:
+def test_every_kind_of_request_of_a_gateway_is_expected(fairness: str) -> None:
     """Stations that came and went leave no trace in it."""
     made = layout(fairness)
     before = {request.said for request in wanted(made)}
@@ -80,7 +80,7 @@ def test_all_that_a_gateway_ever_made_is_wanted(fairness: str) -> None:
     assert {request.said for request in wanted(made)} == before
 
 
-def test_each_thing_that_is_missing_is_made_again_in_order() -> None:
+def test_missing_parts_are_created_again_in_order() -> None:
     requests = wanted(layout())
     for k, request in enumerate(requests):
         (difference,) = compared(as_kernel(requests[:k] + requests[k + 1 :]))
@@ -151,7 +151,7 @@ def test_another_queue_is_replaced_and_a_filter_removed_first() -> None:
     ]
 
 
-def test_what_is_not_ours_is_removed_filters_first() -> None:
+def test_foreign_filters_are_removed_before_foreign_classes() -> None:
     requests = wanted(layout())
     others = [
         tc.htb_class(
@@ -170,7 +170,7 @@ def test_what_is_not_ours_is_removed_filters_first() -> None:
     ]
 
 
-def test_a_list_of_others_goes_as_a_whole() -> None:
+def test_a_foreign_list_is_removed_as_a_whole() -> None:
     requests = wanted(layout())
     first, two = (
         tc.u32_entry(IFB, 1, node, ip_address("10.0.0.7"), source=False, flow=1, major=MAJOR)
@@ -186,11 +186,11 @@ def test_a_list_of_others_goes_as_a_whole() -> None:
     assert {r.said for r in repairs} == {"tc filter del dev 9 parent 6c68: pref 7"}
 
 
-def test_a_hierarchy_that_is_gone_is_told_in_a_line() -> None:
+def test_a_missing_hierarchy_is_reported_in_one_line() -> None:
     assert told(compared([])) == ["the classes of lh-lan are gone"]
 
 
-def test_many_things_of_a_kind_are_counted() -> None:
+def test_many_differences_of_a_kind_are_counted() -> None:
     many = [Difference(("class", 9, k), f"class 6c68:{k} of lh-lan is changed") for k in range(9)]
     assert told(many) == [
         *(each.said for each in many[:3]),
@@ -198,7 +198,7 @@ def test_many_things_of_a_kind_are_counted() -> None:
     ]
 
 
-def test_an_interface_is_as_it_ought_to_be_or_not() -> None:
+def test_an_interface_with_wrong_settings_is_a_difference() -> None:
     block, link = (7, 8), Link(3, "veth", b"", True, 0)
     ours, another = Qdisc("clsact", True, block), Qdisc("clsact", True, (0, 0))
     assert of_side("wan", None, link, [another], False) == []
@@ -215,7 +215,7 @@ def test_an_interface_is_as_it_ought_to_be_or_not() -> None:
     assert merging.repair == (Merging(Device("wan", 3)),)
 
 
-def test_the_ifb_is_known_by_name_and_number() -> None:
+def test_the_ifb_is_identified_by_name_and_number() -> None:
     link = Link(9, "ifb", b"", True, 0)
     assert of_ifb(IFB, {"lh-lan": link}) is None
     for links in ({}, {"odd": link}, {"lh-lan": link._replace(number=8)}):
@@ -227,7 +227,7 @@ def test_the_ifb_is_known_by_name_and_number() -> None:
     assert [r.said for r in down.repair if isinstance(r, Request)] == ["ip link set lh-lan up"]
 
 
-def test_rates_above_32_bits_are_compared_whole() -> None:
+def test_rates_above_32_bits_are_compared_completely() -> None:
     made = layout()
     fast = replace(made.gateway.aps[0], rate_bps=40_000_000_000)
     gateway = replace(made.gateway, aps=(fast,))

@@ -64,14 +64,14 @@ def station(k: int) -> Candidate:
     return Candidate(f"s{k}", (ip_address(f"10.0.0.{k}"),))
 
 
-def test_slow_answers_take_the_rate_down_and_quick_ones_up() -> None:
+def test_slow_answers_lower_the_rate_and_fast_answers_raise_it() -> None:
     bench = Bench()
     first = bench.round([station(1)], 0.05)
     assert first < AP.first_rate_bps
     assert bench.round([station(1)], 0.001) > first
 
 
-def test_one_that_is_late_alone_is_named_and_does_not_count() -> None:
+def test_a_station_that_is_late_by_itself_is_reported_and_ignored() -> None:
     bench = Bench()
     stations = [station(k) for k in range(1, 6)]
     prompt = {f"10.0.0.{k}": 0.002 for k in range(1, 6)}
@@ -86,7 +86,7 @@ def test_one_that_is_late_alone_is_named_and_does_not_count() -> None:
     assert bench.estimator.late_s() == {}
 
 
-def test_who_holds_c_down_alone_is_told() -> None:
+def test_a_station_that_lowers_c_by_itself_is_reported() -> None:
     bench = Bench()
     for _ in range(20):
         bench.round([station(1)], 0.002)
@@ -105,7 +105,7 @@ def test_who_holds_c_down_alone_is_told() -> None:
     assert bench.estimator.faults(bench.now_s) == []
 
 
-def test_silence_holds_and_never_creeps_down() -> None:
+def test_without_answers_the_rate_never_decreases() -> None:
     bench = Bench()
     before = bench.round([station(1)], 0.05)
     for _ in range(1000):
@@ -113,14 +113,14 @@ def test_silence_holds_and_never_creeps_down() -> None:
     assert bench.round([], None) == before
 
 
-def test_every_station_with_traffic_is_pinged_now_and_then() -> None:
+def test_every_station_with_traffic_is_pinged_regularly() -> None:
     bench = Bench()
     for _ in range(50):
         bench.round([station(2), station(3)], 0.01)
     assert {str(address) for address, _ in bench.sent} == {"10.0.0.2", "10.0.0.3"}
 
 
-def test_where_nobody_has_traffic_nobody_is_pinged_and_the_rate_holds() -> None:
+def test_without_traffic_no_station_is_pinged_and_the_rate_stays() -> None:
     bench = Bench()
     before = bench.round([station(1)], 0.05)
     for _ in range(30):
@@ -131,7 +131,7 @@ def test_where_nobody_has_traffic_nobody_is_pinged_and_the_rate_holds() -> None:
     assert bench.estimator.faults(bench.now_s) == []
 
 
-def test_who_never_answers_is_told_and_so_is_an_access_point_of_such() -> None:
+def test_a_station_that_never_answers_is_reported_and_so_is_its_access_point() -> None:
     bench = Bench()
     bench.round([station(1)], 0.01)
     for _ in range(90):
@@ -150,7 +150,7 @@ def test_who_never_answers_is_told_and_so_is_an_access_point_of_such() -> None:
     assert not estimator.is_silent("s2", bench.now_s)
 
 
-def test_who_never_answers_is_heard_by_its_flows() -> None:
+def test_a_station_that_never_answers_is_measured_by_its_flows() -> None:
     bench = Bench()
     estimator, heard = bench.estimator, 0
     rates = []
@@ -174,13 +174,13 @@ def test_who_never_answers_is_heard_by_its_flows() -> None:
     assert asked < estimator.pings < asked + 100
 
 
-def test_a_round_trip_of_one_that_is_gone_is_nothing() -> None:
+def test_a_round_trip_of_a_station_that_has_left_is_ignored() -> None:
     bench = Bench()
     before = bench.controller.capacity_bps
     assert bench.estimator.overhear("s1", RoundTrip(100.0, 0.3)) == before
 
 
-def test_what_had_passed_lies_between_two_that_are_known() -> None:
+def test_passed_bytes_are_interpolated_between_two_readings() -> None:
     bench = Bench()
     for at_s, passed in [(100.0, 0.0), (101.0, 1000.0), (103.0, 2000.0)]:
         bench.passed = passed
@@ -191,7 +191,7 @@ def test_what_had_passed_lies_between_two_that_are_known() -> None:
     assert len(bench.estimator.passed) == 3  # what is older than any round trip is forgotten
 
 
-def test_answers_that_take_a_second_are_no_silence() -> None:
+def test_answers_that_take_a_second_are_not_missing() -> None:
     bench = Bench()
     for k in range(100):
         bench.round([station(1)], None)
@@ -200,7 +200,7 @@ def test_answers_that_take_a_second_are_no_silence() -> None:
         assert not bench.estimator.is_silent("s1", bench.now_s)
 
 
-def test_pings_that_the_kernel_does_not_send_are_told_as_such() -> None:
+def test_pings_that_the_kernel_does_not_send_are_reported() -> None:
     bench = Bench()
     bench.estimator.send = lambda address, sequence: False
     for _ in range(60):
@@ -210,7 +210,7 @@ def test_pings_that_the_kernel_does_not_send_are_told_as_such() -> None:
     assert "no ping can be sent to 10.0.0.1: check the route of this machine to it" in fault
 
 
-def test_answers_to_others_and_late_ones_are_nothing() -> None:
+def test_answers_to_other_stations_and_late_answers_are_ignored() -> None:
     bench = Bench()
     bench.round([station(1)], None)
     assert bench.estimator.answer(999, 101.0) is None
@@ -220,7 +220,7 @@ def test_answers_to_others_and_late_ones_are_nothing() -> None:
     assert bench.estimator.under_way == {}
 
 
-def test_an_answer_of_who_has_left_is_nobodys() -> None:
+def test_an_answer_of_a_station_that_has_left_is_ignored() -> None:
     """Neither it nor the fault that it would be outlives the station."""
     bench = Bench()
     for _ in range(20):
@@ -236,7 +236,7 @@ def test_an_answer_of_who_has_left_is_nobodys() -> None:
     assert bench.controller.base_rtt_s(number) is None
 
 
-def test_another_address_is_tried_where_one_is_not_answered() -> None:
+def test_another_address_is_tried_if_an_address_does_not_answer() -> None:
     bench = Bench()
     both = Candidate("s1", (ip_address("10.0.0.1"), ip_address("2001:db8::1")))
     for _ in range(6):

@@ -64,7 +64,7 @@ def test_an_address_that_moves_moves_its_station_to_another_group() -> None:
     assert {each.group for each in roster.stations() if each.mac == GUEST} == {"alice"}
 
 
-def test_leaves_of_a_group_stand_in_its_own_hierarchy_and_others_beside_it() -> None:
+def test_leaves_of_a_group_are_in_its_own_hierarchy_and_other_leaves_are_outside_it() -> None:
     made = layout(stations_of((LAPTOP, "10.0.0.1"), (PHONE, "10.0.0.2"), (GUEST, "10.0.0.3")))
     majors = {name: member.leaf >> 16 for name, member in made.members.items()}
     alice, unlisted = (made.bundles["wlan", name] for name in ("alice", "unlisted"))
@@ -87,7 +87,7 @@ def test_leaves_of_a_group_stand_in_its_own_hierarchy_and_others_beside_it() -> 
     assert "ceil 5000000bit" in strangers
 
 
-def test_packets_of_nobody_have_the_share_of_unlisted_stations() -> None:
+def test_unclassified_packets_have_the_share_of_unlisted_stations() -> None:
     made = layout({})
     unclassified, multicast = made.shared["wlan"]
     unlisted = made.bundles["wlan", "unlisted"]
@@ -98,7 +98,7 @@ def test_packets_of_nobody_have_the_share_of_unlisted_stations() -> None:
     assert f"htb default {unclassified & 0xFFFF:x}" in inside
 
 
-def test_the_program_knows_the_group_of_each_leaf() -> None:
+def test_the_program_has_the_group_of_each_leaf() -> None:
     made = layout(stations_of((LAPTOP, "10.0.0.1")))
     table = made.table({"eth1": 7}, [])
     alice = made.bundles["wlan", "alice"]
@@ -134,7 +134,7 @@ def test_without_programs_mac_addresses_are_looked_up_in_both_hierarchies() -> N
     assert sum("tc filter del dev lh " in line for line in removed) == len(inner)
 
 
-def test_a_turn_that_is_longer_than_a_queue_is_told() -> None:
+def test_a_turn_that_is_longer_than_a_queue_is_reported() -> None:
     assert short_queue(gateway()) == []
     far = TABLES.replace("share = 2", "share = 100").replace(
         "unlisted.max", "unlisted.share = 0.1#"

@@ -23,7 +23,7 @@ def ipv6(source: str) -> bytes:
     return struct.pack("!IHBB", 6 << 28, 20, 6, 64) + IPv6Address(source).packed + bytes(16)
 
 
-def test_arp_and_packets_say_who_has_which_address() -> None:
+def test_arp_and_packets_map_addresses_to_machines() -> None:
     host = neighbour_of(arp(bytes((10, 0, 0, 7))), ARP, MAC)
     assert host is not None
     assert (str(host.address), host.mac) == ("10.0.0.7", "02:00:5e:10:00:01")
@@ -33,7 +33,7 @@ def test_arp_and_packets_say_who_has_which_address() -> None:
     assert str(other.address) == "2001:db8::7"
 
 
-def test_what_is_nobodys_address_is_not_taken() -> None:
+def test_unspecified_addresses_are_ignored() -> None:
     nobody = [bytes(4), b"\x7f\0\0\1", b"\xe0\0\0\1", b"\xa9\xfe\1\1"]
     assert [neighbour_of(arp(each), ARP, MAC) for each in nobody] == [None] * 4
     assert neighbour_of(ipv6("fe80::1"), IPV6, MAC) is None
@@ -72,7 +72,7 @@ def accepts(kind: int, packet: bytes, *, outgoing: bool = False, drawn: bool = F
                 return operand > 0
 
 
-def test_all_of_arp_and_ndp_is_heard_and_a_sample_of_the_rest() -> None:
+def test_all_arp_and_ndp_packets_and_a_sample_of_the_others_are_captured() -> None:
     assert accepts(ARP, arp(ROUTER))
     assert not accepts(ARP, arp(ROUTER), outgoing=True)
     tcp, ndp = ipv6("2001:db8::7"), bytearray(ipv6("2001:db8::7") + bytes(8))

@@ -60,7 +60,7 @@ def test_titles_keep_their_units() -> None:
 
 
 @pytest.mark.parametrize("columns", [60, 80, 100, 160])
-def test_stations_can_be_told_apart_and_have_a_line_each(columns: int) -> None:
+def test_each_station_has_a_recognisable_line(columns: int) -> None:
     macs = ["52:0d:1c:7b:11:02", "52:0d:1c:7b:11:03"]
     lines = printed(status(*macs, silent=True), columns)
     assert max(map(len, lines)) <= columns
@@ -77,7 +77,7 @@ def test_a_name_that_is_too_long_loses_its_front() -> None:
     assert row.split()[0].endswith("xxx-42")
 
 
-def test_what_is_pinged_is_told() -> None:
+def test_pinged_stations_are_reported() -> None:
     assert printed(status("a"), 160)[-1].endswith("  yes")
     assert printed(status("a", pinged=False, silent=True), 160)[-1].endswith("  no")
     assert printed(status("a", silent=True), 160)[-1].endswith("  no answer")
@@ -99,7 +99,7 @@ def test_the_rate_by_which_a_station_is_weighed_is_shown_with_its_source() -> No
     assert all(len(line) <= 80 for line in printed(report, 80))
 
 
-def test_brackets_of_a_fault_are_no_markup() -> None:
+def test_brackets_of_a_fault_are_not_markup() -> None:
     report = status("a") | {"faults": ["[ms] is gone"], "warnings": ["mind [this]"]}
     assert printed(report, 80)[-2:] == ["warning: mind [this]", "fault: [ms] is gone"]
 

@@ -44,7 +44,7 @@ def flow_hash(source: bytes, destination: bytes, ports: tuple[int, int] | None, 
     st.tuples(st.integers(0, 65535), st.integers(0, 65535)),
     st.integers(2, 4096),
 )
-def test_both_directions_of_a_flow_have_one_leaf(
+def test_both_directions_of_a_flow_share_a_leaf(
     here: bytes, peer: bytes, ports: tuple[int, int], leaves: int
 ) -> None:
     leaf = flow_hash(here, peer, ports, leaves)
@@ -74,7 +74,7 @@ def test_the_checksum_of_a_packet_with_its_checksum_is_zero() -> None:
     assert checksum(data[:2] + struct.pack("!H", checksum(data)) + data[4:]) == 0
 
 
-def test_source_and_length_of_packets() -> None:
+def test_source_and_length_of_packets_are_read() -> None:
     v4 = struct.pack("!BBHHHBBH4s4s", 0x45, 0, 1028, 0, 0, 64, 17, 0, b"\n\0\0\1", b"\n\0\0\2")
     source, length = source_and_length(v4)
     assert (str(source), length) == ("10.0.0.1", 1028)

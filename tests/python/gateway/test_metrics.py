@@ -104,7 +104,7 @@ def faults(text: str) -> list[str]:
     return problems
 
 
-def test_the_rules_find_what_they_are_for() -> None:
+def test_each_rule_for_names_finds_its_fault() -> None:
     page = "# HELP {0} x\n# TYPE {0} {1}\n"
     for name, kind, problem in (
         ("a_rate_bits_per_second", "gauge", "bits is no base unit"),
@@ -120,7 +120,7 @@ def test_the_rules_find_what_they_are_for() -> None:
     assert faults("# TYPE a gauge\n") == ["a: nobody says what it is"]
 
 
-def test_names_are_as_prometheus_wants_them() -> None:
+def test_names_follow_the_rules_of_prometheus() -> None:
     text = pages(lambda: STATUS)().decode()
     assert faults(text) == []
     assert len(re.findall("^# TYPE", text, re.MULTILINE)) == 23
@@ -181,7 +181,7 @@ def test_a_page_is_served() -> None:
                 assert reply.split()[1] == status
 
 
-def test_a_page_asked_for_by_a_foreign_name_is_refused() -> None:
+def test_a_request_for_a_foreign_host_name_is_refused() -> None:
     own = socket.gethostname()
     with served() as at:
         for host in (f"127.0.0.1:{at[1]}", "LOCALHOST", "[::1]:9100", "192.0.2.7", own):
@@ -194,13 +194,13 @@ def test_a_page_asked_for_by_a_foreign_name_is_refused() -> None:
         assert ask(at, two).split()[1] == b"421"
 
 
-def test_a_large_page_arrives_whole() -> None:
+def test_a_large_page_arrives_completely() -> None:
     body = bytes(range(256)) * (1 << 15)
     with served(body) as at:
         assert ask(at).partition(b"\r\n\r\n")[2] == body
 
 
-def test_a_page_that_fails_leaves_the_next_well() -> None:
+def test_a_page_that_fails_does_not_affect_the_next_page() -> None:
     answers = iter([ValueError, b"well"])
 
     def page() -> bytes:
@@ -215,7 +215,7 @@ def test_a_page_that_fails_leaves_the_next_well() -> None:
         assert ask(listening.getsockname()).endswith(b"well")
 
 
-def test_idle_connections_make_no_threads_and_hold_nobody_up(
+def test_idle_connections_create_no_threads_and_delay_no_request(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """Patience does not end any of these: nobody waits for that."""
@@ -230,14 +230,14 @@ def test_idle_connections_make_no_threads_and_hold_nobody_up(
         assert threading.active_count() == threads
 
 
-def test_who_says_nothing_is_hung_up_on(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_silent_connection_is_closed(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(module, "PATIENCE_S", 0.05)
     with served() as at, socket.create_connection(at, timeout=30) as idle:
         idle.sendall(b"GET /")
         assert idle.recv(1) == b""
 
 
-def test_the_oldest_makes_room() -> None:
+def test_the_oldest_connection_is_closed_to_make_room() -> None:
     with served() as at, ExitStack() as stack:
         idle = [
             stack.enter_context(socket.create_connection(at, timeout=30))
@@ -248,7 +248,7 @@ def test_the_oldest_makes_room() -> None:
         assert idle[-1].recv(1) == b"H"
 
 
-def test_bytes_at_the_filters_are_told_by_kind() -> None:
+def test_bytes_at_the_filters_are_reported_by_kind() -> None:
     text = pages(lambda: STATUS)().decode()
     counts = dict(
         re.findall(r'^lasthop_ap_filter_bytes_total\{.*kind="(\w+)"\} (\S+)$', text, re.M)

@@ -54,7 +54,7 @@ def test_only_stations_with_traffic_are_pinged() -> None:
     assert watched.pinged() == []
 
 
-def test_with_a_fixed_rate_nobody_is_pinged() -> None:
+def test_with_a_fixed_rate_no_station_is_pinged() -> None:
     watched = Watched('rate = "5 Mbps"')
     watched.look()
     watched.look(sent=10_000)
@@ -62,7 +62,7 @@ def test_with_a_fixed_rate_nobody_is_pinged() -> None:
     assert watched.pinged() == []
 
 
-def test_who_sends_much_udp_is_not_pinged_for_a_while() -> None:
+def test_a_station_that_sends_much_udp_is_not_pinged_for_a_while() -> None:
     watched = Watched('udp = "down"')
     watched.look()
     watched.look(sent=10_000, udp=1_000_000)
@@ -74,7 +74,7 @@ def test_who_sends_much_udp_is_not_pinged_for_a_while() -> None:
 
 
 @pytest.mark.parametrize("fairness", ["flow", "direction"])
-def test_without_leaves_of_their_own_those_are_pinged_whose_packets_were_met(
+def test_without_their_own_leaves_stations_are_pinged_whose_packets_were_seen(
     fairness: str,
 ) -> None:
     watched = Watched(f'fairness = "{fairness}"')
@@ -89,7 +89,7 @@ def test_without_leaves_of_their_own_those_are_pinged_whose_packets_were_met(
 
 
 @pytest.mark.parametrize(("udp", "pinged"), [("down", []), ("both", ["a"])])
-def test_who_sends_udp_is_pinged_where_that_is_shaped(udp: str, pinged: list[str]) -> None:
+def test_a_station_that_sends_udp_is_pinged_if_udp_is_shaped(udp: str, pinged: list[str]) -> None:
     watched = Watched(f'udp = "{udp}"')
     watched.look()
     watched.look(sent=10_000, udp=1_000_000)

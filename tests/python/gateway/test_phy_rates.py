@@ -65,7 +65,7 @@ def weighed_after(
         ([54, 49, 49, 48, 48], [54, 54, 54, 54, 48]),
     ],
 )
-def test_the_lower_median_of_three_counts(readings: list[float], weighed: list[float]) -> None:
+def test_the_lower_median_of_three_is_used(readings: list[float], weighed: list[float]) -> None:
     assert weighed_after(readings) == weighed
 
 
@@ -75,12 +75,12 @@ def test_a_station_without_traffic_keeps_its_rate() -> None:
     assert weighed_after(readings, had_traffic=[True] * 3 + [False] * 4) == [54] * 7
 
 
-def test_until_a_station_has_traffic_its_newest_reading_counts() -> None:
+def test_until_a_station_has_traffic_its_newest_reading_is_used() -> None:
     readings, had_traffic = [1, 6, 54, 54], [False, False, True, True]
     assert weighed_after(readings, had_traffic=had_traffic) == readings
 
 
-def test_what_is_remembered_has_an_end() -> None:
+def test_stations_that_have_left_are_forgotten() -> None:
     rates = PhyRates()
     present: set[Key] = {("hall", MACS[0])}
     rates.add([reading(54), reading(6, MACS[1])], set(), present)
@@ -89,7 +89,7 @@ def test_what_is_remembered_has_an_end() -> None:
     assert set(rates.histories) == {("hall", MACS[0]), ("hall", MACS[2])}
 
 
-def test_a_rate_is_that_at_an_access_point_of_its_own() -> None:
+def test_a_rate_belongs_to_its_access_point() -> None:
     rates = PhyRates()
     rates.add([reading(54, ap="hall"), reading(6, ap="yard")], set(), set())
     gateway = config.read(TEXT.replace("ap.hall", "ap.yard"))
@@ -136,7 +136,7 @@ def test_turns_follow_the_rates_that_are_read() -> None:
     assert turns(layout) == {"a": 1, "b": 9, "c": 9}
 
 
-def test_bytes_over_rate_are_equal_whatever_the_rates() -> None:
+def test_bytes_over_rate_are_equal_at_all_rates() -> None:
     """Section 4.1 of paper 002: in a round each station takes as long on the air."""
     layout = members(config.read(TEXT))
     mbps = {"a": 866.7, "b": 433.3, "c": 58.5}
@@ -157,7 +157,7 @@ def test_only_turns_that_change_are_sent() -> None:
     assert len(layout.weigh(read(a=27, c=27))) == 2
 
 
-def test_what_is_weighed_is_what_the_kernel_is_to_have() -> None:
+def test_weights_become_quantums_of_the_kernel() -> None:
     layout = members(config.read(TEXT))
     layout.weigh(read(a=54, b=6, c=12))
     commands = "\n".join(request.said for request in layout.hierarchy({"hall": 5_000_000}))
@@ -244,7 +244,7 @@ def shown(some: Stations) -> dict[str, tuple[float | None, str]]:
     return {row["name"]: (row["phy_rate_bps"], row["phy_rate_source"]) for row in rows}
 
 
-def test_a_look_changes_weights_and_what_status_shows(some: Stations) -> None:
+def test_a_reading_changes_weights_and_status(some: Stations) -> None:
     assert shown(some) == {"a": (6e6, "file"), "b": (54e6, "file"), "c": (None, "highest")}
     some.see([reading(54, MACS[0]), reading(12, MACS[2])])
     assert shown(some) == {"a": (54e6, "iw"), "b": (54e6, "file"), "c": (12e6, "iw")}
@@ -257,7 +257,7 @@ def test_a_look_changes_weights_and_what_status_shows(some: Stations) -> None:
     assert cast(Weighing, some.shaping.shaper).weighed == [3, 0]
 
 
-def test_readings_of_a_station_with_traffic_count(some: Stations) -> None:
+def test_readings_of_a_station_with_traffic_are_used(some: Stations) -> None:
     some.shaping.observed.active.add("a")
     for mbps in (54, 54, 1):
         some.see([reading(mbps)])
@@ -266,7 +266,7 @@ def test_readings_of_a_station_with_traffic_count(some: Stations) -> None:
     assert shown(some)["a"] == (54e6, "iw")
 
 
-def test_an_access_point_that_shares_otherwise_has_no_rates() -> None:
+def test_an_access_point_with_another_fairness_has_no_rates() -> None:
     gateway = config.read('[gateway]\nwan = "eth0"\nlan = "eth1"\nstation.a.address = "10.0.0.1"\n')
     shaper = cast(Shaper, Weighing(members(gateway)))
     plain = Stations(Shaping(gateway, shaper, Observed(gateway)), lambda _: None)

@@ -56,7 +56,7 @@ def program(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[[str], 
     return write
 
 
-def test_rates_of_an_access_point_by_iw(program: Callable[[str], None]) -> None:
+def test_iw_reports_the_rates_of_an_access_point(program: Callable[[str], None]) -> None:
     program(f"cat {SAMPLES}/iw/fabfi-access-point.txt")
     station_rates, wrong = rates("iw:wlan0")
     assert station_rates == {
@@ -75,7 +75,7 @@ def test_a_station_that_is_listed_twice_is_read_once() -> None:
     assert rate_sources.query(lambda: Answer([first, second, again], [])) == ([first, second], [])
 
 
-def test_an_access_point_without_stations_is_well(program: Callable[[str], None]) -> None:
+def test_an_access_point_without_stations_has_no_fault(program: Callable[[str], None]) -> None:
     program("true")
     assert rates("iw:wlan0") == ({}, [])
 
@@ -113,7 +113,7 @@ def test_a_station_that_cannot_be_read_hides_no_other(program: Callable[[str], N
         ("printf 'command failed: \\033[2J\\n' >&2; exit 1", "command failed: ?[2J"),
     ],
 )
-def test_what_is_no_dump_is_one_fault(
+def test_an_invalid_dump_is_a_single_fault(
     program: Callable[[str], None], monkeypatch: pytest.MonkeyPatch, script: str, message: str
 ) -> None:
     if "0.2 s" in message:
@@ -135,7 +135,9 @@ def test_a_machine_without_iw_says_so(monkeypatch: pytest.MonkeyPatch, tmp_path:
     assert discovery.look(gateway("iw:wlan0"))[1] == [message]
 
 
-def test_no_program_outlives_its_answer(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_no_program_runs_longer_than_its_answer(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(rate_sources, "TIMEOUT_S", 0.2)
     file = tmp_path / "pid"
     with pytest.raises(UserError, match="no answer within"):
@@ -220,7 +222,7 @@ def station(k: int, *lines: str) -> str:
     return "\n".join([MAC.format(k), "flags=[AUTH][ASSOC][AUTHORIZED]", *lines, ""])
 
 
-def test_rates_of_an_access_point_by_hostapd(hostapd: Answering) -> None:
+def test_hostapd_reports_the_rates_of_an_access_point(hostapd: Answering) -> None:
     asked = hostapd(listing(recorded()))
     station_rates, wrong = rates(f"hostapd:{asked.path}")
     assert asked.requests == [
@@ -235,7 +237,7 @@ def test_rates_of_an_access_point_by_hostapd(hostapd: Answering) -> None:
     assert (int(to.rate_bps / 1e5), int(from_.rate_bps / 1e5)) == (2882, 6485)
 
 
-def test_requests_are_those_that_hostapd_answers(hostapd: Answering) -> None:
+def test_the_requests_are_answered_by_hostapd(hostapd: Answering) -> None:
     """Recorded from hostapd 2.10, whose stations are at a cable and have no rates."""
     text = (SAMPLES / "hostapd-stations/wired-2.10.txt").read_text()
     exchanges = [each.partition("\n") for each in text.split(">> ")[1:]]
@@ -251,7 +253,7 @@ def test_requests_are_those_that_hostapd_answers(hostapd: Answering) -> None:
     )
 
 
-def test_the_other_direction_counts_where_there_is_no_rate(hostapd: Answering) -> None:
+def test_the_rate_of_the_other_direction_is_used_if_a_rate_is_missing(hostapd: Answering) -> None:
     stations = [
         station(1, "rx_rate_info=60", "tx_rate_info=540 mcs 7 shortGI"),
         station(2, "rx_rate_info=60", "tx_rate_info=0"),
@@ -263,7 +265,7 @@ def test_the_other_direction_counts_where_there_is_no_rate(hostapd: Answering) -
 
 
 @pytest.mark.parametrize("stations", [[], [station(1), station(2)]], ids=["none", "no rates"])
-def test_a_list_without_rates(hostapd: Answering, stations: list[str]) -> None:
+def test_a_list_without_rates_is_a_fault(hostapd: Answering, stations: list[str]) -> None:
     asked = hostapd(listing(stations))
     messages = ["access point hall: hostapd reports no rate of its 2 stations"] if stations else []
     assert rates(f"hostapd:{asked.path}") == ({}, messages)
@@ -311,7 +313,7 @@ def always_another() -> Callable[[str], bytes]:
         ),
     ],
 )
-def test_what_is_no_answer_is_one_fault(
+def test_an_invalid_answer_is_a_single_fault(
     hostapd: Answering,
     monkeypatch: pytest.MonkeyPatch,
     answer: Callable[[str], bytes | None],
@@ -326,7 +328,7 @@ def test_what_is_no_answer_is_one_fault(
     assert fault.isprintable()
 
 
-def test_a_list_without_end_is_given_up(
+def test_reading_an_endless_list_times_out(
     hostapd: Answering, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(rate_sources, "LIST_TIMEOUT_S", 0.2)
@@ -338,7 +340,7 @@ def test_a_list_without_end_is_given_up(
     assert rates(f"hostapd:{asked.path}") == ({}, [message])
 
 
-def test_a_list_that_begins_again_ends(hostapd: Answering) -> None:
+def test_a_list_that_repeats_is_read_once(hostapd: Answering) -> None:
     asked = hostapd(lambda _: station(1, "tx_rate_info=10").encode())
     assert rates(f"hostapd:{asked.path}") == ({MAC.format(1): 1_000_000}, [])
 
@@ -353,7 +355,7 @@ def test_a_list_that_begins_again_ends(hostapd: Answering) -> None:
     ],
     ids=["none", "file", "directory", "fifo"],
 )
-def test_a_socket_that_nobody_listens_at_is_one_fault(
+def test_a_socket_without_a_listener_is_a_single_fault(
     tmp_path: Path, make: Callable[[Path], object], why: str
 ) -> None:
     path = tmp_path / "wlan0"
@@ -361,7 +363,7 @@ def test_a_socket_that_nobody_listens_at_is_one_fault(
     assert rates(f"hostapd:{path}") == ({}, [f"access point hall: hostapd {path}: {why}"])
 
 
-def test_a_socket_of_others_names_what_lets_one_ask(
+def test_a_socket_without_permission_names_the_setting_that_grants_it(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     class Refused(socket.socket):
@@ -376,7 +378,7 @@ def test_a_socket_of_others_names_what_lets_one_ask(
     )
 
 
-def test_the_socket_of_another_kind_is_one_fault(tmp_path: Path) -> None:
+def test_a_socket_of_another_kind_is_a_single_fault(tmp_path: Path) -> None:
     with closing(socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)) as listening:
         listening.bind(str(tmp_path / "wlan0"))
         listening.listen()
@@ -387,7 +389,7 @@ def test_the_socket_of_another_kind_is_one_fault(tmp_path: Path) -> None:
 # Several sources.
 
 
-def test_sources_are_asked_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_sources_are_asked_simultaneously(monkeypatch: pytest.MonkeyPatch) -> None:
     meeting = threading.Barrier(2, timeout=60)
 
     def answer(_: object) -> Answer:
@@ -414,7 +416,7 @@ def test_a_defect_of_a_source_is_a_fault(monkeypatch: pytest.MonkeyPatch) -> Non
     assert rates("iw:wlan0") == ({}, ["access point hall: RuntimeError: a defect"])
 
 
-def test_a_gateway_without_sources_asks_nobody(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_gateway_without_sources_sends_no_request(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(rate_sources, "ThreadPoolExecutor", None)
     plain = config.read('[gateway]\nwan = "a"\nlan = "b"\n')
     assert read_station_rates(plain) == ([], [])

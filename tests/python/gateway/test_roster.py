@@ -30,13 +30,13 @@ def test_addresses_of_one_machine_are_one_station() -> None:
     assert names(known.stations()) == {"phone": ["10.0.0.1", "2001:db8::1"]}
 
 
-def test_two_machines_of_one_name_are_two_stations() -> None:
+def test_two_machines_with_the_same_name_are_two_stations() -> None:
     known = roster()
     known.see([seen(PHONE, "10.0.0.1", name="x"), seen(LAPTOP, "10.0.0.2", name="x")], 0)
     assert names(known.stations()) == {"x": ["10.0.0.1"], LAPTOP: ["10.0.0.2"]}
 
 
-def test_a_station_leaves_when_nobody_names_it() -> None:
+def test_a_station_leaves_when_no_source_names_it() -> None:
     known = roster("discover.absence = '300 s'")
     known.see([seen(PHONE, "10.0.0.1"), seen(LAPTOP, "10.0.0.2")], 0)
     known.see([seen(PHONE, "10.0.0.1")], 299)
@@ -45,7 +45,7 @@ def test_a_station_leaves_when_nobody_names_it() -> None:
     assert names(known.stations()) == {PHONE: ["10.0.0.1"]}
 
 
-def test_an_address_of_the_past_leaves_alone() -> None:
+def test_an_old_address_leaves_without_its_station() -> None:
     known = roster("discover.absence = '300 s'")
     known.see([seen(PHONE, "2001:db8::1")], 0)
     known.see([seen(PHONE, "2001:db8::2")], 301)
@@ -76,7 +76,7 @@ def test_a_flood_of_addresses_is_bounded_and_costs_its_sender_only(
     assert "2001:db8::ffff" in addresses[PHONE]
 
 
-def test_a_flood_of_machines_is_bounded_and_those_that_are_there_stay(
+def test_a_flood_of_machines_is_bounded_and_present_stations_stay(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr("lasthop.gateway.roster.MOST_FOUND", 100)
@@ -101,7 +101,7 @@ def test_a_flood_of_machines_is_bounded_and_those_that_are_there_stay(
     assert "02:00:00:00:ff:ff" in names(known.stations())
 
 
-def test_a_station_listed_by_address_has_the_mac_address_that_is_seen_with_it() -> None:
+def test_a_station_listed_by_address_gets_the_mac_address_seen_with_it() -> None:
     known = roster("discover.neighbours = true\nstation.till.address = '10.0.0.1'")
     assert [each.mac for each in known.stations()] == [None]
     known.see([seen(PHONE, "10.0.0.1"), seen(PHONE, "10.0.0.2")], 0)
@@ -121,7 +121,7 @@ def test_the_first_mac_address_keeps_an_address_of_the_file_until_it_is_absent()
     assert known.bindings.warnings() == []
 
 
-def test_stations_of_the_file_behind_one_mac_address_stay_apart() -> None:
+def test_stations_of_the_file_that_share_a_mac_address_stay_separate() -> None:
     known = roster(
         "discover.neighbours = true\nstation.a.address = '10.0.0.1'\nstation.b.address = '10.0.0.2'"
     )
@@ -131,7 +131,7 @@ def test_stations_of_the_file_behind_one_mac_address_stay_apart() -> None:
     assert {each.mac for each in known.stations()} == {PHONE}
 
 
-def test_the_mac_address_of_a_router_is_not_that_of_a_station_if_it_reaches_others() -> None:
+def test_the_mac_address_of_a_router_is_not_a_stations_if_it_reaches_other_stations() -> None:
     text = "discover.neighbours = true\nstation.a.address = '10.0.0.1'\n"
     routed = tuple(map(ip_network, ("10.1.0.0/24", "fd00::/56")))
     sightings = [seen(PHONE, "10.0.0.1")]
@@ -159,7 +159,7 @@ def test_a_guest_that_claims_the_addresses_of_others_first_takes_no_leaf_from_th
     assert names(known.stations())[LAPTOP] == []
 
 
-def test_the_machine_of_an_ignored_address_stays_the_first_one_for_good() -> None:
+def test_the_first_machine_with_an_ignored_address_keeps_it() -> None:
     known = roster("discover = { neighbours = true, ignore = '10.0.0.9', absence = '10 s' }")
     known.see([seen(PHONE, "10.0.0.9")], 0)
     for now in range(1, 60):
@@ -198,7 +198,7 @@ def test_a_router_that_reaches_nothing_but_a_stations_subnets_is_that_station(
     assert [each.mac for each in known.stations()] == [mac]
 
 
-def test_neighbours_that_are_no_source_name_listed_stations_only() -> None:
+def test_neighbours_that_are_not_a_source_name_only_listed_stations() -> None:
     known = roster(f"station.till.mac = '{PHONE}'\nstation.a.address = '10.0.0.2'")
     hints = [
         seen(PHONE, "10.0.0.1"),
@@ -210,7 +210,7 @@ def test_neighbours_that_are_no_source_name_listed_stations_only() -> None:
     assert len(known.found) == 2
 
 
-def test_another_file_keeps_what_was_learnt_of_its_addresses() -> None:
+def test_a_new_file_keeps_the_learnt_facts_about_its_addresses() -> None:
     before = roster("discover.neighbours = true\nstation.till.address = '10.0.0.1'")
     before.see([seen(PHONE, "10.0.0.1"), seen(LAPTOP, "10.0.0.9")], 0)
     text = "discover = { neighbours = true, ignore = '10.0.0.9' }\nstation.x.address = '10.0.0.1'"
@@ -220,7 +220,7 @@ def test_another_file_keeps_what_was_learnt_of_its_addresses() -> None:
     assert names(after.stations()) == {"x": ["10.0.0.1"]}
 
 
-def test_one_mac_address_at_two_ports_of_a_bridge_is_a_fault() -> None:
+def test_the_same_mac_address_at_two_ports_of_a_bridge_is_a_fault() -> None:
     known = roster()
     for k in range(5):
         known.see([Sighting(PHONE, None, interface="eth1", port=f"p{k % 2}", is_new=False)], 5 * k)
@@ -248,7 +248,7 @@ def test_a_mac_address_finds_its_addresses() -> None:
     assert names(known.stations()) == {"till": ["10.0.0.7", "2001:db8::7"]}
 
 
-def test_what_is_ignored_is_no_station() -> None:
+def test_an_ignored_address_is_not_a_station() -> None:
     known = roster("discover.ignore = '10.0.0.2'")
     known.see([seen(PHONE, "10.0.0.1"), seen(LAPTOP, "10.0.0.2")], 0)
     assert names(known.stations()) == {PHONE: ["10.0.0.1"]}
@@ -261,7 +261,7 @@ def test_an_address_that_moves_to_another_machine_has_one_owner() -> None:
     assert names(known.stations()) == {PHONE: ["10.0.0.1"], LAPTOP: []}
 
 
-def test_the_access_point_is_that_of_a_source_or_of_the_interface() -> None:
+def test_the_access_point_comes_from_a_source_or_from_the_interface() -> None:
     known = roster(
         """ap.a.subnets = "10.1.0.0/16"
 ap.b.interface = "eth2"
@@ -285,7 +285,7 @@ discover.neighbours = true
     ]
 
 
-def test_access_points_at_one_interface_have_stations_by_subnet() -> None:
+def test_access_points_at_the_same_interface_have_stations_by_subnet() -> None:
     known = roster(
         """ap.a.subnets = "10.1.0.0/16"
 ap.b.subnets = "10.2.0.0/16"

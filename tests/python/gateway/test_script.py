@@ -40,7 +40,7 @@ def set_up(text: str) -> list[list[str]]:
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_it_sets_up_by_the_commands_of_plan(kind: str) -> None:
+def test_the_script_runs_the_commands_of_plan(kind: str) -> None:
     commands = set_up(made(KINDS[kind]))
     planned = plan(config.read(KINDS[kind]), by_mac=False)
     expected = [words(line) for line in planned if line[0] != "#" and "gso_max_segs" not in line]
@@ -54,7 +54,7 @@ def test_it_sets_up_by_the_commands_of_plan(kind: str) -> None:
 
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("shell", SHELLS, ids=lambda shell: shell[0])
-def test_shells_take_it(
+def test_shells_accept_the_script(
     tmp_path: Path, shell: list[str], kind: str, debian_program: Callable[[str, str], str]
 ) -> None:
     debian_program(shell[0], PACKAGES[shell[0]])
@@ -65,7 +65,7 @@ def test_shells_take_it(
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_it_is_the_same_each_time_and_nothing_is_left_open(kind: str) -> None:
+def test_the_script_is_reproducible_and_has_no_placeholder(kind: str) -> None:
     text = made(KINDS[kind])
     assert text == made(KINDS[kind])
     assert text.isascii()
@@ -73,7 +73,7 @@ def test_it_is_the_same_each_time_and_nothing_is_left_open(kind: str) -> None:
     assert "@" not in text.split("set -u")[0]
 
 
-def test_odd_names_are_words_and_nothing_else() -> None:
+def test_unusual_names_are_quoted() -> None:
     text = made(KINDS["odd"])
     assert ["try", "tc", "qdisc", "add", "dev", "*&|<>#~"] in [c[:6] for c in set_up(text)]
     for line in text.splitlines():
@@ -81,7 +81,7 @@ def test_odd_names_are_words_and_nothing_else() -> None:
             assert "a'b$(x);`y`" in shlex.split(line)
 
 
-def test_names_of_stations_and_of_the_gateway_are_not_in_it() -> None:
+def test_the_script_does_not_contain_names_of_stations_or_the_gateway() -> None:
     text = made('name = "$(reboot)\';`x`"\n' + KINDS["listed"].replace("till", "zebra"))
     assert "reboot" not in text
     assert "zebra" not in text
@@ -112,13 +112,13 @@ def test_names_of_stations_and_of_the_gateway_are_not_in_it() -> None:
     ],
     ids=["leases", "snmp", "rates", "udp", "paper", "two-aps"],
 )
-def test_what_a_script_cannot_do_is_refused(more: str, message: str) -> None:
+def test_settings_that_a_script_does_not_support_are_refused(more: str, message: str) -> None:
     with pytest.raises(UserError) as refused:
         made(LEAST + more + "\n")
     assert str(refused.value).startswith(message)
 
 
-def test_packages_are_those_that_the_file_needs() -> None:
+def test_the_script_needs_only_the_packages_of_the_file() -> None:
     assert "kmod-sched-bpf" not in made(KINDS["least"])
     assert "kmod-sched-bpf" in made(KINDS["flow"])
     assert "kmod-sched-bpf" not in made(LEAST + 'fairness = "flow"\ndiscipline = "fq_codel"\n')

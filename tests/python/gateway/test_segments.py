@@ -75,7 +75,7 @@ def test_headers_of_both_families_are_read(ends: tuple[str, str]) -> None:
     assert (segment.stamp, segment.echo) == (3, 4)
 
 
-def test_what_is_no_segment_is_left_alone() -> None:
+def test_packets_that_are_not_segments_are_ignored() -> None:
     segment = packet(SERVER, STATION, (80, 5000), 1, 1, 1000)
     udp = segment[:9] + b"\x11" + segment[10:]
     reset = packet(SERVER, STATION, (80, 5000), 1, 1, flags=0x04)
@@ -86,7 +86,7 @@ def test_what_is_no_segment_is_left_alone() -> None:
     assert parsed(endless) is not None  # an option without a length
 
 
-def test_numbers_begin_anew() -> None:
+def test_sequence_numbers_wrap_around() -> None:
     assert [before(1, 2), before(2, 1), before(2, 2)] == [True, False, False]
     assert [before(2**32 - 1, 5), before(5, 2**32 - 1)] == [True, False]
 
@@ -101,7 +101,7 @@ def test_the_first_ack_that_covers_a_segment_ends_its_round_trip() -> None:
 
 
 @pytest.mark.parametrize("first", [100, 2**32 - 1500])
-def test_the_least_of_a_few_is_free_of_delayed_acks(first: int) -> None:
+def test_the_minimum_of_a_few_samples_contains_no_delayed_ack(first: int) -> None:
     wire = Wire()
     ends = [(first + 1000 * k) % 2**32 for k in range(TAKEN + 2)]
     for k in range(TAKEN + 1):
@@ -112,7 +112,7 @@ def test_the_least_of_a_few_is_free_of_delayed_acks(first: int) -> None:
     assert (sent_s, rtt_s) == pytest.approx((1.002, 0.041))
 
 
-def test_what_is_sent_again_is_no_sample() -> None:
+def test_a_retransmission_is_not_a_sample() -> None:
     wire = Wire()
     wire.down(1.0, 100)
     wire.down(1.3, 100)
@@ -126,7 +126,7 @@ def test_what_is_sent_again_is_no_sample() -> None:
     assert wire.look.is_over
 
 
-def test_timestamps_tell_which_one_was_answered() -> None:
+def test_timestamps_identify_the_segment_that_was_acknowledged() -> None:
     wire = Wire()
     wire.down(1.0, 100, stamps=(50, 1))
     wire.down(1.3, 100, stamps=(350, 1))
@@ -135,7 +135,7 @@ def test_timestamps_tell_which_one_was_answered() -> None:
 
 
 @pytest.mark.parametrize("ahead", [1, LARGEST_WINDOW + 1])
-def test_an_ack_of_what_has_not_been_sent_is_none(ahead: int) -> None:
+def test_an_ack_of_unsent_data_is_ignored(ahead: int) -> None:
     wire = Wire()
     wire.down(1.0, 100)
     if ahead > LARGEST_WINDOW:
@@ -146,7 +146,7 @@ def test_an_ack_of_what_has_not_been_sent_is_none(ahead: int) -> None:
     assert wire.up(1.2, 1100) == (1.0, pytest.approx(0.2))
 
 
-def test_other_flows_and_bare_acks_are_left_alone() -> None:
+def test_other_flows_and_pure_acks_are_ignored() -> None:
     wire, other = Wire(), Wire(port=443)
     other.look = wire.look
     wire.down(0.9, 100, data=0)
@@ -156,7 +156,7 @@ def test_other_flows_and_bare_acks_are_left_alone() -> None:
     assert wire.up(1.3, 1100) == (1.0, pytest.approx(0.3))
 
 
-def test_a_look_ends() -> None:
+def test_an_observation_has_an_end() -> None:
     look = Look()
     look.close()
     assert look.is_over
@@ -218,7 +218,7 @@ HERE, OUTGOING = 0, 4
 
 
 @pytest.mark.parametrize("ends", [(SERVER, STATION), (SERVER6, STATION6)])
-def test_the_kernel_is_asked_for_what_a_look_waits_for(ends: tuple[str, str]) -> None:
+def test_the_kernel_is_asked_for_the_segments_of_an_observation(ends: tuple[str, str]) -> None:
     wire = Wire(ends[1], ends[0])
     others = {"x": Look()}
     addresses = {"s": (ip_address(ends[1]),), "x": (ip_address("10.0.0.8"),)}
@@ -253,7 +253,7 @@ def test_the_kernel_is_asked_for_what_a_look_waits_for(ends: tuple[str, str]) ->
     assert not takes(up(5100), HERE)
 
 
-def test_a_program_is_no_longer_than_the_kernel_takes() -> None:
+def test_a_program_is_at_most_as_long_as_the_kernel_accepts() -> None:
     addresses = [ip_address(f"2001:db8::{k:x}") for k in range(1, 9)]
     names = [str(k) for k in range(40)]
     program = program_for({name: Look() for name in names}, dict.fromkeys(names, addresses))

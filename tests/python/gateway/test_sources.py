@@ -23,7 +23,7 @@ from lasthop.gateway.rate_sources import read_station_rates
 NOW = 1_795_200_000.0
 
 
-def test_leases_of_dnsmasq() -> None:
+def test_leases_of_dnsmasq_are_read() -> None:
     text = """\
 1795270000 02:00:5E:10:00:01 192.168.4.23 phone 01:02:00:5e:10:00:01
 1795100000 02:00:5e:10:00:02 192.168.4.24 expired *
@@ -38,7 +38,7 @@ duid 00:01:00:01:2c:5d:17:3e:02:00:5e:10:00:09
     }
 
 
-def test_leases_of_dhcpd() -> None:
+def test_leases_of_dhcpd_are_read() -> None:
     block = """\
 lease {address} {{
   starts 4 2026/11/19 13:06:40;
@@ -63,7 +63,7 @@ lease {address} {{
     assert [lease.name for lease in shown] == ["phone", "laptop"]
 
 
-def test_an_end_that_is_no_time_is_told_and_hides_no_other_lease() -> None:
+def test_a_lease_with_an_invalid_end_is_reported_and_hides_no_other_lease() -> None:
     block = """\
 lease 10.0.0.{k} {{
   ends {ends};
@@ -84,7 +84,7 @@ lease 10.0.0.{k} {{
     ]
 
 
-def test_what_a_host_says_of_itself_is_no_statement() -> None:
+def test_client_names_are_not_read_as_statements() -> None:
     text = """\
 lease 10.0.0.1 {
   ends never;
@@ -145,14 +145,14 @@ def test_a_file_takes_time_in_proportion_to_its_size(repeated: str) -> None:
     assert spent_s(8 * 40_000) < 24 * max(spent_s(40_000), 1e-3)
 
 
-def test_a_name_ends_where_it_ends() -> None:
+def test_invalid_names_are_not_accepted() -> None:
     for bad in ("phone\n", "phone\r", "", "-phone", "a b", "x" * 65):
         assert module.plain(bad) is None
     assert module.plain("x" * 64) == "x" * 64
     assert module.MAC.fullmatch("02:00:5e:10:00:01\n") is None
 
 
-def test_a_leases_path_that_is_no_file_is_refused_at_once(tmp_path: Path) -> None:
+def test_a_leases_path_that_is_not_a_file_is_refused_immediately(tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "fifo")
     (tmp_path / "folder").mkdir()
     with socket.socket(socket.AF_UNIX) as listening:
@@ -170,7 +170,9 @@ def test_a_leases_path_that_is_no_file_is_refused_at_once(tmp_path: Path) -> Non
             assert fault in operate.warnings(gateway)
 
 
-def test_a_leases_file_without_end_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_endless_leases_file_is_reported(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     file = tmp_path / "leases"
     file.write_text("0 02:00:5e:10:00:01 10.0.0.1 phone *\n" + " " * (1 << 20))
     monkeypatch.setattr(discovery, "LARGEST_LEASES", 1 << 20)
@@ -268,7 +270,7 @@ def asked(agent: Agent, community: str = "public") -> Snmp:
     return Snmp(host, port, community, "1.3.6.1.4.1.9.9.273.1.2.1.1.16")
 
 
-def test_associations_of_an_access_point(agent: Agent) -> None:
+def test_snmp_reports_the_associations_of_an_access_point(agent: Agent) -> None:
     associated = snmp.associations(asked(agent))
     assert len(associated) == 60
     assert associated[0] == ("02:00:5e:10:00:01", ip_address("10.0.0.1"))
@@ -290,7 +292,7 @@ RATE_COLUMN = "1.3.6.1.4.1.9.9.273.1.3.1.1.1"
         (snmp.COUNTER64, bytes((130,)), 1_000_000, 130_000_000),
     ],
 )
-def test_rates_of_an_access_point_by_snmp(
+def test_snmp_reports_the_rates_of_an_access_point(
     kind: int, value: bytes, unit_bps: int, rate_bps: int
 ) -> None:
     index = "1.4.108.111.98.98.2.0.94.16.0"
@@ -322,7 +324,7 @@ ap.a.snmp = {{ agent = "{host}:{port}", rates = "{RATE_COLUMN}", rates_unit = "{
     ],
     ids=["text", "address", "empty", "negative", "huge", "zero", "endless"],
 )
-def test_a_rate_that_is_none_is_told(kind: int, value: bytes, message: str) -> None:
+def test_an_invalid_rate_is_reported(kind: int, value: bytes, message: str) -> None:
     with running(Agent([(f"{RATE_COLUMN}.2.0.94.16.0.1", value)], kind)) as agent:
         host, port = agent.udp.getsockname()
         asking = Snmp(host, port, "public", "1.3.6.1", RATE_COLUMN)
@@ -334,7 +336,7 @@ def test_a_rate_that_is_none_is_told(kind: int, value: bytes, message: str) -> N
     assert message in fault
 
 
-def test_an_agent_that_is_silent_is_told(agent: Agent, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_silent_agent_is_reported(agent: Agent, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(snmp, "PATIENCE_S", 0.05)
     with pytest.raises(UserError, match=r"SNMP agent 127.0.0.1: no answer"):
         snmp.associations(asked(agent, "private"))
@@ -392,7 +394,7 @@ class Chatter:
     ],
     ids=["garbage", "endless table"],
 )
-def test_an_agent_that_never_stops_is_given_up(
+def test_reading_an_endless_agent_times_out(
     monkeypatch: pytest.MonkeyPatch, rows: bool, message: str, ends_s: float
 ) -> None:
     chatter = Chatter(rows=rows)
@@ -432,7 +434,7 @@ def test_numbers_survive_their_encoding(value: int) -> None:
     assert snmp.oid_of(snmp.oid_bytes(oid)) == oid
 
 
-def test_any_bytes_are_an_answer_or_none() -> None:
+def test_any_bytes_are_an_answer_or_ignored() -> None:
     message = snmp.field(snmp.SEQUENCE, snmp.integer(1) + snmp.field(snmp.OCTETS, b"public"))
     for cut in range(len(message)):
         assert snmp.rows_of(message[:cut], 1) is None

@@ -69,7 +69,7 @@ def looking(some: Stations, workers: Slow, done: Callable[[], None] = lambda: No
     return workers.futures[-1]
 
 
-def test_a_fault_of_a_source_goes_with_the_look_that_finds_it_well(some: Stations) -> None:
+def test_a_fault_of_a_source_ends_with_the_first_successful_reading(some: Stations) -> None:
     workers, ended = Slow(), list[int]()
     looking(some, workers, lambda: ended.append(1)).set_result(([], [SILENT]))
     assert ended == [1]
@@ -80,7 +80,7 @@ def test_a_fault_of_a_source_goes_with_the_look_that_finds_it_well(some: Station
     assert some.faults == []
 
 
-def test_a_look_that_is_wanted_during_another_follows_it(some: Stations) -> None:
+def test_a_reading_requested_during_another_follows_it(some: Stations) -> None:
     workers = Slow()
     first = looking(some, workers)
     looking(some, workers)
@@ -92,7 +92,7 @@ def test_a_look_that_is_wanted_during_another_follows_it(some: Stations) -> None
     assert not some.take_look()
 
 
-def test_a_look_that_finds_nothing_new_wakes_nobody(some: Stations) -> None:
+def test_a_reading_without_news_wakes_no_thread(some: Stations) -> None:
     workers, ended = Slow(), list[int]()
     result = ([Sighting("02:00:00:00:00:01", ADDRESS)], [SILENT])
     for _ in range(3):
@@ -103,7 +103,7 @@ def test_a_look_that_finds_nothing_new_wakes_nobody(some: Stations) -> None:
     assert ADDRESS in some.roster.found["02:00:00:00:00:01"].seen_s
 
 
-def test_a_newcomer_is_one_whom_neither_look_nor_event_has_named(some: Stations) -> None:
+def test_a_newcomer_is_a_station_that_no_reading_or_event_has_named(some: Stations) -> None:
     assert some.are_new([ADDRESS])
     assert not some.are_new([ADDRESS])
     seen = config.ip_address("10.0.0.8")
@@ -153,7 +153,7 @@ def test_a_new_mac_address_has_no_leaf_until_its_quarantine_is_over(some: Statio
 
 
 @pytest.mark.slow
-def test_all_leaves_asked_for_leave_those_who_are_there_alone(
+def test_requests_for_all_leaves_do_not_affect_present_stations(
     some: Stations, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """More machines than there are leaves, each with an address, and then fewer again."""

@@ -104,17 +104,17 @@ def test_round_trips_are_those_simulated(name: str, taken: Callable[[str], Taken
 
 
 @pytest.mark.parametrize(("name", "packets"), [("hotspot", 75), ("snr-classes", 100)])
-def test_the_queue_of_an_access_point_that_overflows_is_seen(
+def test_an_overflowing_queue_of_an_access_point_is_detected(
     taken: Callable[[str], Taken], name: str, packets: int
 ) -> None:
     assert taken(name).seen.ap_queue == pytest.approx(packets, abs=4)
 
 
-def test_a_queue_that_never_overflows_is_not_seen(taken: Callable[[str], Taken]) -> None:
+def test_a_queue_that_never_overflows_is_not_detected(taken: Callable[[str], Taken]) -> None:
     assert taken("seven-downloads").seen.ap_queue is None
 
 
-def test_noise_is_told_from_collisions(taken: Callable[[str], Taken]) -> None:
+def test_noise_is_distinguished_from_collisions(taken: Callable[[str], Taken]) -> None:
     errors = {
         each.name: station.error_down
         for station in taken("snr-classes").seen.stations
@@ -126,7 +126,7 @@ def test_noise_is_told_from_collisions(taken: Callable[[str], Taken]) -> None:
     assert low == pytest.approx([0.3] * 5, abs=0.05)
 
 
-def test_wire_window_and_acks_are_seen(taken: Callable[[str], Taken]) -> None:
+def test_wire_window_and_acks_are_detected(taken: Callable[[str], Taken]) -> None:
     seen = taken("power-save").seen
     assert seen.wire["delay"][0] == '"20 ms"'
     assert seen.tcp["window"][0] == "12"

@@ -43,7 +43,9 @@ def tcp(source: bytes, sink: bytes, sport: int, dport: int, seq: int, length: in
     return bytes(12) + b"\x08\0" + ip
 
 
-def test_the_access_point_that_moves_most_is_meant_and_others_are_told(tmp_path: Path) -> None:
+def test_the_access_point_with_most_bytes_is_imported_and_others_are_reported(
+    tmp_path: Path,
+) -> None:
     packets = [(0.01 * k, frame(False, 1, k % 3)) for k in range(300)]
     packets += [(5 + 0.01 * k, frame(False, 2, 7)) for k in range(100)]
     path = capture(tmp_path / "x", packets)
@@ -64,7 +66,7 @@ def test_encrypted_stations_have_the_direction_of_their_bytes(tmp_path: Path) ->
     assert (second.upload, second.download is not None) == (None, True)
 
 
-def test_the_rate_of_most_bytes_counts_and_the_rest_is_told(tmp_path: Path) -> None:
+def test_the_rate_of_most_bytes_is_used_and_others_are_reported(tmp_path: Path) -> None:
     packets = [(0.01 * k, frame(False, 1, 1, rate=22 if k % 3 else 4)) for k in range(300)]
     [station] = network(capture(tmp_path / "x", packets), Choices()).stations
     assert station.down_bps == 11e6
@@ -79,7 +81,7 @@ def test_more_stations_than_are_followed_are_counted(tmp_path: Path) -> None:
     assert len(lh.check(as_toml(seen)).typed.flows) == 1
 
 
-def test_groups_and_frames_between_stations_are_no_stations(tmp_path: Path) -> None:
+def test_group_addresses_and_frames_between_stations_are_not_stations(tmp_path: Path) -> None:
     between = frame(True, 1, 1)
     between = between[:10] + bytes([0x40]) + between[11:]  # Neither to nor from the access point.
     everybody = frame(False, 1, 1)
@@ -114,7 +116,7 @@ def test_private_addresses_are_the_stations_of_a_wire(tmp_path: Path) -> None:
     assert turned.stations[0].upload is not None
 
 
-def test_connections_count_as_most_at_a_time(tmp_path: Path) -> None:
+def test_the_number_of_connections_is_the_largest_simultaneous_number(tmp_path: Path) -> None:
     """Two side by side, a third after them."""
     packets = []
     for begin_s, port in ((0.0, 1), (0.5, 2), (20.0, 3)):

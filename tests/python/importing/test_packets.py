@@ -49,7 +49,7 @@ def read(path: Path, content: bytes) -> list[Packet]:
 
 @pytest.mark.parametrize("order", "<>")
 @pytest.mark.parametrize(("magic", "ticks"), [(0xA1B2C3D4, 10**6), (0xA1B23C4D, 10**9)])
-def test_pcap_of_both_byte_orders_and_units(
+def test_pcap_is_read_in_both_byte_orders_and_units(
     order: str, magic: int, ticks: int, tmp_path: Path
 ) -> None:
     content = pcap(order, magic, [(10, ticks // 2, b"abc"), (11, 0, b"")])
@@ -76,7 +76,7 @@ def test_a_second_section_may_have_another_byte_order(tmp_path: Path) -> None:
     assert read(tmp_path / "x", content) == [Packet(1, 1.0, b"x")] * 2
 
 
-def test_unknown_blocks_are_read_past(tmp_path: Path) -> None:
+def test_unknown_blocks_are_skipped(tmp_path: Path) -> None:
     content = (
         section("<") + block("<", 0xBAD, b"1234") + interface("<", 1) + enhanced("<", 0, 0, b"x")
     )
@@ -89,7 +89,7 @@ def test_a_capture_may_be_compressed(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("missing", [1, 5, 20])
-def test_a_capture_that_was_cut_short_ends_there(missing: int, tmp_path: Path) -> None:
+def test_a_truncated_capture_is_read_up_to_its_end(missing: int, tmp_path: Path) -> None:
     """As when a disk is full: what is whole counts."""
     content = pcap("<", 0xA1B2C3D4, [(1, 0, b"whole"), (2, 0, b"cut" * 10)])
     assert read(tmp_path / "x", content[:-missing]) == [Packet(1, 1.0, b"whole")]
@@ -130,7 +130,7 @@ DAMAGED = {
 
 
 @pytest.mark.parametrize("what", DAMAGED)
-def test_damage_is_told_in_a_line_with_the_file(what: str, tmp_path: Path) -> None:
+def test_damage_is_reported_in_one_line_with_the_file(what: str, tmp_path: Path) -> None:
     content, message = DAMAGED[what]
     with pytest.raises(UserError, match=message) as error:
         read(tmp_path / "odd.pcap", content)
@@ -138,7 +138,7 @@ def test_damage_is_told_in_a_line_with_the_file(what: str, tmp_path: Path) -> No
     assert "\n" not in str(error.value)
 
 
-def test_no_such_file(tmp_path: Path) -> None:
+def test_a_missing_file_is_refused(tmp_path: Path) -> None:
     with pytest.raises(UserError, match="no such file"):
         list(packets(tmp_path / "none"))
     with pytest.raises(UserError, match="is a directory, not a file"):

@@ -49,13 +49,13 @@ def window_of(count: int, rounds: int, *, stamps: bool = False) -> RoundTrips:
     return trips
 
 
-def test_a_window_limited_by_the_receiver_tells_the_whole_round_trip() -> None:
+def test_a_window_limited_by_the_receiver_reveals_the_complete_round_trip() -> None:
     """Though the capture sees each segment for a quarter of it alone."""
     trips = window_of(20, 60)
     assert trips.by_window.mean == pytest.approx(RTT_S, rel=0.05)
 
 
-def test_time_stamps_tell_what_waited_in_front_of_the_capture() -> None:
+def test_time_stamps_reveal_the_delay_before_the_capture() -> None:
     """All but the least of it: the clocks of two machines are not the same."""
     trips = window_of(20, 30, stamps=True)
     assert trips.stamped
@@ -99,7 +99,7 @@ def test_sequence_numbers_may_wrap() -> None:
     assert trips.by_window.mean == pytest.approx(0.1, rel=0.05)
 
 
-def test_what_passed_before_a_segment_is_what_waited_before_it() -> None:
+def test_the_queue_before_a_segment_has_the_bytes_that_passed_before_it() -> None:
     """Ten others pass between the ACK that let each segment go and the segment itself."""
     trips = opened()
     passed = 0
@@ -110,7 +110,7 @@ def test_what_passed_before_a_segment_is_what_waited_before_it() -> None:
     assert max(trips.backlog, key=lambda packets: trips.backlog[packets]) == 10
 
 
-def test_a_pause_is_no_round_trip() -> None:
+def test_a_pause_is_not_a_round_trip() -> None:
     trips = opened()
     for number in range(5):
         at_s = 100.0 * number
@@ -158,7 +158,7 @@ def test_a_window_that_grows_faster_than_renos_is_followed_from_the_second_loss_
     assert 13 < trips.window.most < 16
 
 
-def test_a_sender_that_had_nothing_to_send_for_a_while_makes_no_round_trip_longer() -> None:
+def test_an_idle_sender_does_not_increase_round_trip_times() -> None:
     trips = opened()
     for number in range(40):
         at_s = 3.0 * number if number >= 20 else 0.1 * number

@@ -67,7 +67,7 @@ def test_a_sample_makes_a_scenario_that_simulates(path: Path) -> None:
         ("openwrt/seeed-linux", "802.11ac", 3, None),
     ],
 )
-def test_what_is_known_of_a_sample(
+def test_known_facts_of_a_sample_are_imported(
     name: str, phy: str, stations: int, down_bps: float | None
 ) -> None:
     network = imported(name)
@@ -87,7 +87,7 @@ def test_what_is_known_of_a_sample(
         ("openwrt/seeed-linux", "radio0 is disabled"),
     ],
 )
-def test_what_must_be_known_of_a_sample_is_a_warning(name: str, words: str) -> None:
+def test_missing_facts_of_a_sample_cause_a_warning(name: str, words: str) -> None:
     assert any(note.warns and words in note.text for note in imported(name).notes)
 
 
@@ -110,7 +110,7 @@ def test_the_example_of_hostapd_has_the_defaults_it_documents() -> None:
 
 
 @pytest.mark.parametrize("name", sorted(REFUSED))
-def test_a_sample_that_lies_is_refused(name: str) -> None:
+def test_an_inconsistent_sample_is_refused(name: str) -> None:
     with pytest.raises(UserError, match=r"senders and receivers are unknown|no TCP or UDP"):
         imported(f"pcap/{name}")
 
@@ -121,7 +121,7 @@ def read_measured(path: Path) -> Measurement:
     return measurement
 
 
-def test_measurements_of_flent_and_iperf3() -> None:
+def test_measurements_of_flent_and_iperf3_are_read() -> None:
     uploads = read_measured(SAMPLES / "flent/test-tcp_nup.flent.gz")
     assert len(uploads.streams) == 50
     assert [each.name for each in uploads.streams[:3]] == [f"TCP upload::{k}" for k in (1, 2, 3)]

@@ -36,7 +36,7 @@ def line_of(tmp_path: Path, *queues: Options) -> tuple[dict[str, str], str]:
     return {key: value for key, (value, _) in seen.wire.items()}, warnings
 
 
-def test_the_line_behind_the_router(tmp_path: Path) -> None:
+def test_the_line_of_the_router_is_imported(tmp_path: Path) -> None:
     wire, warnings = line_of(tmp_path, queue(interface="wan", qdisc="fq_codel", linklayer="none"))
     assert wire == {
         "rate": '"85 Mbps"',
@@ -60,7 +60,7 @@ def test_a_queue_without_enabled_does_not_start(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("order", [1, -1])
-def test_the_line_of_a_guest_network_is_not_the_line(order: int, tmp_path: Path) -> None:
+def test_the_line_of_a_guest_network_is_left_out(order: int, tmp_path: Path) -> None:
     queues = [queue(interface="wan"), queue(interface="br-guest", download="2000", upload="400")]
     wire, warnings = line_of(tmp_path, *queues[::order])
     assert wire["rate"] == '"85 Mbps"'
@@ -78,7 +78,7 @@ def test_other_lines_are_reported_with_their_rates(tmp_path: Path) -> None:
     assert "wan twice" in warnings
 
 
-def test_an_interface_towards_the_stations_has_its_directions_exchanged(tmp_path: Path) -> None:
+def test_directions_of_an_interface_towards_the_stations_are_exchanged(tmp_path: Path) -> None:
     wire, warnings = line_of(tmp_path, queue(interface="br-lan"))
     assert (wire["rate"], wire["back_rate"]) == ('"20 Mbps"', '"85 Mbps"')
     assert "its upload is their download" in warnings
@@ -108,7 +108,7 @@ def test_a_rate_of_0_is_not_shaped_and_a_missing_one_is_the_default(tmp_path: Pa
         ("pfifo", "simplest.qos", None, ""),
     ],
 )
-def test_script_and_qdisc_say_how_the_line_is_queued(
+def test_script_and_qdisc_set_the_queue_of_the_line(
     qdisc: str, script: str, discipline: str | None, words: str, tmp_path: Path
 ) -> None:
     wire, warnings = line_of(tmp_path, queue(interface="wan", qdisc=qdisc, script=script))
@@ -152,7 +152,7 @@ def test_invalid_options_are_refused_with_their_line(
         line_of(tmp_path, queue(interface="wan", **options))
 
 
-def test_uci_show_of_all_packages_has_sqm_in_it(tmp_path: Path) -> None:
+def test_uci_show_of_all_packages_contains_sqm(tmp_path: Path) -> None:
     path = tmp_path / "all"
     path.write_text(
         "network.wan=interface\nnetwork.wan.proto='dhcp'\nsqm.wan=queue\nsqm.wan.enabled='1'\n"

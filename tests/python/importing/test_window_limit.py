@@ -67,7 +67,7 @@ def test_a_burst_of_a_window_per_round_trip_is_greedy(tmp_path: Path) -> None:
     assert rates(station) == (None, None)
 
 
-def test_a_queue_behind_the_capture_is_greedy(tmp_path: Path) -> None:
+def test_a_queue_after_the_capture_is_greedy(tmp_path: Path) -> None:
     """60 segments of 1 ms each wait between the capture and the station."""
     talk = Conversation(path_s=0.01, near_s=0.001, scale=7)
     opening = talk.packets([])
@@ -92,7 +92,7 @@ def test_video_in_pieces_has_a_rate(tmp_path: Path) -> None:
     assert station.udp_down.rate_bps == pytest.approx(8 * MSS * 1600 / 12.2, rel=0.02)
 
 
-def test_idle_time_is_no_round_trip(tmp_path: Path) -> None:
+def test_idle_time_is_not_a_round_trip(tmp_path: Path) -> None:
     """Requests every 3.5 s over a path of 10 ms."""
     sent, number = [], 0
     for request in range(6):
@@ -136,7 +136,7 @@ def test_offload_does_not_hide_the_segment_size(tmp_path: Path) -> None:
     assert network(path, Choices()).tcp.get("mss", ('"1460 B"',))[0] == '"1460 B"'
 
 
-def test_without_acks_only_pauses_tell(tmp_path: Path) -> None:
+def test_without_acks_only_pauses_reveal_a_rate(tmp_path: Path) -> None:
     steady = Conversation(handshake=False).packets(paced(100, 0.05), acks=False)
     assert imported(tmp_path, steady).download is not None
     sent = paced(10, 0.01) + [
@@ -148,7 +148,7 @@ def test_without_acks_only_pauses_tell(tmp_path: Path) -> None:
     assert station.udp_down is not None
 
 
-def test_without_a_handshake_two_seconds_tell(tmp_path: Path) -> None:
+def test_without_a_handshake_two_seconds_reveal_a_rate(tmp_path: Path) -> None:
     """Within them a window has grown, whatever the round trip."""
     talk = Conversation(handshake=False)
     assert imported(tmp_path, talk.packets(paced(60, 0.02))).download is not None
@@ -157,7 +157,7 @@ def test_without_a_handshake_two_seconds_tell(tmp_path: Path) -> None:
     assert station.flows[0].rtt_s is None
 
 
-def test_a_greedy_connection_and_a_paced_one_of_a_station(tmp_path: Path) -> None:
+def test_a_station_may_have_a_greedy_and_a_paced_connection(tmp_path: Path) -> None:
     greedy = Conversation(port=40_001).packets(bursts(60, 41, 0.021))
     slow = Conversation(port=40_002, path_s=0.005).packets(paced(60, 0.02))
     station = imported(tmp_path, greedy + slow)
@@ -166,7 +166,7 @@ def test_a_greedy_connection_and_a_paced_one_of_a_station(tmp_path: Path) -> Non
     assert rates(station)[1] == pytest.approx(8 * MSS / 0.02, rel=0.01)
 
 
-def test_losses_are_what_limits_a_window(tmp_path: Path) -> None:
+def test_a_window_with_losses_is_limited_by_them(tmp_path: Path) -> None:
     """Every hundredth segment is sent again, though hardly anything is under way."""
     sent = paced(400, 0.002)
     again = [(at_s + 0.0015, first, length) for at_s, first, length in sent[99::100]]
@@ -232,7 +232,7 @@ def quic(at_s: float, port: int = 40_000) -> tuple[float, bytes]:
     return at_s, packet[:23] + b"\x11" + packet[24:34] + udp + bytes(1250)
 
 
-def test_quic_that_pauses_has_a_rate_and_else_is_greedy(tmp_path: Path) -> None:
+def test_quic_with_pauses_has_a_rate_and_other_quic_is_greedy(tmp_path: Path) -> None:
     steady = imported(tmp_path, [quic(0.001 * number) for number in range(200)])
     assert steady.download is not None
     pieces = [quic(3.0 * piece + 0.001 * number) for piece in range(3) for number in range(50)]

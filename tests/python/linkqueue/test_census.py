@@ -27,7 +27,7 @@ class Flow:
             self.census.comes(comes, BEGAN_S + at_s + rtt_s)
 
 
-def test_who_sends_full_segments_in_each_third_is_long_lived() -> None:
+def test_a_flow_that_sends_full_segments_in_each_third_is_long_lived() -> None:
     census = Census(BEGAN_S)
     steady, typed, page, late = (Flow(census, port) for port in range(4))
     for tenth in range(40):
@@ -43,7 +43,7 @@ def test_who_sends_full_segments_in_each_third_is_long_lived() -> None:
     assert abs(heard.rtt_s - 0.03) < 1e-9
 
 
-def test_what_is_stamped_beside_the_time_of_listening_belongs_to_it() -> None:
+def test_packets_stamped_near_the_listening_time_belong_to_it() -> None:
     """Two clocks, and a reader that comes late: the stamps go a little beyond both ends."""
     census = Census(BEGAN_S)
     flow = Flow(census, 1)
@@ -52,7 +52,7 @@ def test_what_is_stamped_beside_the_time_of_listening_belongs_to_it() -> None:
     assert census.found(2.0) == Heard(2.0, (), 1, 0)
 
 
-def test_the_median_is_of_the_least_of_each_flow() -> None:
+def test_the_median_is_over_the_minimum_of_each_flow() -> None:
     census = Census(BEGAN_S)
     flows = [Flow(census, port) for port in range(3)]
     for flow, rtt_s in zip(flows, (0.01, 0.02, 0.2), strict=True):
@@ -65,7 +65,7 @@ def test_the_median_is_of_the_least_of_each_flow() -> None:
     )
 
 
-def test_a_flow_that_nobody_answers_has_no_round_trip_time() -> None:
+def test_a_flow_without_answers_has_no_round_trip_time() -> None:
     census = Census(BEGAN_S)
     flow = Flow(census, 1)
     for tenth in range(20):

@@ -50,7 +50,7 @@ def test_flows_of_a_small_buffer_share_the_link() -> None:
 @pytest.mark.parametrize(
     ("name", "decides"), [("gamma", "queue_weight"), ("capacity", "link_capacity")]
 )
-def test_what_is_varied_counts(name: str, decides: str) -> None:
+def test_the_varied_value_is_used(name: str, decides: str) -> None:
     """`gamma` has no effect beside `queue_weight`, nor `capacity` beside that of the link."""
     case = router(dumbbell__rtt="100 ms")
     assert case.values[decides] > 0.0
@@ -87,12 +87,12 @@ def test_parameter_without_effect_is_refused(name: str, low: float, high: float)
         hopf_points(router(tcp__congestion="newreno"), name, low, high)
 
 
-def test_values_with_a_meaning_of_their_own_are_in_no_range() -> None:
+def test_special_values_are_not_in_ranges() -> None:
     with pytest.raises(ParameterError, match="`queue_weight`: -1 is not above 0"):
         axis_of(router(), "queue_weight", "-1", "0.1")
 
 
-def test_times_have_units_where_they_are_text() -> None:
+def test_times_given_as_text_have_units() -> None:
     assert axis_of(Case.of("red"), "rtt", "5 ms", "1 s") == Axis("rtt", 0.005, 1.0)
     with pytest.raises(ParameterError, match='`rtt`: 5 is not a time such as "200 ms"'):
         axis_of(Case.of("red"), "rtt", "5", "500")
@@ -101,7 +101,7 @@ def test_times_have_units_where_they_are_text() -> None:
     )
 
 
-def test_chart_wants_axes_that_do_not_decide_each_other() -> None:
+def test_a_chart_needs_independent_axes() -> None:
     case = router()
     with pytest.raises(ParameterError, match="'rtt' is no Axis"):
         chart(case, "rtt", "max_th")  # type: ignore[arg-type]
@@ -109,7 +109,7 @@ def test_chart_wants_axes_that_do_not_decide_each_other() -> None:
         chart(case, Axis("gamma", 0.001, 0.1), Axis("queue_weight", 0.001, 0.1))
 
 
-def test_scenario_in_the_place_of_a_model_is_told_what_to_call() -> None:
+def test_a_scenario_given_as_a_model_is_refused_with_the_function_to_call() -> None:
     with pytest.raises(ParameterError, match=r"lasthop\.fluid"):
         named("router.toml")
     with pytest.raises(ParameterError, match=r"Scenario is no model; lasthop\.fluid"):

@@ -24,14 +24,14 @@ def test_cycles_of_the_threshold_policy_are_those_of_integration() -> None:
     assert motion.period(0.1) == pytest.approx(cycle.period, rel=1e-4)
 
 
-def test_swing_grows_beyond_the_hopf_point() -> None:
+def test_the_amplitude_grows_beyond_the_hopf_point() -> None:
     result = traced("threshold", "q_th", 30.0, 60.0, 6)
     assert np.all(np.diff(result.values) > 0.0)
     assert np.all(np.diff([cycle.amplitude for cycle in result.cycles]) > 0.0)
 
 
 @pytest.mark.slow
-def test_one_multiplier_is_one() -> None:
+def test_one_multiplier_equals_1() -> None:
     result = traced("red", "rtt", 0.01, 1.0, 4, gamma=0.03)
     assert all(cycle.trivial_error < 1e-5 for cycle in result.cycles)
 
@@ -49,7 +49,7 @@ def test_branch_without_averaging_folds_back() -> None:
     assert result.values[-1] < result.form.point.value
 
 
-def test_subcritical_cycle_stands_before_the_point_and_bounds_what_decays() -> None:
+def test_a_subcritical_cycle_is_before_the_point_and_bounds_decaying_motions() -> None:
     result = traced("red", "rtt", 0.05, 0.2, 5, gamma=0.002)
     assert not result.form.supercritical
     assert np.all(result.values < result.form.point.value)
@@ -86,7 +86,7 @@ def test_mesh_differentiates_polynomials_exactly() -> None:
     assert np.allclose(mesh.matrix(mesh.gauss).sum(axis=1), 1.0)
 
 
-def test_no_cycle_is_returned_where_there_is_none() -> None:
+def test_no_cycle_is_returned_if_none_exists() -> None:
     case = Case.of("threshold", q_th=30.0)  # Stable, and the bifurcation is super-critical.
     mesh = Mesh.even(12)
     wave = np.sin(2 * np.pi * mesh.points[:-1])
@@ -130,7 +130,7 @@ def test_stability_is_not_known_where_the_mesh_is_too_coarse(
 
 
 @pytest.mark.slow
-def test_small_swings_hold_to_what_their_errors_say() -> None:
+def test_small_amplitudes_are_within_their_error_bounds() -> None:
     """The even mesh of 24 intervals misses this swing by 1.1 %."""
     [point] = hopf_points(Case.of("red", gamma=0.03), "rtt", 0.01, 1.0)
     [cycle] = branch(point, 0.01, 1.0, cycles=1).cycles

@@ -55,7 +55,7 @@ def test_shaded_region_ends_at_the_curve(model: str, x: Axis, y: Axis) -> None:
 
 
 @pytest.mark.slow
-def test_chart_is_what_roots_say() -> None:
+def test_a_chart_agrees_with_roots() -> None:
     result = chart(Case.of("red"), Axis("capacity", 50.0, 500.0), Axis("rtt", 0.01, 0.3), 5)
     for i, rtt in enumerate(result.y_values):
         for j, capacity in enumerate(result.x_values):
@@ -64,7 +64,7 @@ def test_chart_is_what_roots_say() -> None:
 
 
 @pytest.mark.slow
-def test_hundred_by_hundred_takes_seconds() -> None:
+def test_a_chart_of_hundred_by_hundred_takes_seconds() -> None:
     rows = []
     start = process_time()
     result = chart(
@@ -173,7 +173,9 @@ def is_edge(case: Case, x: Axis, y: Axis, ends: np.ndarray) -> bool:
     ],
     ids=["flows", "max_th", "dumbbell", "red", "instant", "groups", "threshold"],
 )
-def test_between_the_points_of_a_curve_is_the_edge_too(case: Case | str, x: Axis, y: Axis) -> None:
+def test_points_between_those_of_a_curve_are_on_the_edge(
+    case: Case | str, x: Axis, y: Axis
+) -> None:
     if isinstance(case, str):
         case = lh.fluid(case).case if case is ROUTER else Case.of(case)
     curves = chart(case, x, y, 12).curves
@@ -189,7 +191,7 @@ def test_between_the_points_of_a_curve_is_the_edge_too(case: Case | str, x: Axis
 
 
 @pytest.mark.slow
-def test_a_strip_thinner_than_the_grid_is_seen() -> None:
+def test_a_strip_narrower_than_the_grid_is_found() -> None:
     """From a Hopf point on to the corner, 24.43 to 25.23 ms at 80 packets, rest is unstable."""
     case = lh.fluid(ROUTER).case
     bounds = [each.value for each in edges(case.with_(max_th=80.0), "rtt", 0.02, 0.03)]
@@ -212,7 +214,7 @@ def test_axes_must_differ() -> None:
         chart(Case.of("red"), Axis("rtt", 0.01, 1.0), Axis("rtt", 0.01, 1.0))
 
 
-def test_whoever_waits_hears_how_much_is_stable_before_the_edges() -> None:
+def test_the_stable_part_is_reported_before_the_edges() -> None:
     heard = []
 
     class Told(Unwatched):

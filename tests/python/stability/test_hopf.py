@@ -70,7 +70,7 @@ def test_roots_cross_with_the_speed_of_transversality(
 
 
 @pytest.mark.equation("red", 21)
-def test_papers_hopf_points() -> None:
+def test_hopf_points_of_the_paper_are_found() -> None:
     """84.8 ms, 171 ms, and 0.273 s, which exactly computed is 0.2718 s."""
     [averaged] = hopf_points(Case.of("red"), "rtt", 0.01, 1.0)
     [faster] = hopf_points(Case.of("red", gamma=0.03), "rtt", 0.01, 1.0)
@@ -81,14 +81,14 @@ def test_papers_hopf_points() -> None:
 
 
 @pytest.mark.equation("red", 40)
-def test_threshold_39_is_the_first_unstable_one() -> None:
+def test_threshold_39_is_the_first_unstable_threshold() -> None:
     [point] = hopf_points(Case.of("threshold"), "q_th", 5.0, 100.0)
     assert point.value == pytest.approx(38.80, abs=0.005)
     assert roots(Case.of("threshold", q_th=38.0)).stable
     assert not roots(Case.of("threshold", q_th=39.0)).stable
 
 
-def test_threshold_moves_with_the_pipe() -> None:
+def test_the_critical_threshold_depends_on_the_pipe() -> None:
     """The policy's Hopf threshold depends on C tau: 22 at 10 packets, 49 at 250."""
     for pipe, expected in ((10.0, 22), (250.0, 49)):
         [point] = hopf_points(Case.of("threshold", rtt=pipe / 100.0), "q_th", 5.0, 200.0)
@@ -113,7 +113,9 @@ def test_delay_of_appendix_b_needs_another_parameter(change: str, value: float) 
     st.floats(0.5, 2.0),
 )
 @pytest.mark.slow
-def test_scaling_law(model: str, capacity: float, alpha: float) -> None:
+def test_the_critical_round_trip_time_is_inverse_to_capacity(
+    model: str, capacity: float, alpha: float
+) -> None:
     """With gamma fixed the critical round-trip time is inversely proportional to capacity."""
     case = Case.of(model, alpha=0.125 * alpha, **({"q_th": 39.0} if model == "threshold" else {}))
     pipes = []
@@ -149,7 +151,7 @@ def test_range_without_a_crossing_has_no_points() -> None:
         crossing(Case.of("red"), "rtt", 0.02, 0.05)
 
 
-def test_range_must_make_sense() -> None:
+def test_an_invalid_range_is_refused() -> None:
     with pytest.raises(ParameterError, match="not below"):
         hopf_points(Case.of("red"), "rtt", 1.0, 0.5)
     with pytest.raises(ParameterError, match="is a word"):
@@ -160,7 +162,7 @@ CORNER = {"tcp": "compound-reno", "queue_weight": 1.0, "max_p": 0.07}
 
 
 @pytest.mark.slow
-def test_corner_of_the_drop_law_is_a_jump_and_no_hopf_point() -> None:
+def test_a_corner_of_the_drop_function_is_a_jump_and_not_a_hopf_point() -> None:
     """Past max_th the law is steeper: at a short round-trip time more is dropped than max_p."""
     case = named("red-dumbbell", CORNER)
     points = edges(case, "rtt", 0.005, 0.5)
@@ -200,7 +202,7 @@ def test_every_sign_of_a_chart_of_two_delays_is_that_of_its_roots() -> None:
 
 
 @pytest.mark.slow
-def test_edges_nearer_than_the_steps_of_a_scan_are_seen() -> None:
+def test_edges_closer_than_the_steps_of_a_scan_are_found() -> None:
     router = {"capacity": 138.9, "queue_weight": 1.2e-4, "max_p": 0.069, "delay": "queueing"}
     case = Case.of("red", TWO, **router, feedback="ecn", least_rest=2.0, most_window=1000.0)
     coarse = edges(case, "rtt", 1e-6, 1e3)

@@ -95,7 +95,7 @@ def test_error_falls_with_the_tolerance() -> None:
     assert errors[2] < 1e-4
 
 
-def test_method_of_steps_by_hand() -> None:
+def test_the_method_of_steps_is_as_worked_by_hand() -> None:
     """While the past is constant, the threshold policy's window moves exponentially.
 
     With k = 1: w' = (alpha (1 - p) - beta p w) c, constants p and c, so it is known.
@@ -112,7 +112,7 @@ def test_method_of_steps_by_hand() -> None:
 
 
 @pytest.mark.parametrize("until_s", [1e-3, 0.05, 0.5])
-def test_how_a_motion_shorter_than_its_delay_ends_can_be_told(until_s: float) -> None:
+def test_the_end_of_a_motion_shorter_than_its_delay_is_known(until_s: float) -> None:
     assert manner(integrate(named("threshold"), until_s)) is not None
 
 
@@ -139,7 +139,7 @@ def test_queue_stops_at_the_end_of_the_buffer_and_leaves_it() -> None:
     assert np.diff(np.signbit(queue - 109.0).astype(int)).any()
 
 
-def test_full_buffer_loses_what_the_link_cannot_take() -> None:
+def test_a_full_buffer_loses_the_excess_of_the_link() -> None:
     """Loss l at the end of the buffer: (1 - l) of what is sent is the capacity."""
     case = named("red-dumbbell", {"buffer": 110.0})
     p = {**case.derived, "constrained": True}
@@ -150,13 +150,13 @@ def test_full_buffer_loses_what_the_link_cannot_take() -> None:
     assert case.model.loss(p, [window, 0.99 * full, 0.9])[0] < 0.1 * loss
 
 
-def test_buffer_below_the_queue_at_rest_is_refused() -> None:
+def test_a_buffer_below_the_equilibrium_queue_is_refused() -> None:
     with pytest.raises(NoEquilibriumError, match=r"settle at 51\.87 packets, and buffer = 51 ends"):
         _ = named("red-dumbbell", {"buffer": 51.0}).equilibrium
     assert named("red-dumbbell", {"buffer": 52.0}).equilibrium[1] < 52.0 / 60.0
 
 
-def test_window_stops_at_its_least() -> None:
+def test_the_window_stops_at_its_minimum() -> None:
     """Without a floor the fluid's window falls to 0 after a hard push; a sender keeps a packet."""
     pushed = {"window": 80.0}
     with pytest.raises(ConvergenceError, match="a window falls to 0"):
@@ -204,7 +204,7 @@ def test_starts_are_checked() -> None:
 
 @pytest.mark.slow
 @pytest.mark.equation("red", 9)
-def test_papers_phase_portraits() -> None:
+def test_phase_portraits_of_the_paper_are_reproduced() -> None:
     """At 171 ms gamma 0.032 converges, 0.028 cycles (figure 3)."""
     motions = {
         gamma: integrate(Case.of("red", gamma=gamma, rtt=0.171), 1000.0) for gamma in (0.032, 0.028)

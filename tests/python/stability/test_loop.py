@@ -171,7 +171,7 @@ def test_gain_margin_is_the_edge() -> None:
         assert roots(case.with_(**scaled), 2).stable == stable
 
 
-def test_margins_are_none_left_at_a_hopf_point() -> None:
+def test_no_margin_remains_at_a_hopf_point() -> None:
     [point] = hopf_points(named("pi-hollot"), "rtt", 0.1, 2.0)
     result = loop(point.case)
     assert result.phase_margin_degrees == pytest.approx(0.0, abs=1e-6)
@@ -183,11 +183,11 @@ def test_margins_are_none_left_at_a_hopf_point() -> None:
         assert loop(moved).gain_margin == pytest.approx(1.0, abs=1e-7)
 
 
-def test_rule_has_nothing_to_say_of_several_round_trips_or_slow_steps() -> None:
+def test_the_rule_does_not_apply_to_several_round_trips_or_slow_steps() -> None:
     assert designed(named("pi-hollot", {"update": 4.0})) is None
 
 
-def test_queue_rests_at_the_target_with_the_loss_that_the_window_needs() -> None:
+def test_the_equilibrium_is_the_target_with_the_loss_that_the_window_needs() -> None:
     case = named("pi-hollot")
     w, queue, loss = case.equilibrium
     assert queue * N == pytest.approx(200.0)
@@ -205,7 +205,7 @@ def test_probability_stays_within_its_range_however_high_the_gain() -> None:
     assert probability.max() <= 1.0
 
 
-def test_what_pulls_away_from_the_target_is_refused() -> None:
+def test_a_controller_that_diverges_from_the_target_is_refused() -> None:
     with pytest.raises(NoEquilibriumError, match="not above b"):
         _ = named("pi-hollot", {"b": 1.9e-5}).equilibrium
     with pytest.raises(NoEquilibriumError, match="settle at 200 packets, and buffer = 100"):

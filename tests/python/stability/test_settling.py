@@ -32,20 +32,20 @@ from lasthop.stability.settling import (
     ("rtt", "until", "how"),
     [(0.16, 40.0, DECAYING), (0.2, 40.0, GROWING), (0.2, 400.0, CYCLE)],
 )
-def test_motions_end_as_they_are_said_to(rtt: float, until: float, how: str) -> None:
+def test_motions_end_in_their_reported_way(rtt: float, until: float, how: str) -> None:
     """The edge lies at 0.171 s."""
     motion = integrate(Case.of("red", gamma=0.03, rtt=rtt), until, start=None)
     assert manner(motion) == how
 
 
-def test_motion_at_rest_is_at_rest() -> None:
+def test_a_motion_at_the_equilibrium_stays_there() -> None:
     case = Case.of("threshold", q_th=15.0)
     rest = float(case.equilibrium[0])
     assert manner(integrate(case, 20.0, start={"window": rest})) == REST
     assert manner(integrate(case, 300.0)) == REST
 
 
-def test_where_no_end_is_met_it_is_the_cycle_of_collocation() -> None:
+def test_without_constraints_it_is_the_cycle_of_collocation() -> None:
     [point] = hopf_points(Case.of("threshold"), "q_th", 30.0, 60.0)
     result = branch(point, 30.0, 60.0, cycles=6, intervals=20)
     value, cycle = float(result.values[-1]), result.cycles[-1]
@@ -76,7 +76,7 @@ def test_full_buffer_bounds_the_cycle() -> None:
     assert ended.amplitude < 0.8 * settled(named("red-dumbbell")).amplitude
 
 
-def test_stable_rest_is_told() -> None:
+def test_a_stable_equilibrium_is_reported() -> None:
     ended = settled(named("red-dumbbell", {"rtt": 0.02}))
     assert ended.period is None
     assert ended.amplitude == 0.0
@@ -84,7 +84,7 @@ def test_stable_rest_is_told() -> None:
 
 
 @pytest.mark.slow
-def test_rest_and_swing_stand_side_by_side_before_a_subcritical_point() -> None:
+def test_equilibrium_and_cycle_coexist_before_a_subcritical_point() -> None:
     """The Hopf point is at 90.93 ms; a large cycle of constraints exists below it already."""
     result = sweep(Case.of("red", gamma=0.002), Axis("rtt", 0.088, 0.092), 3)
     up = [end.amplitude for end in result.up if end is not None]
@@ -103,7 +103,7 @@ def test_rest_and_swing_stand_side_by_side_before_a_subcritical_point() -> None:
         ([1e-3, 1e-2, 1e-1], False),
     ],
 )
-def test_slow_growth_is_not_taken_for_a_cycle(moved: list[float], arrived: bool) -> None:
+def test_slow_growth_is_not_mistaken_for_a_cycle(moved: list[float], arrived: bool) -> None:
     assert (_distance(np.array(moved), RETURNS) <= SAME) is arrived
 
 

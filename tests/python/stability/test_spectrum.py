@@ -140,7 +140,7 @@ def test_no_root_of_two_delays_is_missed() -> None:
     assert 5 < unstable < 35
 
 
-def test_hundreds_of_unstable_roots() -> None:
+def test_hundreds_of_unstable_roots_are_found() -> None:
     case = Case.of("red", RENO, max_th=100.0, capacity=138.9, queue_weight=1.2e-4, rtt=238.0)
     counted = right_of(case.linear, 0.0)
     assert counted is not None
@@ -158,7 +158,7 @@ def test_signs_of_many_systems_are_those_of_each() -> None:
     assert 0 < sum(signs) < 12
 
 
-def test_no_root_is_given_that_is_not_sure(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_uncertain_roots_are_not_returned(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("lasthop.stability.spectrum.right_of", lambda *_: None)
     with pytest.raises(ConvergenceError, match="rightmost root is not sure"):
         roots(Case.of("red"))

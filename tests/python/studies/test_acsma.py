@@ -20,7 +20,7 @@ def runs(tmp_path_factory) -> RunsByStudy:
 
 @pytest.mark.smoke(4)
 @pytest.mark.parametrize("study", STUDIES, ids=lambda study: study.name)
-def test_a_study_measures_every_value_that_claims_read_of_it(study, runs):
+def test_a_study_measures_every_value_that_claims_read(study, runs):
     values = study.values(runs[study.key])
     assert read_by_claims(study)
     assert read_by_claims(study) <= set(values)
@@ -78,12 +78,12 @@ def test_the_gap_is_that_of_reciprocal_rates():
     assert network.total(half).samples[0] == pytest.approx(sum(best) / 2)
 
 
-def test_a_user_with_nothing_has_a_gap_without_end():
+def test_a_user_without_goodput_has_an_infinite_gap():
     starved = run_of(user_1=[8e5], user_2=[0.0], user_3=[8e5], user_4=[8e5])
     assert network.gap(starved).samples[0] == -np.inf
 
 
-def test_the_distance_is_that_of_the_flow_farthest_off_and_not_of_luck():
+def test_the_distance_is_that_of_the_farthest_flow_and_not_of_chance():
     ours = network.rates(run_of(user_1=[8000.0, 24000.0], user_2=[4000.0, 16000.0]))
     wanted = [network.known(2.0), network.known(2.0)]
     # user 1 has the mean wanted
@@ -143,7 +143,7 @@ def test_efficiency_is_the_part_of_the_time_that_sends():
     assert value == pytest.approx(sending / (sending + 100 * 418e-6 + 90 * 12e-6))
 
 
-def test_what_the_model_leaves_out_is_not_laid_beside_it():
+def test_effects_that_the_model_ignores_are_not_compared_with_it():
     samples = {"flows": {"user-1": {"goodput_bps": [8e5]}}}
     prediction = {"flows": {"user-1": {"goodput_bps": 9e5}}}
     assert network.rate(Run(samples, prediction), 1).predicted == pytest.approx(112.5)
@@ -151,5 +151,5 @@ def test_what_the_model_leaves_out_is_not_laid_beside_it():
     assert network.rate(Run(samples, prediction, scenario=nack), 1).predicted is None
 
 
-def test_the_fluid_systems_rest_at_the_optimum():
+def test_the_equilibrium_of_the_fluid_systems_is_the_optimum():
     assert theory.rest_distance("a", "rtt") < 1e-4

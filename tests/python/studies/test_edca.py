@@ -48,7 +48,7 @@ def runs(tmp_path_factory) -> RunsByStudy:
 
 @pytest.mark.smoke(3)
 @pytest.mark.parametrize("study", STUDIES, ids=lambda study: study.name)
-def test_a_study_measures_every_value_that_claims_read_of_it(study, runs):
+def test_a_study_measures_every_value_that_claims_read(study, runs):
     values = study.values(runs[study.key])
     assert read_by_claims(study)
     assert read_by_claims(study) <= set(values)
@@ -69,7 +69,7 @@ def test_findings_are_about_claims_and_have_figures(study, runs):
     assert all(any(letter.isdigit() for letter in text) for text in findings.values())
 
 
-def test_the_model_predicts_every_scenario_but_those_with_a_wire(runs):
+def test_the_model_predicts_every_scenario_without_a_wire(runs):
     for study in STUDIES:
         for name, run in runs[study.key].items():
             wire = check(study.points[name])["wire"]
@@ -88,7 +88,7 @@ def test_the_setting_is_that_of_table_2():
     assert tcp[1] + headers == 78
 
 
-def test_equal_settings_of_two_figures_are_one_run():
+def test_equal_settings_of_two_figures_share_a_run():
     assert check(fig05.STUDY.points["down-31"]).key == check(fig06.STUDY.points["31-31"]).key
 
 
@@ -108,7 +108,7 @@ def test_the_knee_is_where_a_curve_has_lost_a_twentieth():
 
 
 @pytest.mark.parametrize("memory", [False, True], ids=("p-persistent", "802.11"))
-def test_counters_without_memory_are_the_chain_and_those_of_802_11_the_engine(memory, runs):
+def test_counters_without_memory_equal_the_chain_and_802_11_counters_equal_the_engine(memory, runs):
     run = runs["edca-fig05"]["down-63-fixed"]
     counted = counters.simulate(63, memory=memory)
     chain = cell.active(run).predicted, cell.station_collisions(run).predicted
@@ -128,7 +128,7 @@ def test_the_optimum_is_the_top_of_the_parabola():
     assert fig08.collision_at_optimum(throughput, exponents) == pytest.approx(5.3)
 
 
-def test_bursts_stay_whole_where_limits_divide():
+def test_bursts_stay_complete_if_limits_divide():
     assert fig07.held_together(4, 2)
     assert not fig07.held_together(2, 4)  # the AP's burst cuts a station's
     assert not fig07.held_together(3, 3)  # a window of 4 is not made of threes
@@ -147,7 +147,7 @@ def test_the_bump_is_read_with_its_delay_and_height(runs):
     assert np.all(values["spread"].samples > 0.03)
 
 
-def test_the_edge_of_the_bump_is_the_exchange_that_keeps_the_medium_busy():
+def test_the_edge_of_the_bump_is_the_duration_of_an_exchange():
     tree = check(cell.scenario("down"))
     access = tree["cell"]["ap"]
     mac_ack_s = tree["cell"]["preamble_s"] + 14 * 8 / access["control_rate_bps"]

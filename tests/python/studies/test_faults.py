@@ -37,7 +37,7 @@ def test_a_fault_is_one_line_of_a_file_that_can_still_be_read(drawn, kind):
         read("\n".join(changed))
 
 
-def test_a_seed_draws_the_same_again_and_another_seed_other_faults(drawn):
+def test_a_seed_repeats_its_faults_and_another_seed_draws_other_faults(drawn):
     assert first(faults.queues(ROOT, "1")) == drawn
     assert first(faults.queues(ROOT, "2")) != drawn
 
@@ -65,12 +65,12 @@ def test_code_that_measures_is_found_from_studies_and_drawing_is_not():
     assert not {name for _, name in definitions} & {"draw", "findings", "scenario", "picture"}
 
 
-def test_the_same_code_is_known_wherever_its_lines_stand():
+def test_moved_code_is_recognised():
     assert mutations.same_code("x = 2 * 3\n", "\nx = 6\n")
     assert not mutations.same_code("x = 6\n", "x = 6.0\n")
 
 
-def test_what_is_no_fault_of_a_subject_is_not_tested_for_it():
+def test_faults_outside_a_subject_are_not_tested_for_it():
     fault = faults.Fault("measures", "python/lasthop/studies/edca/cell.py", 1, "", "")
     close, rest = mutations.suites(ROOT, fault)
     names = [Path(file).name for file in close]

@@ -22,17 +22,17 @@ def test_a_finding_names_the_runs_that_were_read():
     assert str(by_claim["demo-1"]) == "without losses 0.5000 (study demo-fig01, run without)"
 
 
-def test_of_many_runs_the_number_is_told():
+def test_for_many_runs_only_their_number_is_printed():
     points = tuple(map(str, np.arange(7)))
     assert Finding("", "demo-fig01", points).source == "study demo-fig01, 7 runs"
     assert Finding("", "demo-fig01", points[:2]).source == "study demo-fig01, runs 0, 1"
 
 
-def test_a_study_without_runs_asks_the_model_alone():
+def test_a_study_without_runs_uses_only_the_model():
     assert Finding("", "demo-fig01").source == "study demo-fig01, by the model only"
 
 
-def test_a_study_without_runs_says_what_else_it_rests_on():
+def test_a_study_without_runs_names_its_basis():
     by_claim = findings.of(
         Study(
             key="demo-fig02",
@@ -47,5 +47,5 @@ def test_a_study_without_runs_says_what_else_it_rests_on():
     assert str(by_claim["demo-1"]) == expected
 
 
-def test_a_guess_says_that_it_is_one_and_names_no_run():
+def test_a_guess_is_marked_and_names_no_run():
     assert str(findings.of(STUDY, {"without": RUN})["demo-2"]) == "guess: chance"

@@ -31,7 +31,7 @@ def runs(tmp_path_factory) -> RunsByStudy:
 
 @pytest.mark.smoke(4)
 @pytest.mark.parametrize("study", STUDIES, ids=lambda study: study.name)
-def test_a_study_measures_every_value_that_claims_read_of_it(study, runs):
+def test_a_study_measures_every_value_that_claims_read(study, runs):
     values = study.values(runs[study.key])
     assert read_by_claims(study)
     assert read_by_claims(study) <= set(values)

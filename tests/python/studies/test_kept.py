@@ -19,7 +19,7 @@ def stored():
     return {**claims.load(), "runs": claims.samples()}
 
 
-def test_every_study_and_every_claim_is_kept(stored):
+def test_every_study_and_every_claim_is_stored(stored):
     read = {f"{claim.subject}-{name}" for claim in ledger.load().claims for name in claim.studies()}
     assert set(stored["studies"]) == read
     assert [entry["id"] for entry in stored["claims"]] == [
@@ -34,7 +34,7 @@ def test_scenarios_are_those_that_were_run(stored, key):
 
 @pytest.mark.smoke(12)
 @pytest.mark.parametrize("key", STUDIES)
-def test_measures_read_the_same_of_the_runs(stored, key):
+def test_measures_of_the_runs_are_unchanged(stored, key):
     study = STUDIES[key]
     runs = kept.runs_of(study, stored)
     values = study.values(runs) if runs else by_models_alone(key)
@@ -45,7 +45,7 @@ def test_measures_read_the_same_of_the_runs(stored, key):
     assert changed == {}, REMEDY
 
 
-def test_a_study_that_is_repeated_alone_changes_nothing_else(stored, monkeypatch, tmp_path):
+def test_repeating_a_single_study_changes_no_other(stored, monkeypatch, tmp_path):
     study = STUDIES["hotspot-two_stations"]
     monkeypatch.setattr(claims, "KEPT", tmp_path / "claims.json")
     monkeypatch.setattr(claims, "SAMPLES", tmp_path / "claims-samples.json.gz")

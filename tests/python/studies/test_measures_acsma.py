@@ -144,7 +144,7 @@ def test_rates_of_the_optimum_are_those_of_its_own_prices(topology):
 
 
 @pytest.mark.parametrize("topology", TOPOLOGIES)
-def test_the_optimum_without_entropy_is_worth_what_is_worked_by_hand(topology):
+def test_the_optimum_without_entropy_has_the_utility_worked_by_hand(topology):
     worth = sum(544 / rate for rate in network.best(topology))
     assert worth == pytest.approx(BEST_WORTH[topology], rel=1e-4)
 
@@ -165,7 +165,7 @@ def test_the_optimum_of_wires_is_that_of_their_prices():
     assert network.best("e") == pytest.approx(tuple(E.values()), rel=1e-4)
 
 
-def test_a_gap_is_what_is_lost_against_the_optimum():
+def test_a_gap_is_the_loss_of_utility_from_the_optimum():
     for topology in TOPOLOGIES:
         gap = network.gap(a_net(), topology)
         best = BEST_WORTH[topology]
@@ -173,7 +173,7 @@ def test_a_gap_is_what_is_lost_against_the_optimum():
         assert gap.predicted is None
 
 
-def test_a_distance_is_of_the_flow_whose_mean_is_farthest_and_the_largest_of_each_run():
+def test_a_distance_is_that_of_the_farthest_mean_and_the_largest_is_per_run():
     ours = network.rates(a_net(((90, 130), (150, 170), (300, 300), (40, 60))))
     wanted = network.rates(a_net(((100, 100), (200, 200), (300, 340), (50, 50))))
     # means are 110 for 100, 160 for 200, 300 for 320, 50 for 50: user 2, 50 and 30 below
@@ -182,14 +182,14 @@ def test_a_distance_is_of_the_flow_whose_mean_is_farthest_and_the_largest_of_eac
     assert network.largest_distance(ours, wanted).samples == pytest.approx([0.25, 0.3])
 
 
-def test_a_distance_is_relative_to_the_mean_and_the_largest_to_each_run():
+def test_a_distance_is_relative_to_the_mean_and_the_largest_is_relative_to_each_run():
     ours, wanted = [Quantity(pair) for pair in network_pairs((90, 60), (60, 40))]
     # over the mean, 50: 30 and 20; in each run 90 / 60 and 60 / 40
     assert network.distance([ours], [wanted]).samples == pytest.approx([0.6, 0.4])
     assert network.largest_distance([ours], [wanted]).samples == pytest.approx([0.5, 0.5])
 
 
-def test_the_widest_range_is_of_the_flow_whose_mean_range_is_largest():
+def test_the_widest_range_is_that_of_the_flow_with_the_largest_mean_range():
     # ranges (10, 90), (40, 40) and (-5, 90) over means of 125, 120 and 121.25: 0.4, 0.33 and 0.35
     some = [Quantity(np.array([100.0, 100.0]))] * 3
     others = [Quantity(np.array(pair, dtype=float)) for pair in ((110, 190), (140, 140), (95, 190))]
@@ -200,7 +200,7 @@ def network_pairs(*pairs: Pair):
     return [network.rates(a_net({"one": pair}))[0].samples for pair in pairs]
 
 
-def test_the_widest_range_is_of_one_flow_over_settings():
+def test_the_widest_range_is_that_of_a_single_flow_over_settings():
     def setting(first: Pair, second: Pair) -> list[Quantity]:
         return network.rates(a_net({"one": first, "two": second}))
 
@@ -336,7 +336,7 @@ def test_the_fluid_systems_are_those_of_mp_in_a_to_c_and_of_ep_in_e(monkeypatch)
         ("utility", "sqrt", AlphaFair(0.5, 1e-4)),  # 2 w sqrt(x)
     ],
 )
-def test_a_fluid_system_sets_out_from_three_rates_and_rests_as_far_as_the_worst_of_them(
+def test_a_fluid_system_starts_from_three_rates_and_has_the_distance_of_the_worst(
     monkeypatch, rule, utility, worth
 ):
     wanted = np.array([300.0, 20.0, 280.0, 290.0])
@@ -428,7 +428,7 @@ def test_figure_6_3_has_drift_of_r_and_numbers_of_connections():
     )
 
 
-def test_section_6_1_7_has_r_and_what_is_sent_again_in_a_second():
+def test_section_6_1_7_has_r_and_retransmissions_per_second():
     runs = {variant: a_net() for variant in VARIANTS}
     runs["nack"] = a_net(
         r=((3.7, 3.8), (9.4, 9.5), (4.5, 4.6), (4.9, 5)),
@@ -612,7 +612,7 @@ def test_figure_6_12_has_totals_gaps_and_the_mean_number_of_connections():
     )
 
 
-def test_table_6_5_has_5_50_and_the_rest():
+def test_table_6_5_has_efficiency_and_overhead_of_each_user():
     runs = {
         "nack": a_net(
             # sent in 400 s at 14 us each, a packet/s takes 5.6 ms
@@ -636,7 +636,7 @@ def test_table_6_5_has_5_50_and_the_rest():
     )
 
 
-def test_figure_6_14_has_the_middle_flow_beside_the_others_and_the_optimum():
+def test_figure_6_14_has_the_middle_flow_the_others_and_the_optimum():
     runs = {
         "lcsma": a_net({"upper": (150, 160), "middle": (5, 6), "lower": (170, 180)}),
         "hack": a_net({"upper": (7, 7), "middle": (8, 8), "lower": (9, 9)}),
@@ -694,7 +694,7 @@ def test_with_a_long_first_timeout_the_user_that_is_farthest_from_the_optimum_is
     )
 
 
-def test_costs_are_those_of_the_kept_measurement(monkeypatch):
+def test_costs_are_those_of_the_stored_measurement(monkeypatch):
     rounds = {
         "socket_s": [1e-6, 3e-6],
         "handshake_s": [4e-5, 5e-5],
@@ -782,7 +782,7 @@ def test_connections_are_of_reno(name):
 
 
 @pytest.mark.parametrize("name", [name for name in SIMULATED if name != "capacity"])
-def test_k_is_10_but_where_it_is_swept(name):
+def test_k_is_10_unless_it_is_swept(name):
     for point, tree in scenarios(name).items():
         csma = tree["csma"]
         if one_connection(name, point):
@@ -841,7 +841,7 @@ def stated_beta(name: str, point: str) -> float:
 
 
 @pytest.mark.parametrize("name", SIMULATED)
-def test_beta_is_200_but_800_in_chapter_4_and_where_it_is_swept(name):
+def test_beta_is_200_and_800_in_chapter_4_unless_it_is_swept(name):
     for point, tree in scenarios(name).items():
         if not is_legacy(name, point):
             # whole numbers but for k^2 beta, which is 20000 with all of its digits
@@ -905,7 +905,7 @@ def is_hack(name: str, point: str) -> bool:
 
 
 @pytest.mark.parametrize("name", SIMULATED)
-def test_acks_come_back_at_once_or_contend_in_exchanges_of_these_lengths(name):
+def test_acks_return_immediately_or_contend_in_exchanges_of_these_lengths(name):
     for point, tree in scenarios(name).items():
         csma = tree["csma"]
         now = only(csma, "acks", "service_rate_pps", "overhead_s")
@@ -932,7 +932,7 @@ def test_rates_of_exchanges_are_those_of_1000_bytes_at_11_mbps():
 
 
 @pytest.mark.parametrize("name", SIMULATED)
-def test_links_wait_as_the_802_11_module_has_it(name):
+def test_links_wait_as_in_the_802_11_module(name):
     for point, tree in scenarios(name).items():
         if is_legacy(name, point):
             continue
@@ -957,7 +957,7 @@ def conflicts_of(tree) -> set[frozenset[str]]:
 
 
 @pytest.mark.parametrize("name", [name for name in SIMULATED if name not in ("fig6_14", "fig6_15")])
-def test_links_that_can_send_at_once_are_those_of_the_topology(name):
+def test_links_that_can_send_simultaneously_are_those_of_the_topology(name):
     for point, tree in scenarios(name).items():
         topology = point[-1] if name == "fig6_2" and point[-2:-1] == "-" else "a"
         unlike = conflicts_of(tree)
@@ -1011,7 +1011,7 @@ SECONDS = {
 
 
 @pytest.mark.parametrize("name", SIMULATED)
-def test_runs_take_500_s_of_which_100_are_left_out(name):
+def test_runs_take_500_s_and_the_first_100_s_are_left_out(name):
     for point, tree in scenarios(name).items():
         length = SECONDS.get(name, {}).get(point.rpartition("-")[2], (100, 500))
         if name == "fig4_3":
@@ -1026,7 +1026,7 @@ def test_runs_take_500_s_of_which_100_are_left_out(name):
         assert tree["seed"] == (int(point.rpartition("-")[2]) if recorded else 1)
 
 
-def test_arrivals_are_those_of_these_parts_of_the_time():
+def test_arrivals_are_these_parts_of_the_time():
     """Link 2 alone, 1 with 3, and 1 with 4; of the capacity of 600 packets/s."""
     vectors = {
         "even": (0.6, 0.4, 0.3, 0.3),

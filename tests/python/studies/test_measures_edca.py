@@ -124,7 +124,7 @@ ACTIVE: dict[int, tuple[tuple[float, ...], tuple[float, ...]]] = {
     [(fig06.STUDY, "down", ""), (fig06.UP_STUDY, "up", "up-")],
     ids=("downloads", "uploads"),
 )
-def test_figure_6_has_all_readings_and_what_the_curves_do(study, way, lead):
+def test_figure_6_has_all_readings_and_the_shape_of_the_curves(study, way, lead):
     runs, worked = {}, {}
     for ap in CWMINS:
         first, second = ACTIVE.get(ap, ((0.5,) * 7, (0.6,) * 7))
@@ -320,7 +320,7 @@ def test_figure_12_has_start_flat_part_knee_and_end_of_every_curve():
     expect(fig12.STUDY.measure(runs), **worked)
 
 
-def test_throughput_over_that_of_seven_stations():
+def test_throughput_is_relative_to_that_of_seven_stations():
     goodputs: dict[int, Pair] = {
         1: (3, 5),
         2: (4.5, 4.8),
@@ -473,7 +473,7 @@ def test_every_connection_is_of_new_reno_with_immediate_acks(name):
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_timeouts_are_a_second_but_where_a_cause_is_isolated(name):
+def test_timeouts_are_a_second_unless_a_cause_is_isolated(name):
     for point, tree in scenarios(name).items():
         [tcp] = {(flow["tcp"]["min_rto_s"], flow["tcp"]["initial_rto_s"]) for flow in tree["flows"]}
         hasty = point.endswith("-short-rto") or point.startswith("hasty")
@@ -493,7 +493,7 @@ def edca(cwmin: int, txop: int = 1, cwmax: int = 1023) -> dict:
     return {"aifsn": 2, "cwmin": cwmin, "cwmax": cwmax, "txop_packets": txop}
 
 
-def test_figure_5_has_the_same_window_at_all():
+def test_figure_5_has_the_same_window_at_all_stations():
     trees = scenarios("fig05")
     swept = {f"{way}-{cwmin}": cwmin for way in WAYS for cwmin in CWMINS}
     small = {f"{way}-{cwmin}": cwmin for way in WAYS for cwmin in (3, 7, 15)}
@@ -596,7 +596,7 @@ def test_figure_10_has_delays_up_to_a_millisecond():
         assert access(trees[f"{delay}us"]) == (edca(31), edca(31))
 
 
-def test_figure_12_has_half_of_the_wires_round_trip_each_way_and_its_loss():
+def test_figure_12_has_half_of_the_round_trip_in_each_direction_and_the_loss_of_the_wire():
     """ "wireline delay (from 0 to 200 ms) and ... loss rate (from 0.1% to 5%)" (495)."""
     trees = scenarios("fig12")
     for window in (4, 12):
@@ -612,7 +612,7 @@ def test_figure_12_has_half_of_the_wires_round_trip_each_way_and_its_loss():
 
 
 @pytest.mark.parametrize("name", [name for name in NAMES if name != "fig12"])
-def test_the_wire_costs_nothing_elsewhere(name):
+def test_the_wire_has_no_effect_in_other_figures(name):
     """ "no packet loss, and no wireline delay" (382)."""
     for tree in scenarios(name).values():
         assert only(tree["wire"], "rate_bps", "delay_s", "loss") == {
@@ -622,7 +622,7 @@ def test_the_wire_costs_nothing_elsewhere(name):
         }
 
 
-def test_numbers_of_stations_are_from_1_to_28_with_the_papers_access():
+def test_numbers_of_stations_are_1_to_28_with_the_access_of_the_paper():
     trees = scenarios("stations")
     assert set(trees) == {f"{way}-{count}" for way in WAYS for count in COUNTS}
     for tree in trees.values():

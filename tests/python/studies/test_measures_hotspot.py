@@ -85,7 +85,7 @@ def by_connections() -> dict[str, Run]:
 # -- what is measured --------------------------------------------------------------------------
 
 
-def test_goodput_of_the_station_with_one_and_with_two_downloads():
+def test_a_station_has_goodputs_with_one_and_with_two_downloads():
     stations = {
         "first": {"goodput_bps": (3.2e6, 3.4e6), "goodput_share": (0.6, 0.7)},
         "others-1": {"goodput_bps": (1.6e6, 1.5e6), "goodput_share": (0.4, 0.3)},
@@ -122,7 +122,7 @@ def test_figure_2_has_the_four_levels_and_goodputs_with_and_without_the_slow_sta
     )
 
 
-def test_goodputs_of_figure_2_are_of_the_case_that_they_name():
+def test_goodputs_of_figure_2_belong_to_the_case_in_their_name():
     runs = {case: a_cell((1, 1)) for case in ("up_down", "down_down", "up_up", "multirate")}
     first = dict(runs["multirate"].samples["stations"]["first"], goodput_bps=(0.5e6, 0.6e6))
     stations = {**runs["multirate"].samples["stations"], "first": first}
@@ -178,7 +178,7 @@ def predicted(run: Run, eta: float) -> Run:
     return Run(run.samples, {"stations": {**shares, "first": {"goodput_share": 0.1 * eta}}})
 
 
-def test_figure_8_has_levels_by_window_and_how_far_off_the_model_is_at_most():
+def test_figure_8_has_levels_by_window_and_the_largest_error_of_the_model():
     # the model has 2; on average the simulation has 1.6 at window 20 and 2.3 at window 36
     special: dict[int, Pair] = {20: (1.4, 1.8), 36: (2.2, 2.4)}
     levels = {w: special.get(w, (1.9, 2.1)) for w in WINDOWS}
@@ -190,7 +190,7 @@ def test_figure_8_has_levels_by_window_and_how_far_off_the_model_is_at_most():
     )
 
 
-def test_without_a_prediction_nothing_is_off():
+def test_without_a_prediction_there_is_no_error_of_the_model():
     measured = windows.FIG08.measure({str(w): a_cell((1, 2)) for w in WINDOWS})
     assert measured["error_16_24"].measured().simulated is None
 
@@ -229,7 +229,7 @@ def test_footnote_9_has_levels_without_and_with_the_bottleneck():
     )
 
 
-def test_beta_is_uplink_over_downlink_goodput_and_the_recipe_that_of_window_29():
+def test_beta_is_uplink_over_downlink_goodput_and_the_recipe_has_window_29():
     def run(cwmin: int) -> Run:
         flows = {
             "first/udp-up/1": {"goodput_bps": (cwmin * 1e5, cwmin * 1e5), "loss": (0.1, 0.2)},
@@ -245,7 +245,7 @@ def test_beta_is_uplink_over_downlink_goodput_and_the_recipe_that_of_window_29()
     assert measured["cwmin_34"].predicted == pytest.approx(1.0)
 
 
-def test_with_the_bottleneck_levels_are_of_each_figure_and_goodputs_are_means_over_it():
+def test_with_the_bottleneck_each_figure_has_levels_and_average_goodputs():
     def points(kind: str, figure: int, factor: float) -> dict[str, Run]:
         along = WINDOWS if figure in (8, 11) else CONNECTIONS
         return {
@@ -354,7 +354,7 @@ def test_figures_13_and_14_have_ratios_of_air_times_flows_and_directions():
     )
 
 
-def test_beside_datagrams_goodput_is_that_of_both_tcp_stations():
+def test_with_datagrams_goodput_is_that_of_both_tcp_stations():
     def run(first: Pair, other: Pair) -> Run:
         stations = {
             "first": {"goodput_bps": first, "goodput_share": (0.9, 0.8)},
@@ -410,7 +410,7 @@ PROMPT = {"prompt": 7}
 
 
 @pytest.mark.parametrize("study", TESTBED, ids=lambda study: study.name)
-def test_every_scenario_is_of_the_papers_test_bed(study):
+def test_every_scenario_has_the_test_bed_of_the_paper(study):
     for point, tree in normalised(study).items():
         # "The 802.11 transmission mode is 802.11b" (line 164 of the text)
         assert tree["cell"]["phy"] == "802.11b"
@@ -430,7 +430,7 @@ def tcp(tree) -> list[dict]:
 
 
 @pytest.mark.parametrize("study", TESTBED, ids=lambda study: study.name)
-def test_every_connection_has_the_papers_window_and_delayed_acks(study):
+def test_every_connection_has_the_window_and_the_delayed_acks_of_the_paper(study):
     for point, tree in normalised(study).items():
         for flow in tree["flows"]:
             if "tcp" not in flow:
@@ -491,7 +491,9 @@ def counts(tree) -> dict[tuple[str, str], int]:
         (shared.STUDY, "without-fig09-", "up", "up"),
     ],
 )
-def test_station_1_has_1_to_6_connections_against_one_of_each_other(study, prefix, first, others):
+def test_station_1_has_1_to_6_connections_and_each_other_station_has_one(
+    study, prefix, first, others
+):
     """ "varying from 1 to 6; the other stations have only one" (180)."""
     trees = normalised(study)
     for x in CONNECTIONS:
@@ -523,7 +525,7 @@ def test_station_1_has_1_to_6_connections_against_one_of_each_other(study, prefi
         (shared.STUDY, "without-fig08-", "down"),
     ],
 )
-def test_windows_are_swept_for_one_connection_of_each(study, prefix, direction):
+def test_windows_are_swept_with_one_connection_per_station(study, prefix, direction):
     trees = normalised(study)
     for window in WINDOWS:
         tree = trees[f"{prefix}{window}"]
@@ -535,7 +537,7 @@ LENGTHS = {"fig04": None, "fig12": None}
 
 
 @pytest.mark.parametrize("study", TESTBED, ids=lambda study: study.name)
-def test_runs_take_three_minutes_and_ten_times_the_papers_ten(study):
+def test_runs_take_three_minutes_and_are_ten_times_as_many_as_in_the_paper(study):
     """ "Each measurement lasts three minutes and is repeated ten times" (174)."""
     few = {"vsb": 20, "footnote_9": 20, "fig13": 20, "udp": 20, "fig04": 20, "fig12": 20}
     for point, tree in normalised(study).items():
@@ -546,7 +548,7 @@ def test_runs_take_three_minutes_and_ten_times_the_papers_ten(study):
         assert tree["replications"] == (20 if is_few else 100), point
 
 
-def test_starts_are_a_second_apart_but_where_the_paper_says_when():
+def test_starts_are_a_second_apart_unless_the_paper_gives_times():
     tree = normalised(fig09.STUDY)
     assert sorted(flow["start_s"] for flow in tree["6"]["flows"]) == list(range(10))
     assert every(tree["at once"]["flows"], "start_s") == {0.0}
@@ -554,7 +556,7 @@ def test_starts_are_a_second_apart_but_where_the_paper_says_when():
     assert tree["prompt"]["stations"][0]["cwmin"] == 29
 
 
-def test_figure_2_is_of_the_four_cases():
+def test_figure_2_has_the_four_cases():
     trees = normalised(fig02.STUDY)
     cases = {
         "up_down": {("first", "up"): 1, ("others", "down"): 4},
@@ -630,7 +632,7 @@ def test_figure_4_begins_at_25_and_57_seconds():
     assert trees["alone"]["duration_s"] == 60
 
 
-def test_figure_12_is_of_four_connections_from_60_s_on_and_a_bottleneck_from_165_s_on():
+def test_figure_12_has_four_connections_from_60_s_on_and_a_bottleneck_from_165_s_on():
     trees = normalised(fig12.STUDY)
     assert set(trees) == {"before", "after", "agreed-after"}
     for point, tree in trees.items():
@@ -646,7 +648,7 @@ def test_figure_12_is_of_four_connections_from_60_s_on_and_a_bottleneck_from_165
         assert begins == (None if point == "before" else 165)
 
 
-def test_other_kinds_of_fairness_are_of_cells_that_show_them():
+def test_other_kinds_of_fairness_have_suitable_cells():
     trees = normalised(fig13.STUDY)
     wanted = {
         "airtime": ({("first", "down"): 1, ("others", "down"): 4}, 2e6),
@@ -663,7 +665,7 @@ def test_other_kinds_of_fairness_are_of_cells_that_show_them():
     assert set(trees) == {f"{prefix}{kind}" for prefix in ("", "agreed-") for kind in wanted}
 
 
-def test_datagrams_are_sent_up_by_three_stations_beside_four_downloads_and_one():
+def test_three_stations_send_datagrams_next_to_stations_with_four_downloads_and_one():
     trees = normalised(udp.STUDY)
     for kind, tree in trees.items():
         assert [station["group"] for station in tree["stations"]] == [
@@ -679,7 +681,7 @@ def test_datagrams_are_sent_up_by_three_stations_beside_four_downloads_and_one()
     assert trees["estimated"]["vsb"]["wce"]["timeout_s"] == 3
 
 
-def test_beta_is_measured_with_greedy_datagrams_both_ways():
+def test_beta_is_measured_with_greedy_datagrams_in_both_directions():
     """ "a greedy downstream UDP connection and a greedy upstream UDP connection" (174)."""
     trees = normalised(beta.STUDY)
     assert list(trees) == [str(cwmin) for cwmin in range(24, 36)]
@@ -690,13 +692,13 @@ def test_beta_is_measured_with_greedy_datagrams_both_ways():
 
 
 @pytest.mark.parametrize("study", [multirate.FIG07, multirate.FIG10], ids=lambda study: study.name)
-def test_delayed_ack_timers_are_told_from_the_default_of_100_ms(study):
+def test_delayed_ack_timers_are_100_ms_unless_the_point_names_another(study):
     for point, tree in normalised(study).items():
         ms = int(point.split("-")[1]) if point.startswith("timer-") else 100
         assert every(tcp(tree), "ack_delay_s") == {ms / 1000}, point
 
 
-def test_points_that_isolate_a_cause_differ_in_it_alone():
+def test_points_that_isolate_a_cause_differ_only_in_it():
     trees = normalised(shared.STUDY)
     for way, name in (("down", "download"), ("up", "upload")):
         assert counts(trees[f"still-{name}"]) == {("first", way): 1, ("others", way): 4}

@@ -30,7 +30,7 @@ def predicted(key: str) -> dict[str, float | None]:
     return {name: quantity.predicted for name, quantity in measured.items()}
 
 
-def test_studies_of_models_alone_are_these():
+def test_these_studies_use_only_models():
     assert set(UNSEEN) == {
         *(f"red-{name}" for name in ("fig02", "fig03", "fig04", "fig14", "fig20", "threshold")),
         "vbs-stability",
@@ -134,7 +134,7 @@ def test_figure_4_is_read_at_capacities_and_thresholds(monkeypatch):
     )
 
 
-def test_figure_3_is_of_two_gains_at_171_ms(monkeypatch):
+def test_figure_3_has_two_gains_at_171_ms(monkeypatch):
     def integrate(case: Case, until: float) -> SimpleNamespace:
         assert case.values["rtt"] == 0.171
         assert until == 1500
@@ -195,7 +195,7 @@ def between(function: Any) -> float:
     return low
 
 
-def test_figure_20_has_the_least_along_the_curves_and_over_alpha(monkeypatch):
+def test_figure_20_has_the_minimum_along_the_curves_and_over_alpha(monkeypatch):
     asked: list[tuple[str, float]] = []
 
     def form(**values: float) -> SimpleNamespace:
@@ -295,7 +295,7 @@ def test_section_6_compares_0_1_and_1_s_and_follows_settings_over_round_trips(mo
 # -- paper 000 ---------------------------------------------------------------------------------
 
 
-def test_the_appendix_is_of_c_h_b_of_8_packets():
+def test_the_appendix_uses_c_h_b_of_8_packets():
     values = named("vbs-default").values
     assert (values["k"], values["alpha"], values["beta"]) == (0.75, 0.125, 0.5)
     assert values["part"] * values["share"] * values["buffer"] == pytest.approx(8)
@@ -344,7 +344,7 @@ def test_the_appendix_is_read_with_k_1_at_every_rate_and_at_its_hopf_points(monk
     assert sorted(asked) == ["alpha", "capacity"]
 
 
-def test_the_fixed_point_is_looked_for_in_21_systems(monkeypatch):
+def test_the_fixed_point_is_searched_in_21_systems(monkeypatch):
     asked: list[tuple[Any, ...]] = []
 
     def spread(tree: dict[str, Any], options: Any) -> tuple[float, int]:

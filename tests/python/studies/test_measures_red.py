@@ -91,7 +91,7 @@ def measure(name: str, runs: dict[str, Run]) -> dict[str, Quantity]:
 
 
 @pytest.mark.parametrize("name", ["fig06", "fig10"])
-def test_figures_6_and_10_have_windows_and_what_swings_at_both_ends(name):
+def test_figures_6_and_10_have_windows_and_oscillations_at_both_ends(name):
     runs = {str(rtt): a_router() for rtt in RTTS}
     runs["200"] = a_router(
         utilisation=(0.7, 0.6), utilisation_min=(0.5, 0.4), occupancy_sd_packets=(30, 40)
@@ -112,7 +112,7 @@ def test_figures_6_and_10_have_windows_and_what_swings_at_both_ends(name):
 
 
 @pytest.mark.parametrize("name", ["fig07", "fig11"])
-def test_figures_7_and_11_have_what_swings_with_small_and_large_round_trips(name):
+def test_figures_7_and_11_have_oscillations_at_small_and_large_round_trips(name):
     runs = {"small": a_router(utilisation=(0.99, 0.98)), "large": a_router()}
     expect(
         measure(name, runs),
@@ -128,7 +128,7 @@ def test_figures_7_and_11_have_what_swings_with_small_and_large_round_trips(name
 
 
 @pytest.mark.parametrize("name", ["fig08", "fig12"])
-def test_figures_8_and_12_have_the_least_utilisation_and_the_longest_queues_at_25_ms(name):
+def test_figures_8_and_12_have_the_lowest_utilisation_and_the_longest_queues_at_25_ms(name):
     worked: dict[str, Pair] = {}
     runs = {}
     for queue, part in (("averaged", 1000), ("plain", 500)):
@@ -183,7 +183,7 @@ def sampled(values: tuple[float, ...]) -> Run:
 
 
 @pytest.mark.parametrize("name", ["fig09", "fig13"])
-def test_figures_9_and_13_have_how_far_queues_swing_and_how_much_they_repeat_themselves(name):
+def test_figures_9_and_13_have_amplitude_and_periodicity_of_queues(name):
     runs = {
         "8_15": a_router(occupancy_sd_packets=(3, 4), occupancy_packets=(6, 16)),
         "100_200": a_router(
@@ -244,7 +244,7 @@ def test_figure_15_has_utilisations_and_queues_at_10_or_200_ms():
     )
 
 
-def test_with_sack_figure_18_shows_what_the_link_carries_at_both_ends():
+def test_with_sack_figure_18_has_the_utilisation_at_both_ends():
     runs = {}
     for k, policy in enumerate(POLICIES, 1):
         for rtt in RTTS:
@@ -264,12 +264,12 @@ def test_with_sack_figure_18_shows_what_the_link_carries_at_both_ends():
     assert [dict(STUDY[name].shown(runs)) for name in ("fig18_mixed", "fig19")] == [{}, {}]
 
 
-def test_new_data_takes_what_is_left_of_100_mbps_without_headers():
+def test_new_data_uses_the_rest_of_100_mbps_without_headers():
     part = costs.new_part(a_router(goodput_mbps=(73, 97 + 1 / 3)))
     assert part.samples == pytest.approx([0.75, 1])  # of 1460 in 1500 bytes
 
 
-def test_reds_average_keeps_by_the_arrivals_of_each_interval_what_waits():
+def test_the_average_of_red_weighs_the_queue_by_the_arrivals_of_each_interval():
     half = log(2) / 0.01 * 8333.333333333333  # arrivals a second that halve it in 10 ms
     queue = np.array([9.0, 1.0, 0.0, 17.0])  # 8, 0, 0 and 16 wait
     assert average.average(queue, half) == pytest.approx([4, 2, 9])
@@ -308,7 +308,7 @@ def test_the_average_is_that_of_the_last_25_s():
     assert len(measured) == 6
 
 
-def test_what_other_numbers_of_users_have_is_laid_beside_that_of_60():
+def test_other_numbers_of_users_are_compared_with_60_users():
     def router(part: float, swing: float, flows: int) -> Run:
         run = a_router(
             utilisation=(0.5 * part, 0.5),
@@ -530,7 +530,7 @@ def test_flows_are_those_of_sections_5_and_6(name):
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_connections_are_compound_but_cubic_and_tahoe_where_their_class_is(name):
+def test_connections_are_compound_unless_their_class_is_cubic_or_tahoe(name):
     for point, tree in scenarios(name).items():
         for flow in tree["flows"]:
             if "tcp" not in flow:
@@ -599,7 +599,7 @@ def stated_queue(name: str, point: str) -> dict:
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_queues_are_of_the_policy_and_thresholds_that_the_paper_gives(name):
+def test_queues_have_the_policy_and_the_thresholds_of_the_paper(name):
     for point, tree in scenarios(name).items():
         wanted = stated_queue(name, point)
         for link in bottlenecks(tree):
@@ -638,7 +638,7 @@ def replications(name: str, point: str) -> int:
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_runs_take_500_s_of_which_the_last_25_are_read(name):
+def test_runs_take_500_s_and_the_last_25_s_are_read(name):
     """ "the last 25 seconds of each simulation" (660)."""
     for point, tree in scenarios(name).items():
         length = tree["warmup_s"], tree["duration_s"]
@@ -671,7 +671,7 @@ def test_sweeps_are_over_these_round_trips():
 
 
 @pytest.mark.parametrize("name", ["fig09", "fig13"])
-def test_queues_of_both_thresholds_are_sampled_every_100_ms_in_five_runs_of_their_own(name):
+def test_queues_of_both_thresholds_are_sampled_every_100_ms_in_five_separate_runs(name):
     trees = dict(scenarios(name))
     for pair in ("8_15", "100_200"):
         assert trees.pop(pair)["record"]["series_interval_s"] is None
@@ -682,7 +682,7 @@ def test_queues_of_both_thresholds_are_sampled_every_100_ms_in_five_runs_of_thei
     assert not trees
 
 
-def test_queues_are_sampled_every_10_ms_from_25_s_before_what_is_read_where_averages_are():
+def test_queues_with_averages_are_sampled_every_10_ms_from_25_s_before_the_measurement():
     trees = scenarios("average")
     assert list(trees) == [f"{rtt}-seed-{seed}" for rtt in (10, 200) for seed in (1, 2, 3, 4, 5)]
     for point, tree in trees.items():

@@ -130,7 +130,7 @@ def test_figure_7_has_time_and_accuracy_of_all_tolerances():
     )
 
 
-def test_figure_8_has_the_goodput_of_all_and_jains_index_at_both_ends():
+def test_figure_8_has_the_total_goodput_and_jains_index_at_both_ends():
     runs = {f"plain-{count}": a_cell(total=(count, 2 * count)) for count in (2, 4, 6, 8, 10)}
     runs |= {f"{kind}-{count}": a_cell() for kind in ("errors", "window") for count in (2, 10)}
     expect(
@@ -160,7 +160,7 @@ def test_figure_9_has_the_growth_of_failures_of_class_2_and_their_ratio_in_class
     )
 
 
-def test_figure_10_has_discards_of_both_classes_how_they_change_and_with_the_stated_attempts():
+def test_figure_10_has_discards_of_both_classes_their_changes_and_the_stated_attempts():
     runs = with_rates()
     for k, error in enumerate(SOME, 1):
         runs[f"8-data-{error}"] = a_cell(rates=((0.9, 0.8), (0.01 * k, 0.02 * k)))
@@ -204,7 +204,7 @@ def papers_model(error: float) -> dict:
     return predict(Scenario(of_table_ii(error)).typed, PAPER)
 
 
-def test_figure_11_has_goodputs_of_the_classes_their_ratio_and_the_papers_model_beside_them():
+def test_figure_11_has_goodputs_of_the_classes_their_ratio_and_the_model_of_the_paper():
     runs = {error: a_cell(HIGH[error], LOW[error]) for error in ERRORS}
     runs |= {error: a_cell((9, 9), (8, 8)) for error in ("0_05", "0_15", "0_25")}
     runs |= {f"{kind}-{error}": a_cell(HIGH[error], LOW[error]) for kind, error in FALLBACK}
@@ -230,7 +230,7 @@ def test_figure_11_has_goodputs_of_the_classes_their_ratio_and_the_papers_model_
         assert measured[f"goodput_{number}_0_3"].predicted is None  # these runs have no prediction
 
 
-def test_figure_13_has_the_loss_of_the_buffer_and_the_papers_model_beside_it():
+def test_figure_13_has_the_loss_of_the_buffer_and_the_model_of_the_paper():
     losses: dict[str, Pair] = {
         "0": (0.04, 0.05),
         "0_1": (0.03, 0.04),
@@ -272,7 +272,7 @@ def test_figure_14_has_length_and_emptiness_with_errors_of_one_class_and_of_all(
     )
 
 
-def test_figure_15_has_ratio_fair_rate_jains_index_and_the_total_with_shares_over_without():
+def test_figure_15_has_ratio_fair_rate_jains_index_and_the_ratio_of_totals():
     runs = {}
     for limit, more in (("", 0), ("stated-", 1)):
         for k, error in enumerate(ERRORS):
@@ -315,7 +315,7 @@ LIMITS = ("four", "eight")
 LAWS = ("plain", "vbs", "regulated", "partition")
 
 
-def test_figure_16_has_goodputs_without_shares_and_the_gap_with_them():
+def test_figure_16_has_goodputs_without_shares_and_the_gap_with_shares():
     runs = {}
     for k, error in enumerate(ERRORS):
         for limit in LIMITS:
@@ -375,7 +375,7 @@ def test_losses_at_the_buffer_and_on_the_channel_are_read_as_up_over_down():
         STUDY["opposite"].values({**runs, "four-0-450": runs["four-0-50"]})
 
 
-def test_figure_17_has_the_same_by_buffer_and_totals_over_that_at_100():
+def test_figure_17_has_losses_by_buffer_and_totals_relative_to_100_packets():
     runs = {}
     for buffer in (50, 100, 150):
         plain = a_cell((buffer / 10, 7), (2, 3), names=UP_DOWN, total=(buffer / 50, 200 / buffer))
@@ -441,7 +441,7 @@ def test_sensors_have_the_part_of_commands_that_arrives():
     )
 
 
-def test_devices_that_contend():
+def test_devices_that_contend_have_their_goodputs():
     runs = {
         f"{kind}{count}": a_run(
             cells={"cell": {"active_stations": (1 + count / 20, shift), "jain": (0.9, 0.9)}}
@@ -546,7 +546,7 @@ def law(name: str, point: str) -> str:
 
 
 @pytest.mark.parametrize("name", SIMULATED)
-def test_queues_are_of_the_law_that_their_names_say_and_hold_0_6_of_the_room(name):
+def test_queues_have_the_policy_of_their_name_and_hold_0_6_of_the_buffer(name):
     for point, tree in scenarios(name).items():
         queue = tree["cell"]["ap"]["queue"]
         wanted = law(name, point)
@@ -594,7 +594,7 @@ def error_of(point: str) -> float:
 
 
 @pytest.mark.parametrize("name", ["fig02", "fig03", "fig04"])
-def test_four_stations_of_which_two_are_far(name):
+def test_two_of_four_stations_are_far(name):
     """ "two of the devices have excellent wireless channel quality, while two ..." (50)."""
     for point, tree in scenarios(name).items():
         known = {"trace": 0.3, "trace-0": 0, "gentle": 0.3, "trace-70ms": 0.3, "70ms": 0.3}
@@ -604,7 +604,7 @@ def test_four_stations_of_which_two_are_far(name):
 
 
 @pytest.mark.parametrize("name", ["fig09", "fig10", "fig11", "fig12", "fig13", "fig15"])
-def test_two_classes_of_five_of_which_one_has_errors(name):
+def test_one_of_two_classes_of_five_has_errors(name):
     """ "SNR class 1 has p_w = 0, ... Each class has five IoT devices" (437)."""
     for point, tree in scenarios(name).items():
         if point.startswith("snr"):
@@ -624,7 +624,7 @@ def test_two_classes_of_five_of_which_one_has_errors(name):
 
 
 @pytest.mark.parametrize("name", ["fig16", "fig17", "opposite"])
-def test_five_uploads_and_five_downloads_that_all_have_errors(name):
+def test_five_uploads_and_five_downloads_all_have_errors(name):
     """ "both suffering from error probability p_w" (472, 475)."""
     for point, tree in scenarios(name).items():
         error = 0.2 if name == "fig17" else error_of(point)
@@ -675,13 +675,13 @@ def test_figure_8_has_2_to_10_devices():
         assert groups(tree) == {"high": (int(count), error, 0)}
 
 
-def test_figure_14_has_errors_of_one_class_and_of_both():
+def test_figure_14_has_errors_of_a_single_class_and_of_both():
     for point, tree in scenarios("fig14").items():
         near = 0.3 if point.endswith("all_0_3") else 0
         assert groups(tree) == {"high": (5, near, 0), "low": (5, 0.3, 0)}, point
 
 
-def test_figure_18_has_two_guests_of_class_1_from_100_to_200_s_and_two_of_class_2_then():
+def test_figure_18_has_two_guests_of_class_1_from_100_to_200_s_and_later_two_of_class_2():
     trees = scenarios("fig18")
     assert len(trees) == 45
     for point, tree in trees.items():
@@ -718,7 +718,7 @@ def test_sensors_get_and_send_a_report_every_5_s():
         )
 
 
-def test_devices_that_contend_are_alike():
+def test_devices_that_contend_are_equal():
     for point, tree in scenarios("contenders").items():
         assert groups(tree) == {"high": (int(point.rpartition("-")[2]), 0, 0)}
         assert tree["replications"] == 5
@@ -727,7 +727,7 @@ def test_devices_that_contend_are_alike():
 @pytest.mark.parametrize(
     "name", [name for name in SIMULATED if name not in ("fig18", "contenders")]
 )
-def test_runs_take_200_s_of_which_20_are_left_out_and_traces_100_s(name):
+def test_runs_take_200_s_without_the_first_20_s_and_traces_take_100_s(name):
     for point, tree in scenarios(name).items():
         lengths = tree["warmup_s"], tree["duration_s"], tree["replications"]
         assert lengths == ((0, 100, 1) if point.startswith("trace") else (20, 200, 20)), point

@@ -106,18 +106,18 @@ def test_a_message_about_the_model_is_judged_by_the_model():
         (CHECKS.replace('"demo"\n', '"other"\n') + HOLDS, "demo-1 is no claim of other"),
     ],
 )
-def test_a_message_without_sense_is_refused(text, message):
+def test_an_invalid_message_is_refused(text, message):
     with pytest.raises(RuleError, match=message):
         ledger.load(HEAD + text)
 
 
-def test_every_claim_that_carries_a_message_is_named_by_one():
+def test_every_claim_marked_as_a_message_is_in_a_message():
     book = ledger.load()
     named = {name for message in book.messages for name in message.claims}
     assert named == {claim.id for claim in book.claims if claim.kind == "message"}
 
 
-def test_every_difference_of_the_kept_run_has_a_cause_with_its_run():
+def test_every_difference_of_the_stored_run_has_a_cause_with_its_run():
     """Of papers; the subject `ax` has no paper of its own. "paper" and "unstated" need a run."""
     missing = []
     for claim in claims.load()["claims"]:

@@ -36,7 +36,7 @@ def agree(ours, papers):
     return papers is None or ours == pytest.approx(papers, rel=5e-4, abs=1e-12)
 
 
-def test_a_rules_number_is_the_papers_or_says_how_it_was_read():
+def test_the_number_of_a_rule_is_that_of_the_paper_or_says_how_it_was_read():
     differing = []
     for key, check in CHECKS.items():
         rule, row = check.rule, TYPED[key]
@@ -46,13 +46,13 @@ def test_a_rules_number_is_the_papers_or_says_how_it_was_read():
     assert differing == []
 
 
-def test_a_plain_number_is_not_judged_as_if_it_were_about():
+def test_a_plain_number_is_not_judged_as_approximate():
     plain = {key for key, row in TYPED.items() if not row.get("about", True)}
     about = {key for key, check in CHECKS.items() if check.rule.about and not check.softer}
     assert plain & about == set()
 
 
-def test_every_number_that_was_typed_is_judged_or_stands_beside():
+def test_every_number_of_the_paper_is_used_by_a_check():
     read = {
         (claim.id, key)
         for claim in ledger.load().claims
@@ -62,6 +62,6 @@ def test_every_number_that_was_typed_is_judged_or_stands_beside():
     assert set(TYPED) <= read
 
 
-def test_every_check_has_the_papers_words():
+def test_every_check_has_the_words_of_the_paper():
     checks = [(claim.id, check) for claim in ledger.load().claims for check in claim.checks]
     assert [(name, check.what) for name, check in checks if not check.words] == []

@@ -43,7 +43,7 @@ class Drawn:
         path.write_bytes(b"lasthop")
 
 
-def test_claims_stand_before_figures(reported: tuple[Path, Reproduction]) -> None:
+def test_claims_come_before_figures(reported: tuple[Path, Reproduction]) -> None:
     page = (reported[0] / "report.html").read_text()
     assert 0 < page.index(f'id="{CLAIM}"') < page.index("<h2>Figures</h2>") < page.index("<img")
     assert page.index("Claims ledger") < page.index("<table>") < page.index("<h2>")
@@ -63,7 +63,7 @@ def test_a_claim_leads_to_scenarios_figure_and_rule(reported: tuple[Path, Reprod
     assert "id = &quot;hotspot-15&quot;" in page
 
 
-def test_captions_are_about_claims_that_were_asked_for(
+def test_captions_are_about_requested_claims(
     reported: tuple[Path, Reproduction],
 ) -> None:
     page = (reported[0] / "report.html").read_text()
@@ -71,7 +71,7 @@ def test_captions_are_about_claims_that_were_asked_for(
     assert "hotspot-2" not in page
 
 
-def test_links_lead_to_what_is_there(reported: tuple[Path, Reproduction]) -> None:
+def test_links_have_an_existing_target(reported: tuple[Path, Reproduction]) -> None:
     directory, _ = reported
     page = (directory / "report.html").read_text()
     for link in re.findall(r'(?:href|src)="([^"]+)"', page):
@@ -81,7 +81,7 @@ def test_links_lead_to_what_is_there(reported: tuple[Path, Reproduction]) -> Non
             assert (directory / unquote(link)).is_file()
 
 
-def test_somebody_elses_scenario_is_not_replaced(tmp_path: Path) -> None:
+def test_a_foreign_scenario_is_not_replaced(tmp_path: Path) -> None:
     asked = task([CLAIM], quick=True)
     mine = tmp_path / asked.files[-1]
     mine.parent.mkdir(parents=True)
@@ -93,7 +93,7 @@ def test_somebody_elses_scenario_is_not_replaced(tmp_path: Path) -> None:
     assert mine.read_text() == 'duration = "1 s"\n'
 
 
-def test_points_of_a_study_have_files_of_their_own() -> None:
+def test_each_point_of_a_study_has_its_own_file() -> None:
     for study in task([], quick=False).studies:
         files = scenarios_of(study).values()
         assert len({file.lower() for file in files}) == len(study.points), study.key

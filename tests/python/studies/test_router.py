@@ -43,7 +43,7 @@ def runs(tmp_path_factory) -> RunsByStudy:
 
 @pytest.mark.smoke(3)
 @pytest.mark.parametrize("study", PACKETS, ids=lambda study: study.name)
-def test_a_study_measures_every_value_that_claims_read_of_it(study, runs):
+def test_a_study_measures_every_value_that_claims_read(study, runs):
     values = study.values(runs[study.key])
     assert read_by_claims(study)
     assert read_by_claims(study) <= set(values)
@@ -60,7 +60,7 @@ def seconds(studies: list[Study]) -> float:
 
 
 @pytest.mark.slow
-def test_a_quick_run_simulates_an_eighth_and_measures_what_claims_read(tmp_path):
+def test_a_quick_run_simulates_an_eighth_and_measures_all_values_of_claims(tmp_path):
     quick = [study.shortened(0.3) for study in PACKETS]
     assert seconds(quick) < seconds(list(PACKETS)) / 8
     assert all("quick" in study.title for study in quick)
@@ -110,7 +110,7 @@ def test_the_parking_lot_is_that_of_figure_16():
     assert len(tree["flows"]) == 90
 
 
-def test_loss_at_two_queues_is_that_of_one_or_the_other(runs):
+def test_loss_at_two_queues_combines_both(runs):
     run = runs["red-fig19"]["red-10"]
     first, other = (router.loss(run, (link,)) for link in ("bottleneck-1", "bottleneck-2"))
     both = router.loss(run, ("bottleneck-1", "bottleneck-2"))

@@ -94,7 +94,7 @@ def test_a_study_with_a_quick_form_is_shortened_to_it():
     assert full.shortened(0.5) is quick
 
 
-def test_an_interrupted_plan_goes_on_where_it_was(tmp_path, monkeypatch):
+def test_an_interrupted_plan_continues_where_it_stopped(tmp_path, monkeypatch):
     studies = [study(a=tree("one"), b=tree("two", 2))]
     real = _core.simulate
 
@@ -113,14 +113,14 @@ def test_an_interrupted_plan_goes_on_where_it_was(tmp_path, monkeypatch):
     assert names == ["two"]
 
 
-def test_a_point_cut_short_is_not_kept(tmp_path):
+def test_an_interrupted_point_is_not_saved(tmp_path):
     plan = Plan([study(a=tree("one") | {"duration": "20000 s"})])
     with pytest.raises(Stopped):
         plan.run(tmp_path, lambda progress: False)
     assert plan.finished(tmp_path) == (0, 1)
 
 
-def test_a_callback_that_stops_between_replications_is_no_ctrl_c(tmp_path):
+def test_a_callback_that_stops_between_replications_is_not_ctrl_c(tmp_path):
     long = {"duration": "500 s", "replications": 500}
     plan = Plan([study(a=tree("one") | long)])
     with pytest.raises(Stopped, match="finished runs are kept"):
@@ -128,7 +128,7 @@ def test_a_callback_that_stops_between_replications_is_no_ctrl_c(tmp_path):
     assert plan.finished(tmp_path) == (0, 1)
 
 
-def test_a_point_that_is_not_whole_is_run_again(tmp_path, monkeypatch):
+def test_a_damaged_point_is_run_again(tmp_path, monkeypatch):
     plan = Plan([study(a=tree("one"))])
     plan.run(tmp_path)
     [file] = (tmp_path / "parts").iterdir()
@@ -156,7 +156,7 @@ def test_a_scenario_that_the_model_refuses_has_no_prediction_but_its_reason(tmp_
     assert len(run.remarks) == 1
 
 
-def test_a_study_may_name_its_model(tmp_path):
+def test_a_study_may_choose_its_model(tmp_path):
     downloads = study(one=tree("one"))
     named = dataclasses.replace(downloads, key="demo-fig02", model="edca")
     runs = Plan([downloads, named]).run(tmp_path)

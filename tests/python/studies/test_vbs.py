@@ -19,7 +19,7 @@ def shortened(study: Study) -> Study:
     return dataclasses.replace(study, points=points, model="hotspot")
 
 
-def test_ratios_of_signal_to_noise_have_the_errors_they_stand_for() -> None:
+def test_signal_to_noise_ratios_have_the_errors_they_represent() -> None:
     for error, point in zip(two_classes.SNR_DB, ("0_1", "0_2", "0_3"), strict=True):
         tree = Scenario(two_classes.FALLBACK.points()[f"snr_fixed-{point}"]).to_dict()
         [low, *_] = [station for station in tree["stations"] if station["group"] == "low"]

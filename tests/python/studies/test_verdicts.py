@@ -23,7 +23,7 @@ def numbers(checks):
     return [check[name] for check in checks for name in NUMBERS]
 
 
-def test_rules_give_the_kept_verdicts(stored):
+def test_rules_give_the_stored_verdicts(stored):
     book = ledger.load()
     values = kept.values_of(stored)
     for claim, was in zip(book.claims, stored["claims"], strict=True):
@@ -38,7 +38,7 @@ def test_rules_give_the_kept_verdicts(stored):
         assert rules == [{k: each[k] for k in ("title", "because")} for each in was["beside"]]
 
 
-def test_a_cause_names_its_runs_or_is_called_a_guess(stored):
+def test_a_cause_names_its_runs_or_is_marked_as_a_guess(stored):
     for claim in stored["claims"]:
         lines = [line for line in claim["why"].splitlines() if line.startswith("cause: ")]
         assert all("(study " in line or "cause: guess: " in line for line in lines), claim["id"]
