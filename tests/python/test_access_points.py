@@ -1,4 +1,4 @@
-"""The table of facts about access points: one value everywhere, and the engine's own."""
+"""The table of facts about access points: the same values everywhere and in the engine."""
 
 import json
 from pathlib import Path
@@ -85,7 +85,7 @@ def test_older_cells_have_the_nearest_queue() -> None:
 
 
 def test_import_openwrt_has_the_cell_of_init(lasthop: Lasthop, tmp_path: Path) -> None:
-    """Near and far stations had 42 and 17 Mb/s by the one and 99 and 5 by the other."""
+    """Near and far stations had 42 and 17 Mb/s with one kind, and 99 and 5 with the other."""
     lasthop("init", "x.toml", "--yes", "--hop", "ax", "--queue", "openwrt")
     path = tmp_path / "wireless"
     path.write_text(RADIO.format(band="5g", htmode="HE80"))
@@ -153,7 +153,7 @@ udp_down = {{ rate = "120 Mbps", packet = "1472 B" }}
 def test_check_names_the_setting_behind_the_default_of_ns_3(
     lasthop: Lasthop, tmp_path: Path
 ) -> None:
-    """ns-3's wifi-aggregation.cc verifies 59 to 60 Mb/s of one station at HtMcs7."""
+    """wifi-aggregation.cc of ns-3 verifies 59 to 60 Mb/s of a single station at HtMcs7."""
     goodput_mbps = []
     for edca, is_printed in (("", True), ('edca = "hostapd"\n', False)):
         path = tmp_path / "x.toml"

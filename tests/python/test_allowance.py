@@ -1,4 +1,4 @@
-"""What an answer may cost: estimated before it is begun, refused where it is too much."""
+"""The cost of an answer is estimated in advance, and refused above its limit."""
 
 import re
 import time
@@ -32,11 +32,11 @@ from lasthop.stability.spectrum import roots
 from .conftest import Lasthop
 
 AT_ONCE_S = 1.0
-"""An estimate takes less."""
+"""Bound of the time of an estimate. [s]"""
 
 
 def refused(question: object, *arguments: object, **more: object) -> TooCostlyError:
-    """How a question is refused, which takes no time."""
+    """Return the refusal of a question, which takes no time."""
     assert callable(question)
     begun = time.process_time()
     with pytest.raises(TooCostlyError) as caught:
@@ -51,15 +51,15 @@ cell = { phy = "802.11b", cwmin = 1023, ap_queue = 100_000, ap = { cwmin = 15, t
 tcp = { congestion = "reno", window = 42, delayed_ack = false }
 station.a = { count = 500, upload = 1 }
 """
-"""Stations with an upload each, whose access point has long bursts and wins often."""
+"""A cell of stations with an upload, and an access point with long bursts."""
 
 
 def chain_of(stations: int) -> lh.Scenario:
-    """The same with fewer stations."""
+    """Return a smaller chain."""
     return lh.Scenario(CHAIN, {"station.a.count": stations})
 
 
-# -- the allowance itself ------------------------------------------------------------------------
+# -- limits --------------------------------------------------------------------------------------
 
 
 def test_the_estimate_is_compared_with_the_limit_and_both_are_reported() -> None:
@@ -264,7 +264,7 @@ def test_a_comparison_simulates_if_no_model_answers_in_time() -> None:
 
 @pytest.mark.slow
 def test_a_chain_takes_about_its_estimated_time(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Both in turns of a plain loop: with bursts and without, where many contend and few do."""
+    """Estimates and times, in turns of a plain loop, with and without bursts and contention."""
     estimates_s: list[float] = []
     monkeypatch.setattr(cost, "need", lambda _, time_s, memory_bytes: estimates_s.append(time_s))
     for stations, cwmin, burst in ((200, 15, 1), (100, 31, 5), (100, 3, 8)):
@@ -275,14 +275,14 @@ def test_a_chain_takes_about_its_estimated_time(monkeypatch: pytest.MonkeyPatch)
         known = lh.Scenario(chain, settings).typed
         loop_s = loop_turn_s()
         begun = time.process_time()
-        with suppress(models.ModelError):  # frames given up are found at the end
+        with suppress(models.ModelError):  # discarded frames are found at the end
             models.predict(known, "edca")
         turns = (time.process_time() - begun) / loop_s
         assert 0.8 < estimates_s[-1] / cost.TURN_S / turns < 4.0
 
 
 def loop_turn_s() -> float:
-    """CPU time of a turn of a plain loop, the least of five. [s]"""
+    """Return the CPU time of a turn of a plain loop, the minimum of five. [s]"""
 
     def once() -> float:
         begun, total = time.process_time(), 0

@@ -1,4 +1,4 @@
-"""What models assume is said in words: a number alone tells a user nothing."""
+"""Messages have the text of an assumption in addition to its number."""
 
 import pickle
 import re
@@ -16,7 +16,7 @@ from lasthop.models.vbs.window import LAWS
 SOURCES = Path(__file__).parents[2] / "python" / "lasthop" / "models"
 
 NUMBER = r'"(a\d|assumption \d+|(?:section|table|remark|eq\.|appendices) [^"]+|cell)"'
-"""The number of an assumption where it stands alone in a text."""
+"""The number of an assumption without its text."""
 
 WARNED_OF = {
     "airtime": set(),
@@ -29,11 +29,11 @@ WARNED_OF = {
     "red": {"eq. 2"},
     "acsma": set(),
 }
-"""Numbers that stand behind warnings alone."""
+"""Numbers of assumptions that only cause warnings."""
 
 
 def numbers(model: str) -> set[str]:
-    """Numbers of assumptions that a model's sources name."""
+    """Return the numbers of assumptions named in the sources of a model."""
     text = "\n".join(path.read_text("utf-8") for path in (SOURCES / model).glob("*.py"))
     return set(re.findall(NUMBER + r"(?=,)", text))
 

@@ -1,4 +1,4 @@
-"""Runs go out in chunks to whoever computes; what is sealed is the same and is never run again."""
+"""Runs go in chunks to executors. Sealed results are equal and never computed again."""
 
 import errno
 import hashlib
@@ -33,10 +33,10 @@ from .conftest import SMALL
 OVER = {"seed": "1..4", "cell.ap_queue": [10, 20]}
 
 LONG = SMALL.replace('duration = "4 s"', 'duration = "200 s"')
-"""A point of it takes about a quarter of a second."""
+"""A point of this sweep takes about a quarter of a second."""
 
 
-# -- how many go out together --------------------------------------------------------------------
+# -- sizes of chunks -----------------------------------------------------------------------------
 
 
 def test_the_first_chunks_have_one_run_each() -> None:
@@ -53,7 +53,7 @@ def test_chunks_have_ten_seconds_of_work_and_fewer_runs_near_the_end() -> None:
     assert sizes.next([1e-6] * 100_000, 100_000) == MOST_TASKS
 
 
-# -- who computes --------------------------------------------------------------------------------
+# -- executors -----------------------------------------------------------------------------------
 
 
 def tables(directory: Path) -> dict[str, bytes]:
@@ -65,7 +65,7 @@ def tables(directory: Path) -> dict[str, bytes]:
 
 
 def keys(directory: Path) -> set[str]:
-    """Runs that are sealed; none is in two parts."""
+    """Return the sealed runs, none of which is in two parts."""
     sealed = [key for path in directory.glob("parts/*.zip") for key in Part(path).runs()]
     assert len(sealed) == len(set(sealed))
     return set(sealed)
@@ -123,7 +123,7 @@ def test_tables_are_the_same_with_every_executor(tmp_path: Path, who: Any) -> No
 
 
 def simulated(monkeypatch: pytest.MonkeyPatch) -> list[str]:
-    """Keys of what this process simulates from now on."""
+    """Record the keys of the simulations of this process."""
     seen: list[str] = []
     real = _core.simulate
 
@@ -136,7 +136,7 @@ def simulated(monkeypatch: pytest.MonkeyPatch) -> list[str]:
 
 
 def children() -> set[int]:
-    """Processes that are below this one."""
+    """Return the child processes of this process."""
     psutil = pytest.importorskip("psutil")
     every = psutil.Process().children(recursive=True)
     return {each.pid for each in every if "resource_tracker" not in " ".join(each.cmdline())}
@@ -158,7 +158,7 @@ def test_sealed_runs_are_not_repeated_after_workers_are_killed(
                 os.kill(draw.choice(sorted(children() - before)), signal.SIGKILL)
 
     here = tmp_path / "here"
-    # A cluster starts other workers, and finishes; all others end.
+    # A cluster starts other workers and finishes. Other executors end.
     with who(tmp_path) as executor, suppress(lh.UserError):
         lh.sweep(LONG, over, directory=here, executor=executor, progress=kill)
     assert killed.is_set()
@@ -215,7 +215,7 @@ def test_an_interrupted_sweep_is_a_pickle() -> None:
     assert (again.finished, str(again)) == (stop.finished, str(stop))
 
 
-# -- what goes wrong -----------------------------------------------------------------------------
+# -- failures ------------------------------------------------------------------------------------
 
 
 def test_a_full_disk_loses_nothing_that_is_sealed(
@@ -314,7 +314,7 @@ def test_a_missing_package_names_its_extra(monkeypatch: pytest.MonkeyPatch) -> N
 
 
 class Job:
-    """A job that is done when it is looked at for the second time."""
+    """A job that is done when it is checked for the second time."""
 
     def __init__(self, work: Callable[[], Any]) -> None:
         self.work, self.looks, self.cancelled = work, 0, False

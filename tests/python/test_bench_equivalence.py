@@ -1,4 +1,4 @@
-"""Comparisons of the benches: equal, apart or undecided; losses over whole periods."""
+"""Comparisons of the benches: equal, apart or undecided; losses over complete periods."""
 
 from math import isnan
 
@@ -18,7 +18,7 @@ from lasthop.estimates import Estimate
         ((10.0, 0.3), (10.4, 0.4), Agreement.UNDECIDED),  # 4 % ± 5 % of a band of 5 %
         ((10.0, 0.0), (10.6, 0.05), Agreement.APART),
         ((10.0, 0.0), (10.6, 0.2), Agreement.UNDECIDED),  # 6 ± 2 %
-        ((10.0, 0.1), (10.0, 2.5), Agreement.UNDECIDED),  # equal means that nobody knows
+        ((10.0, 0.1), (10.0, 2.5), Agreement.UNDECIDED),  # equal means of unknown intervals
         ((10.0, 0.0), (9.4, 0.05), Agreement.APART),
         ((10.0, None), (10.0, 0.0), Agreement.UNDECIDED),  # a single run
         ((0.0, 0.0), (0.0, 0.0), Agreement.EQUAL),
@@ -77,7 +77,7 @@ def test_too_few_periods_are_undecided_and_unequal_periods_are_ignored() -> None
 
 
 def both(engine: list[float], kernel: list[float], by_period: list[float] | None = None) -> Both:
-    """Return a point of the kernel comparison with these losses of the whole run."""
+    """Return a point of the kernel comparison with these losses of the complete run."""
     [point] = [
         candidate
         for candidate in grid()
@@ -102,7 +102,7 @@ def test_undecided_points_of_the_kernel_comparison_are_not_counted_as_equal() ->
 
 
 def test_losses_of_a_periodic_flow_are_those_of_whole_periods() -> None:
-    first, two = [1.2e-5] * 3, [2.4e-5] * 3  # a period more or less within the run
+    first, two = [1.2e-5] * 3, [2.4e-5] * 3  # one period more or less within the run
     assert both(first, two).agreement("loss") is Agreement.APART
     assert both(first, two, [1.5e-5] * 3).agreement("loss") is Agreement.EQUAL
     unknown = both(first, two, [float("nan")] * 3)

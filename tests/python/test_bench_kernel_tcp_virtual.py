@@ -30,7 +30,7 @@ def figures(goodput_bps: float, loss: float = 0.01) -> dict[str, float]:
 
 
 def make_work(tmp_path: Path, store: Store) -> Work:
-    """Return the plan for two programs that stand for kernels."""
+    """Return the plan for two programs instead of kernels."""
     kernels = []
     for version in ("6.12", "6.1"):
         program = tmp_path / version

@@ -1,4 +1,4 @@
-"""Calls in short form: what they send, when their packets arrive, and who counts them."""
+"""Calls in short form: packets, arrivals and counts."""
 
 import pytest
 

@@ -36,7 +36,7 @@ def home() -> lh.Result:
 
 
 def with_values(result: lh.Result, up: dict[str, Any], lost: dict[str, Any]) -> dict[str, Any]:
-    """A result whose call has these values in the upload direction."""
+    """Return a result whose call has these values in the upload direction."""
     changed = {"one_way_delay_p99_s": up, "loss_probability": lost}
     flows = [
         flow | (changed if flow["name"] == "phone/udp-up/1" else {})

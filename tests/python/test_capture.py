@@ -1,4 +1,4 @@
-"""What Wireshark's command-line sibling makes of a capture of the frames on the air."""
+"""Captures of frames on the air, read by tshark."""
 
 import subprocess
 from collections.abc import Callable
@@ -62,7 +62,7 @@ def capture(
 
 @pytest.fixture(scope="module")
 def frames(capture: Path) -> dict[str, list[str]]:
-    """Each field's value in every frame; empty where a frame has none."""
+    """Return the value of each field in every frame, empty if a frame lacks the field."""
     named = [argument for field in FIELDS for argument in ("-e", field)]
     rows = [line.split("\t") for line in tshark(capture, "-T", "fields", *named)]
     return dict(zip(FIELDS, map(list, zip(*rows, strict=True)), strict=True))
@@ -80,7 +80,7 @@ def test_no_frame_is_malformed_cut_short_or_an_error(capture: Path) -> None:
 
 
 def test_acknowledgements_refer_to_earlier_segments(capture: Path) -> None:
-    # repetitions by the MAC are not TCP's business
+    # retransmissions by the MAC are not analysed as TCP
     first_copies = ["-o", "wlan.retransmitted:FALSE"]
     assert tshark(capture, *first_copies, "-Y", "tcp.analysis.ack_lost_segment") == []
 

@@ -1,4 +1,4 @@
-"""What Wireshark's command-line sibling makes of a capture of a cell that aggregates."""
+"""Captures of a cell that aggregates, read by tshark."""
 
 from collections.abc import Callable
 from itertools import pairwise
@@ -71,7 +71,7 @@ def packets(capture: Path) -> pd.DataFrame:
 
 
 def packets_of(capture: Path) -> pd.DataFrame:
-    """Each field's value in every frame as text; empty where a frame has none."""
+    """Return the value of each field in every frame as text, empty if a frame lacks the field."""
     named = [argument for field in FIELDS for argument in ("-e", field)]
     settings = ["-o", "wlan_radio.tsf_at_end:FALSE"]
     lines = tshark(capture, *settings, "-T", "fields", *named)
@@ -81,7 +81,7 @@ def packets_of(capture: Path) -> pd.DataFrame:
 
 
 def ppdus(packets: pd.DataFrame) -> list[pd.DataFrame]:
-    """Packets by PPDU: those with a reference number in common, and the others alone."""
+    """Return the packets by PPDU: packets with a common reference number, or single packets."""
     reference = packets["radiotap.ampdu.reference"]
     is_new = (reference == "") | (reference != reference.shift())
     return [group for _, group in packets.groupby(is_new.cumsum())]
@@ -164,7 +164,7 @@ def test_packets_of_an_amsdu_are_subframes(packets: pd.DataFrame) -> None:
     lengths = packets["wlan_aggregate.a_mdsu.length"]
     several = lengths[lengths.str.contains(",")]
     assert len(several) > 3
-    # a segment of 1500 bytes behind LLC and SNAP
+    # a segment of 1500 bytes after LLC and SNAP
     assert {length for row in several for length in row.split(",")} <= {"1508", "48"}
 
 
@@ -184,11 +184,11 @@ def test_only_lost_mpdus_are_marked_as_lost(packets: pd.DataFrame, rows: pd.Data
 def test_wireshark_computes_the_same_durations(
     tmp_path: Path, debian_program: Callable[[str, str], str]
 ) -> None:
-    """Those of HT of 20 MHz and of older frames.
+    """Durations of HT at 20 MHz and of older frames are compared.
 
-    Version 4.0 counts 104 data subcarriers of 40 MHz, no VHT-SIG-B and no whole symbols of VHT, and
-    computes none of HE. It counts no delimiter ahead of the last MPDU, and takes A-MPDUs that begin
-    in the same instant for one.
+    Version 4.0 counts 104 data subcarriers of 40 MHz, no VHT-SIG-B and no complete symbols of VHT,
+    and computes no duration of HE. It counts no delimiter before the last MPDU, and mistakes
+    A-MPDUs that begin in the same instant for a single A-MPDU.
     """
     debian_program("tshark", "tshark")
     result = busy("802.11n", "8000 B", "20 MHz", frames=6_000)

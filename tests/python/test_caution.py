@@ -1,4 +1,4 @@
-"""What of a scenario is allowed and surprises, and where it is said."""
+"""Warnings about valid but surprising scenarios."""
 
 import json
 import re
@@ -14,7 +14,7 @@ EXAMPLE = Path(__file__).parents[2] / "examples" / "vbs.toml"
 
 
 def warned(stations: object, classes: object = None, **vbs: object) -> list[str]:
-    """Cautions about a cell with these stations and classes that share its queue."""
+    """Return warnings about a cell with these stations and classes that share its queue."""
     cell: dict[str, object] = {"phy": "802.11g", "ap_queue": 100}
     if classes is not None:
         cell["ap_queue"] = {"limit": 100, "vbs": {"class": classes, **vbs}}
@@ -188,7 +188,7 @@ def test_results_predictions_and_sweeps_have_the_warnings_too() -> None:
     settings = {near: 0.2, "duration": "5 s", "warmup": "2 s", "replications": 1}
     scenario = lh.Scenario(EXAMPLE, settings)
     lines = cautions(lh.Scenario(scenario).typed)
-    assert len(lines) == 2  # the sum of the shares, and what Algorithm 1 misses
+    assert len(lines) == 2  # the sum of the shares, and the targets that Algorithm 1 misses
     assert lh.simulate(scenario).warnings == lines
     assert lh.predict(scenario).warnings[:2] == lines
     assert json.loads(lh.predict(scenario).to_json())["warnings"][:2] == lines
@@ -197,7 +197,7 @@ def test_results_predictions_and_sweeps_have_the_warnings_too() -> None:
 
 
 def conflicts(**csma: object) -> list[str]:
-    """Cautions about two links, the second behind the first."""
+    """Return warnings about two links in series."""
     links = {"1": {}, "2": {}, **csma.pop("links", {})}  # type: ignore[dict-item]
     network = {"link": links, **csma}
     tree = {"duration": "9 s", "csma": network, "flow": {"f": {"route": ["1", "2"]}}}

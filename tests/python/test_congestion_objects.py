@@ -1,4 +1,4 @@
-"""The objects of the package are what `crates/bpf` compiles to."""
+"""The objects of the package are compiled from `crates/bpf`."""
 
 import hashlib
 import subprocess
@@ -71,7 +71,7 @@ def test_an_object_has_a_section_for_each_operation_and_no_path_of_a_machine(law
         f"struct_ops/{law}_{name}" for name in names if name not in ("name", "flags")
     ]
     flags = built.types().structure(OPERATIONS).place("flags")
-    assert built.section(SECTION)[flags] == 1  # for users without rights, too
+    assert built.section(SECTION)[flags] == 1  # also for users without privileges
     assert b"/home" not in built.data
     assert str(SOURCES).encode() not in built.data
 

@@ -1,4 +1,4 @@
-"""The controllers as Python sees them; crates/engine tests their rules."""
+"""The controllers in Python. Tests of crates/engine cover their rules."""
 
 import doctest
 import re

@@ -1,4 +1,4 @@
-"""The small networks by conflict graph show what their comments say."""
+"""The small networks by conflict graph agree with their comments."""
 
 import lasthop as lh
 

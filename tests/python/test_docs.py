@@ -1,4 +1,4 @@
-"""The documentation is complete and says what the program says."""
+"""The documentation is complete and agrees with the program."""
 
 import json
 import re

@@ -1,4 +1,4 @@
-"""Docstrings of public verbs: their sections, and examples that do what they show."""
+"""Docstrings of public verbs: their sections and examples."""
 
 import doctest
 import inspect
@@ -19,7 +19,7 @@ VERBS = sorted(
 )
 
 CANNOT_FAIL = {"schema"}
-"""Verbs that take nothing, and raise nothing."""
+"""Verbs without parameters and errors."""
 
 SKIPPED = {
     "emulate": "Real time needs Linux and root rights",
@@ -33,7 +33,7 @@ def documented(name: str) -> str:
 
 
 def sections(text: str) -> dict[str, str]:
-    """Sections of a numpydoc docstring by name."""
+    """Return the sections of a numpydoc docstring by name."""
     parts = re.split(r"^(\w+)\n-{3,}\n", text, flags=re.MULTILINE)
     return dict(zip(parts[1::2], parts[2::2], strict=True))
 

@@ -1,4 +1,4 @@
-"""What an emulation counts and says, without a clock and without the kernel."""
+"""Counts and messages of an emulation, without a clock and without the kernel."""
 
 import random
 from math import inf
@@ -25,7 +25,7 @@ def test_a_machine_that_is_in_time_says_how_late_it_was():
 
 
 def test_a_machine_that_is_too_slow_says_what_it_could_carry():
-    # 0.8 of the time is what keeps time: 14000 x 0.8 / 0.96
+    # the machine is in time up to 0.8 of the time: 14000 x 0.8 / 0.96
     assert in_time_pps(0.96, 14_400) == pytest.approx(12_000)
     assert lateness(0.0071, 0.96, 14_400) == (
         f"warning: {LATE}: the machine carries about 12,000 packets per second of this "
@@ -178,7 +178,7 @@ def test_the_excess_of_a_greedy_source_is_no_loss_where_its_drops_are_known(
     result = losses(typed, lists, {}, programs_run=False)
     assert result == {greedy: pytest.approx(0.1) if queue else None}
     assert losses(typed, lists, {}, programs_run=True) == {greedy: None}
-    # the excess of a source that started late is not counted as less than nothing
+    # the excess of a source that started late is not negative
     lists = network_lists(greedy, 0.4, queue or "ap", 0.4001)
     assert losses(typed, lists, {}, programs_run=False) == {greedy: 0.0 if queue else None}
 

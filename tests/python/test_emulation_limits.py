@@ -1,4 +1,4 @@
-"""What the emulator refuses, before it makes anything."""
+"""Refusals of the emulator before it changes anything."""
 
 from pathlib import Path
 
@@ -159,8 +159,8 @@ def test_settings_that_the_kernel_ignores_are_named(tmp_path, tcp, named):
         ('link.l = { from = "n", to = "s", back_rate = "3 Mbps" }\nwire.rate = "1 Mbps"', 3e6),
         ("vsb = {}", 11e6),
         ('vsb.rate = "30 Mbps"', 30e6),
-        # After the losses before a link's queue, the excess is their probability; the air, whose
-        # rate is that of frames, needs none.
+        # The excess compensates for losses before the queue of a link. The air, with the rate of
+        # frames, needs no compensation.
         ('wire = { rate = "5 Mbps", loss = 0.1 }', 5e6 * 1.1 / 0.9),
         ("wire = { rate = { trace = [12, 24] }, loss = 0.2 }", 2e6 * 1.2 / 0.8),
         ("wire.loss = 0.1", 11e6 / 0.9),
@@ -220,7 +220,7 @@ def test_users_of_a_conflict_graph_are_flows_with_their_own_settings():
 
 
 def test_emulated_and_simulated_users_have_the_same_demand():
-    """As many connections as a simulation has begun, and as long responses."""
+    """Numbers of connections and lengths of responses are those of a simulation."""
     flow = {"stop": "7 s", "web": {"connections": 30, "response": "2 kB"}}
     scenario = lh.Scenario({**WIRED, "warmup": "0 s", "seed": 5, "flow": {"f": flow}})
     asked = list(_core.Transactions(scenario.checked, 0))

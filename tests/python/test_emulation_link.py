@@ -1,4 +1,4 @@
-"""A link in the place of a scenario: its words, and where it stands on the command line."""
+"""A link instead of a scenario: its settings, and its place on the command line."""
 
 from pathlib import Path
 

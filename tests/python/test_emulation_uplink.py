@@ -1,4 +1,4 @@
-"""The way out of an emulation, as far as it needs no rights."""
+"""The uplink of an emulation, without privileges."""
 
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""One definition of fairness: among those whose demand is not met, in every kind of answer."""
+"""The same definition of fairness in every kind of answer: over flows with unmet demand."""
 
 import socket
 from dataclasses import replace
@@ -36,8 +36,8 @@ udp_down = "greedy"
         (1000, 990, 10, 0, 0.0, True),
         (1000, 989, 11, 0, 0.0, False),
         (10, 9, 1, 0, 0.0, False),
-        (1000, 900, 0, 100, 100.0, True),  # all of them, as their delay says
-        (1000, 900, 0, 100, 50.0, False),  # they pile up
+        (1000, 900, 0, 100, 100.0, True),  # all datagrams arrived, by their delay
+        (1000, 900, 0, 100, 50.0, False),  # the queue grows
         (1000, 992, 0, 8, 0.2, True),
         (10, 0, 0, 10, 0.0, False),
         (0, 0, 0, 0, 0.0, True),
@@ -66,7 +66,7 @@ def test_packets_in_flight_are_not_missing() -> None:
     assert rows.fairness_level.isna()["c"]
     early = {"station.c.udp_down.start": "0 s", "station.c.udp_down.stop": "10 s"}
     lossy = {"wire.loss": 0.1, "wire.delay": "1 s"}
-    # a tenth is lost; what was sent in the warm-up does not make up for it
+    # a tenth is lost; datagrams of the warm-up do not compensate for it
     rows = lh.simulate(lh.Scenario(LATE), settings={**early, **lossy}).stations
     assert not rows.fairness_level.isna()["c"]
 

@@ -85,7 +85,7 @@ def test_the_first_datagram_comes_after_the_delay_and_the_last_as_long_after_the
     assert between("1.1 s", "1.4 s") == 0
     assert between("1.4 s", "1.5 s") == pytest.approx(full_bps, rel=0.02)
     assert between("2.3 s", "2.4 s") == pytest.approx(full_bps, rel=0.02)
-    assert between("2.43 s", "2.5 s") == 0  # the access point's queue takes 16 ms
+    assert between("2.43 s", "2.5 s") == 0  # the queue of the access point delays by 16 ms
 
 
 @pytest.mark.parametrize("path", [{"wire.rate": "2 Mbps"}, {"vsb.rate": "2 Mbps"}])

@@ -1,4 +1,4 @@
-"""What was saved or printed is read again, and what is no answer is refused in a line."""
+"""Saved and printed answers are read again, and other files are refused in one line."""
 
 import json
 import os
@@ -279,7 +279,7 @@ def test_places_without_an_answer_are_refused(tmp_path: Path) -> None:
 
 
 def damaged(record: dict[str, Any], part: str, value: Any) -> str:
-    """A record with another value in a part, which is none where the value is `...`."""
+    """Return a record with another value in a part, or without the part if the value is `...`."""
     changed = {key: each for key, each in record.items() if key != part}
     return json.dumps(changed if value is ... else changed | {part: value})
 

@@ -1,4 +1,4 @@
-"""Models at the ends of all ranges: an answer or a refusal in words, within time and memory."""
+"""Models at the ends of all ranges: an answer or a refusal within time and memory."""
 
 import json
 import os
@@ -21,16 +21,16 @@ from lasthop.models import MODELS
 
 ROOT = Path(__file__).parents[2]
 SEED = int(os.environ.get("SEED", "0")) or randrange(1, 2**31)
-"""Seed of what is drawn, printed where a test fails."""
+"""Seed of the drawn settings, printed if a test fails."""
 
 MAX_TIME_S = 4.0
-"""What an answer may take in the long test. [s]"""
+"""Time limit of an answer in the long test. [s]"""
 GRACE = 2.0
-"""Time after which an answer is given up, over what it may take. [-]"""
+"""Time after which an answer is stopped, over its limit. [-]"""
 LATE_S = 2.0
-"""Time between two looks at the clock. [s]"""
+"""Time between two checks of the clock. [s]"""
 MANY = 1000
-"""Stations, connections or flows from which on a scenario takes too long to read here."""
+"""Number of stations, connections or flows at which a scenario takes too long to read here."""
 
 ROUTER: dict[str, Any] = {
     "duration": "4 s",
@@ -103,7 +103,7 @@ EXAMPLES = {
 
 
 def scenarios() -> dict[str, tuple[str, dict[str, Any]]]:
-    """Scenarios that models answer, by name, each with its model."""
+    """Return scenarios that models answer, by name, each with its model."""
     by_name = dict(OWN)
     for name, model in EXAMPLES.items():
         by_name[f"{name}.toml"] = (
@@ -115,7 +115,7 @@ def scenarios() -> dict[str, tuple[str, dict[str, Any]]]:
 
 @pytest.fixture(scope="module")
 def corners() -> Corners:
-    """Keys of scenarios with their corners, from the schema."""
+    """Return keys of scenarios with their corners, from the schema."""
     return Corners(lh.schema())
 
 
@@ -124,7 +124,7 @@ def test_every_model_has_a_scenario() -> None:
 
 
 def impossible(tree: Any, path: str = "") -> Iterator[str]:
-    """Values of an answer that no cell has."""
+    """Yield impossible values of an answer."""
     if isinstance(tree, list):
         for item in tree:
             yield from impossible(item, path)
@@ -139,7 +139,7 @@ def impossible(tree: Any, path: str = "") -> Iterator[str]:
 
 
 def answer(name: str, settings: list[Setting], max_time_s: float) -> bool | None:
-    """Whether a scenario has an answer with these settings; None if it is no scenario."""
+    """Return whether a scenario has an answer with these settings, None if it is invalid."""
     model, base = scenarios()[name]
     options = {"beta": 1.3} if name.endswith("aggregates") and model == "hotspot" else {}
     what = f"SEED={SEED}: {name} with {settings}"
@@ -161,21 +161,21 @@ def answer(name: str, settings: list[Setting], max_time_s: float) -> bool | None
 
 
 def is_small(setting: Setting) -> bool:
-    """Whether a setting leaves a scenario with few stations, connections and flows."""
+    """Return whether a setting leaves a scenario with few stations, connections and flows."""
     key, value = setting
     many = key.rpartition(".")[2] in ("count", "upload", "download", "flows")
     return not (many and isinstance(value, int) and value > MANY)
 
 
 def drawn(corners: Corners, draws: Random, most: int) -> tuple[str, list[Setting]]:
-    """A scenario and a few of its keys at a corner."""
+    """Return a scenario and a few of its keys at a corner."""
     name = draws.choice(sorted(scenarios()))
     settings = corners.draw(scenarios()[name][1], draws, most)
     return name, list(filter(is_small, settings))
 
 
 def test_a_sample_of_corners_has_an_answer_or_a_refusal(corners: Corners) -> None:
-    """As many as a second has room for."""
+    """The test draws corners for one second."""
     draws, begun = Random(SEED), time.process_time()
     while time.process_time() - begun < 1.0:
         answer(*drawn(corners, draws, 1), max_time_s=0.2)
@@ -250,9 +250,9 @@ print(json.dumps(estimate))
 """
 
 MACHINE = 3.0
-"""Time that an answer may take over its estimate, which is of a machine that is not busy. [-]"""
+"""Limit of the time of an answer over its estimate for an idle machine. [-]"""
 LITTLE_S, LITTLE_BYTES = 2.0, 2e8
-"""Time and memory that no estimate counts. [s, bytes]"""
+"""Time and memory that estimates do not include. [s, bytes]"""
 
 
 @pytest.mark.slow

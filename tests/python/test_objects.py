@@ -1,4 +1,4 @@
-"""Answers and scenarios travel: they are pickled, copied and compared."""
+"""Answers and scenarios are pickled, copied and compared."""
 
 import copy
 import pickle
@@ -26,14 +26,14 @@ KINDS = {"cell": "hotspot.toml", "router": "dumbbell.toml", "graph": "csma-hidde
 
 @pytest.fixture(scope="module", params=KINDS)
 def result(request: pytest.FixtureRequest) -> lh.Result:
-    """A result of a cell, of a router, of a conflict graph."""
+    """Return a result of a cell, of a router, or of a conflict graph."""
     path = EXAMPLES / KINDS[request.param]
     return lh.simulate(path, settings=SHORT, replications=2, series="0.5 s")
 
 
 @pytest.fixture(scope="module")
 def everything(result: lh.Result) -> list[Any]:
-    """One of each class, about one scenario where they can be."""
+    """Return an object of each class, about the same scenario if possible."""
     scenario = result.scenario
     over = {"seed": [1, 2]}
     bare = lh.check(EXAMPLES / Path(scenario.source).name)
@@ -98,7 +98,7 @@ def test_results_differ_only_by_seed_and_samples() -> None:
 
 def test_missing_values_are_equal() -> None:
     """A quantity without a value: null in JSON, NaN in what Python makes of it."""
-    endless = {"station.near.download.segments": 100_000}  # which nobody sees completed
+    endless = {"station.near.download.segments": 100_000}  # which do not complete
     first, other = (lh.simulate(SMALL, settings=endless, replications=2) for _ in range(2))
     assert None in first.sample_tree["flows"]["near/down/1"]["completion_s"]
     assert first == other
@@ -126,7 +126,7 @@ def test_scenarios_with_the_same_meaning_are_equal_and_a_single_element_of_a_set
 
 @pytest.fixture(scope="module")
 def tuning() -> lh.Tuning:
-    """A search whose progress cannot be pickled."""
+    """Return a search whose progress cannot be pickled."""
     seen: list[TuneProgress] = []
     return lh.tune(
         {

@@ -67,7 +67,7 @@ LIGHT = (
     + [["import", "hostapd", f"{ROOT}/tests/samples/hostapd/balena-open-ap.conf"]]
     + [["import", "openwrt", f"{ROOT}/tests/samples/openwrt/arduino-yun"]]
 )
-"""Commands that work where no package for numbers and pictures is."""
+"""Commands that work without packages for numbers and pictures."""
 
 
 def test_light_commands_load_no_heavy_package(tmp_path: Path) -> None:
@@ -118,7 +118,7 @@ def test_completion_offers_only_public_names() -> None:
     packages = {"models", "relay", "stability", "studies"}
     assert offered == {*lasthop.__all__, *packages} - {"__version__"}
     assert all(hasattr(lasthop, name) for name in offered)
-    assert lasthop.caution is not None  # what is imported by its name is there all the same
+    assert lasthop.caution is not None  # an import by name still works
 
 
 def test_modules_named_in_the_documentation_exist() -> None:
@@ -134,11 +134,11 @@ def test_modules_named_in_the_documentation_exist() -> None:
 
 
 FILES = {"toml", "md", "lasthop", "abi3", "conf"}
-"""Names behind a dot that are no names of Python: ends of files."""
+"""Names after a dot that are not names of Python: ends of files."""
 
 
 def is_there(steps: list[str]) -> bool:
-    """Whether these names, one in the other, lead from the package to something."""
+    """Return whether these nested names lead from the package to an object."""
     if steps[0] in FILES:
         return True
     node = importlib.import_module("lasthop")
@@ -159,7 +159,7 @@ def test_emulate_and_reproduce_are_verbs_of_the_package(tmp_path: Path) -> None:
 
     with pytest.raises(lh.UserError, match="neither a subject nor a claim"):
         lh.reproduce(["xyzzy"], directory=tmp_path)
-    # a claim of the models alone, which simulates nothing
+    # a claim that needs only models and no simulation
     answer = lh.reproduce(["acsma-16"], directory=tmp_path)
     assert [each.claim.id for each in answer.results] == ["acsma-16"]
     with pytest.raises(lh.UserError, match="webs"):

@@ -1,4 +1,4 @@
-"""The page of the guide: what it consists of, and that the guide shows its record."""
+"""The page of the guide: its objects and the record that the guide shows."""
 
 import json
 import sys

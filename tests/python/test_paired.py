@@ -1,4 +1,4 @@
-"""Differences of paired runs: intervals worked by hand, and verdicts that chance does not give."""
+"""Differences of paired runs: intervals worked by hand, and verdicts that are not due to chance."""
 
 import random
 from math import isclose

@@ -1,4 +1,4 @@
-"""Phase effects: which queues are warned of, and what the remedy changes."""
+"""Phase effects: queues that cause a warning, and the effect of the remedy."""
 
 import pytest
 
@@ -68,7 +68,7 @@ def test_a_link_that_feeds_a_queue_of_its_own_rate_causes_a_warning() -> None:
         {"queue": {"red": {"min_th": 5, "max_th": 15}}},
         {"queue": {"fq_codel": {}}},
         {"queue": 30_000},  # longer than all windows together
-        {"parking_lot.cross": 0},  # nothing joins
+        {"parking_lot.cross": 0},  # no flows join
     ],
     ids=str,
 )
@@ -154,7 +154,7 @@ def test_poisson_arrivals_undo_the_lock_of_constant_sources() -> None:
         udp = {"rate": "20 Mbps", "arrivals": arrivals}
         settings = {"station.near.udp_down": udp, "station.far.udp_down": udp}
         near = lh.simulate(FIFO, settings=settings).sample_tree["stations"]["near"]["goodput_bps"]
-        return (max(near) - min(near)) / 15e6  # half of what the cell carries [bit/s]
+        return (max(near) - min(near)) / 15e6  # half of the goodput of the cell [bit/s]
 
     assert spread("constant") > 0.2
     assert spread("poisson") < 0.05
@@ -184,7 +184,7 @@ def test_periodic_losses_of_alternating_sources_cause_a_warning() -> None:
     assert locked(LOSSES, {"flow.two.udp": "10 Mbps"}) == []
     losses = lh.simulate(LOSSES).sample_tree["flows"]
     each = zip(losses["one"]["loss_probability"], losses["two"]["loss_probability"], strict=True)
-    for pair in each:  # one of the two loses all
+    for pair in each:  # one of the two sources loses everything
         assert sorted(pair) == pytest.approx([0.0, 0.02], abs=1e-3)
 
 

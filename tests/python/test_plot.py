@@ -93,10 +93,10 @@ def test_a_tall_picture_has_two_columns_without_empty_queues() -> None:
     queues = figure.axes[-1]
     assert [label.get_text() for label in queues.get_yticklabels()] == ["ap"]
     assert "\n3 others have less than 0." in queues.get_xlabel()  # two groups and the meter
-    # ten downloads have equal shares; the meter, a sensor, asks for none
+    # ten downloads have equal shares; the meter is a sensor without a share
     [shares] = (axes for axes in figure.axes if axes.get_title(loc="left").startswith("Share"))
     assert shares.lines[-1].get_xdata()[0] == 10.0
-    # queues that the model too has as empty take no row
+    # queues that are also empty in the model have no row
     many = SMALL.replace("[station.near]", "[station.near]\ncount = 20")
     rows = lh.compare(many).figure().axes[-1].get_yticklabels()
     assert rows[0].get_text() == "ap"
@@ -220,7 +220,7 @@ def test_a_conflict_graph_is_drawn_with_the_goodput_of_each_link() -> None:
     assert "2: 25 %\n1.193 Mb/s" in texts(model)
     goodput = compared.simulation.flows.goodput_bps["user-2"] * 1e-6
     assert f"{goodput:.4g} Mb/s" in texts(simulation)
-    for axes in (model, simulation):  # four conflicts, solid whatever the cycle of styles
+    for axes in (model, simulation):  # four conflicts, solid in each cycle of styles
         assert [line.get_linestyle() for line in axes.lines] == ["-"] * 4
     [alone] = compared.simulation.plot.conflicts().axes
     assert texts(alone) == texts(simulation)
@@ -258,7 +258,7 @@ PLACED = {
     },
     "flow": {name: {"route": [name]} for name in ("near", "middle", "far")},
 }
-"""Transmitters in a row; the far one destroys what the middle one sends."""
+"""Transmitters are in a row, and the far station destroys frames of the middle station."""
 
 
 def test_links_are_at_their_nodes_and_arrows_show_hidden_links() -> None:
@@ -270,7 +270,7 @@ def test_links_are_at_their_nodes_and_arrows_show_hidden_links() -> None:
         assert (middle - near) / (far - near) == pytest.approx(500.0 / 1150.0)
         [arrow] = [text for text in axes.texts if getattr(text, "arrow_patch", None)]
         assert (arrow.xyann[0], arrow.xy[0]) == (far, middle)
-        assert len(axes.lines) == 1  # near and middle hear each other
+        assert len(axes.lines) == 1  # the near and the middle station sense each other
     [legend] = compared.figure().legends
     assert "hidden: collides" in legend.get_texts()[1].get_text()
 
@@ -282,7 +282,7 @@ def test_links_that_would_cover_one_another_are_moved_apart_in_their_order() -> 
     assert np.ptp(at[:, 0]) <= WIDTH - BOX[0]
     assert list(np.argsort(at[:, 0])) == [0, 1, 2, 3]
     assert at[1, 1] < at[0, 1] == at[2, 1]
-    # far too many at one place: one above the other
+    # too many links at a point are drawn above each other
     heap = clear(np.zeros((9, 2)), np.array(BOX))
     assert not covering(heap, np.array(BOX)).any()
 

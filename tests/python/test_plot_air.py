@@ -1,4 +1,4 @@
-"""Frames on the air: what is recorded of them, and their timeline."""
+"""Frames on the air: their table and their timeline."""
 
 import pickle
 from pathlib import Path
@@ -37,7 +37,7 @@ def result() -> lh.Result:
 
 
 def bars(axes: Axes, color: str) -> list[tuple[int, float, float]]:
-    """Row, start and end [ms] of each bar of a colour."""
+    """Return row, start and end [ms] of each bar of a colour."""
     spans = []
     for each in axes.collections:
         if to_hex(each.get_facecolor()[0]).upper() != color:
@@ -120,7 +120,7 @@ def test_collisions_are_drawn_by_the_fate_of_the_frames(result: lh.Result) -> No
         lost = frames[frames["fate"] == fate]
         assert len(bars(axes, FATES[fate][1])) == len(lost) > 0
     collided = bars(axes, FATES["collided"][1])
-    assert collided[0][1] == collided[1][1]  # both begin at once
+    assert collided[0][1] == collided[1][1]  # both begin simultaneously
 
 
 def test_a_frame_is_preceded_by_the_slots_that_its_sender_counted_down(result: lh.Result) -> None:
@@ -248,7 +248,7 @@ def test_backoffs_are_counted_after_the_eifs_of_cells_that_aggregate(
         low, high = (1e3 * (sent["start_s"] - 0.1) for sent in (before, frame))
         own = [bar for bar in counted if bar[0] == row and low < bar[1] and bar[2] <= high + 1e-6]
         slots = sum(end - start for _, start, end in own) / 0.009
-        # by EDCA's rule a slot in which others begin to send counts, and is not seen
+        # by the rule of EDCA a slot in which others begin to send counts, but it is not drawn
         between = (every["start_s"] > before["start_s"]) & (every["start_s"] < frame["start_s"])
         others = every[between & every["backoff_slots"].notna()]["start_s"].nunique()
         assert slots + others == pytest.approx(frame["backoff_slots"], abs=1e-3)

@@ -1,4 +1,4 @@
-"""Main pictures of answers: which rows they have, what is folded, what is parted by direction."""
+"""Main pictures of answers: rows, folded rows, and rows by direction."""
 
 import json
 from collections.abc import Sequence
@@ -43,7 +43,7 @@ BOTH_WAYS = {
 
 
 def rows(axes: Axes) -> list[str]:
-    """Names down the left side."""
+    """Return the names on the left side."""
     return [label.get_text() for label in axes.get_yticklabels()]
 
 
@@ -56,7 +56,7 @@ def numbers(axes: Axes) -> list[str]:
 
 
 def widths(axes: Axes, label: str) -> list[float]:
-    """Widths of the bars of one label."""
+    """Return widths of the bars of a label."""
     [container] = (each for each in axes.containers if each.get_label() == label)
     return [patch.get_width() for patch in container if isinstance(patch, Rectangle)]
 
@@ -143,7 +143,7 @@ def test_directions_are_one_row_if_the_model_has_only_their_sum(groups: lh.Resul
     guess = lh.Prediction(summary, result.scenario)
     assert [row.label for row in sharers([result, guess])] == ["laptop"]
     assert [row.label for row in sharers([result])] == ["laptop ↑", "laptop ↓"]
-    # a group of which one member alone was measured is not folded
+    # a group of which only one member was measured is not folded
     apart = sharers([groups], apart={"down-2"})
     assert [row.label for row in apart] == ["up ↑", "down-1 ↓", "down-2 ↓", "down-3 ↓"]
 
@@ -220,7 +220,7 @@ def test_a_single_run_says_so_and_a_model_has_no_interval() -> None:
 
 
 def columns(figure: Figure) -> list[list[float]]:
-    """Where numbers of each panel begin, from its axes' right edge. [points]"""
+    """Return the start of numbers of each panel, from the right edge of its axes. [points]"""
     return [sorted({text.xyann[0] for text in axes.texts}) for axes in figure.axes]
 
 
@@ -246,7 +246,7 @@ def test_pictures_name_the_changes_and_the_model() -> None:
 
 
 def inside(figure: Figure) -> Sequence[str]:
-    """Texts that the picture's edge cuts."""
+    """Return the texts that the edge of the picture cuts."""
     figure.draw_without_rendering()
     box = figure.bbox
     return [

@@ -1,4 +1,4 @@
-"""Families of curves: one colour a label, what differs hollow and dashed, a legend that fits."""
+"""Families of curves: one colour per label, hollow and dashed variants, a legend that fits."""
 
 import numpy as np
 import pytest

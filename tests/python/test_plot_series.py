@@ -1,4 +1,4 @@
-"""Time series as small multiples: a quantity a panel, one axis of time, names where few."""
+"""Time series as small multiples: one panel per quantity and a common time axis."""
 
 import pytest
 from matplotlib.colors import to_hex

@@ -1,4 +1,4 @@
-"""Pictures of sweeps: what goes along which axis, what is drawn, what is too much for a picture."""
+"""Pictures of sweeps: axes, drawn quantities, and limits."""
 
 import numpy as np
 import pytest
@@ -173,7 +173,7 @@ def test_combined_points_are_labelled_with_values_of_all_paths() -> None:
     how = layout(roomy, "zip")
     assert how.ticks.labels == ("10\n2", "20\n11", "30\n5.5")
     assert how.label == "q\nrate [Mb/s]"
-    # upright where they would cover each other, and in rows where even that is too close
+    # vertical if they would overlap, and in rows if even that is too close
     names = ["a-long-name", "another-name"]
     dense = {"q": values(10), "law": names * 5}
     how = layout(dense, "zip")

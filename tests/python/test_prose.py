@@ -1,4 +1,4 @@
-"""The checker of prose: what it finds, and sentences that must pass."""
+"""The checker of prose: faults, and sentences without a fault."""
 
 import importlib
 import importlib.util

@@ -38,7 +38,7 @@ download = 1
 
 @pytest.fixture
 def built(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A template, as `make workbench` builds it."""
+    """Write a template like that of `make workbench`."""
     (tmp_path / "report.template").write_text(TEMPLATE)
     monkeypatch.setattr(template, "FILE", tmp_path / "report.template")
 

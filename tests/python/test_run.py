@@ -65,8 +65,8 @@ def test_python_threads_run_while_the_engine_works() -> None:
     elapsed = time.monotonic() - start
     stop.set()
     thread.join()
-    # Twice as often as the engine looks for Ctrl-C, every 50 ms, when it would have to let go of
-    # the GIL anyway; a thousand a second on an idle machine, so that a busy one has room.
+    # The engine checks for Ctrl-C every 50 ms, when it must release the GIL anyway. The bound is
+    # twice as often. An idle machine counts to a thousand per second.
     assert counted > elapsed / 0.025
 
 

@@ -1,4 +1,4 @@
-"""Time series take memory that is known before the run, and are refused where that is too much."""
+"""The memory of time series is estimated before the run, and refused above its limit."""
 
 import subprocess
 import sys
@@ -28,7 +28,7 @@ vsb = {}
 
 
 def sampled(text: str, interval: str) -> lh.Scenario:
-    """The scenario with time series."""
+    """Return the scenario with time series."""
     return lh.Scenario(text, {"record.series_interval": interval})
 
 

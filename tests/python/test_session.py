@@ -1,4 +1,4 @@
-"""A simulation that is stepped from Python: exact, refused in a line, out of harm's way."""
+"""A simulation stepped from Python: exact results, refusals in one line, and threads."""
 
 import gc
 import json

@@ -1,4 +1,4 @@
-"""The documentation as a site: doors for its readers, pictures, and nothing from a network."""
+"""The documentation as a site: links for its readers, pictures, and no network access."""
 
 import re
 import sys
@@ -19,7 +19,7 @@ PICTURE = re.compile(r"!\[([^]]*)\]\(([^)]+\.png)\)|<img src=\"([^\"]+)\"[^>]*al
 
 
 def pictures(page: Path) -> list[tuple[str, Path]]:
-    """What a page says of each of its pictures, and the file."""
+    """Return the description and the file of each picture of a page."""
     return [
         (match[1] or match[4] or "", (page.parent / (match[2] or match[3])).resolve())
         for match in PICTURE.finditer(page.read_text("utf-8"))

@@ -1,4 +1,4 @@
-"""Simulations that were measured before they were at rest say so."""
+"""Simulations measured before their steady state cause a warning."""
 
 import json
 from pathlib import Path
@@ -19,14 +19,14 @@ station.a.download = 2
 
 
 def halves(first: float, second: float, ci95: float | None = 1e4) -> str:
-    """Goodputs of downloads as the engine gives them."""
+    """Return goodputs of downloads in the format of the engine."""
     down = [{"mean": first, "ci95": ci95}, {"mean": second, "ci95": ci95}]
     none = [{"mean": 0.0, "ci95": 0.0}] * 2
     return json.dumps({"up": none, "down": down, "other": none})
 
 
 def unsteady(halves: str, text: str = CELL, rtt_s: float = 0.1, **settings: object) -> list[str]:
-    """What is said of such halves, of a scenario with round trips of some length."""
+    """Return the warnings about these halves of a scenario with this round-trip time."""
     summary = {"flows": [{"name": "a/down/1", "rtt_s": {"mean": rtt_s, "ci95": None}}]}
     return unsteady_runs(lh.Scenario(text, list(settings.items())).typed, summary, halves)
 

@@ -50,7 +50,7 @@ def parts(directory: Path) -> dict[Path, bytes]:
 
 
 def saved_points(directory: Path) -> int:
-    """Points whose results are in the parts of a directory."""
+    """Return the number of points whose results are in the parts of a directory."""
     return sum(len(Part(path).runs()) for path in parts(directory))
 
 
@@ -86,7 +86,7 @@ def cut(part: bytes) -> bytes:
 
 
 def flip(part: bytes) -> bytes:
-    """One byte of the first run, behind the description of the part, is another."""
+    """Return the part with another byte in its first run, after the description."""
     at = len(part) // 3
     return part[:at] + bytes([part[at] ^ 1]) + part[at + 1 :]
 
@@ -98,7 +98,7 @@ def empty_archive() -> bytes:
 
 
 def sealed(part: bytes, change: Callable[[dict[str, bytes]], object]) -> bytes:
-    """The part with changed members, and good checksums."""
+    """Return the part with changed members and correct checksums."""
     with zipfile.ZipFile(io.BytesIO(part)) as archive:
         members = {name: archive.read(name) for name in archive.namelist()}
     change(members)

@@ -1,4 +1,4 @@
-"""A fluid's prediction over the trace of a simulated queue."""
+"""The prediction of a fluid model over the trace of a simulated queue."""
 
 import json
 from dataclasses import replace
@@ -67,7 +67,7 @@ def test_rows_have_the_period_and_json_the_prediction(comparison: lh.Comparison)
     assert (row.name, row.quantity) == ("bottleneck", "period_s")
     assert comparison.swing is not None
     assert comparison.swing.cycle is not None
-    # Like beside like: the fluid's cycle, not its first swing off the point of rest.
+    # Compare with the cycle of the model, not with its first motion from the equilibrium.
     assert row.predicted == comparison.swing.cycle_s
     assert row.predicted == pytest.approx(sum(comparison.swing.cycle[0][[1, -1]]))
     tree = json.loads(comparison.to_json())
@@ -89,7 +89,7 @@ def test_samples_that_the_scenario_requests_stay() -> None:
 
 
 def test_the_period_is_reported_without_a_fluid_model() -> None:
-    """CUBIC through the same RED: refused, and its queue's trace is shown all the same."""
+    """CUBIC through the same RED has no model, but the trace of its queue is shown."""
     comparison = lh.compare(ROUTER, settings={"tcp.congestion": "cubic", "replications": 1})
     assert comparison.refusal is not None
     assert comparison.swing is not None
@@ -146,7 +146,7 @@ def test_period_of_a_noisy_wave_is_found(period: float) -> None:
 
 
 def test_packets_that_return_after_a_round_trip_are_not_an_oscillation() -> None:
-    """A trace that repeats with the round-trip time alone; a slow swing under it is found."""
+    """A trace that repeats only with the round-trip time has no period, but a slow wave has."""
     rng = np.random.default_rng(3)
     bursts = np.tile(rng.normal(0.0, 5.0, 20), 300) + rng.normal(0.0, 1.0, 6000)
     echo = 20.0 + bursts
@@ -154,7 +154,7 @@ def test_packets_that_return_after_a_round_trip_are_not_an_oscillation() -> None
     assert period_of(TIMES, echo, [0.2]) is None
     swing = echo + 8.0 * np.sin(2.0 * np.pi * TIMES / 1.5)
     assert period_of(TIMES, swing, [0.2]) == pytest.approx(1.5, rel=0.03)
-    # The swing is too small beside the bursts to be one of the queue.
+    # The wave is too small compared with the bursts to be an oscillation of the queue.
     small = echo + 1.0 * np.sin(2.0 * np.pi * TIMES / 1.5)
     assert period_of(TIMES, small, [0.2]) is None
 

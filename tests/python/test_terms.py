@@ -1,4 +1,4 @@
-"""Names and their meaning: the glossary, assumptions, claims, quantities and keys together."""
+"""Names and their meanings: glossary, assumptions, claims, quantities and keys."""
 
 import json
 

@@ -34,7 +34,7 @@ window = 42
 
 @pytest.fixture
 def scenario(tmp_path: Path) -> Path:
-    """A scenario with its trace beside it."""
+    """Write a scenario with its trace in the same directory."""
     path = tmp_path / "lte.toml"
     path.write_text(LINK)
     write(tmp_path, *TIMES)

@@ -119,7 +119,7 @@ def test_predicted_delays_are_those_simulated() -> None:
     # At CWmin 31 the model is within one per cent of simulations in goodput.
     for quantity in ("goodput_bps", "rtt_s"):
         assert guess[quantity] == pytest.approx(seen[quantity].mean, rel=0.015), quantity
-    # The chain counts whole exchanges only: an exchange of a TCP ACK takes about a millisecond.
+    # The chain counts only complete exchanges: an exchange of a TCP ACK takes about a millisecond.
     assert guess["sojourn_s"] == pytest.approx(seen["sojourn_s"].mean, abs=1e-3)
 
 
@@ -182,7 +182,7 @@ def test_difference_is_paired_by_replication() -> None:
 def samples_of(
     goodput_bps: float, half: float = 0.0, sojourn_s: float = 0.07
 ) -> dict[str, list[float]]:
-    """Samples of four replications, every second one above the mean."""
+    """Return samples of four replications, of which every second is above the mean."""
     return {
         "goodput_bps": [goodput_bps - half, goodput_bps + half] * 2,
         "sojourn_s": [sojourn_s] * 4,
@@ -304,7 +304,7 @@ def test_a_stopped_search_keeps_its_findings_and_recommends_nothing() -> None:
 
 
 def test_a_first_number_comes_with_the_first_prediction() -> None:
-    """It is that of the present setting; each further one is better until simulations begin."""
+    """It is that of the present setting. Each later number is better until simulations begin."""
     seen: list[TuneProgress] = []
 
     def look(at: TuneProgress) -> bool:
@@ -526,13 +526,13 @@ def test_pifs_access_is_offered_for_every_category_that_has_flows() -> None:
     for access in (ap, ap["voice"]):
         assert (access["aifsn"], access["cwmin"], access["cwmax"]) == (1, 0, 0)
     assert ap["video"]["aifsn"] == 2
-    # one category alone has nobody to go before
+    # a single category cannot have priority
     pairs = window_pairs(lh.Scenario(DOWNLOADS), pifs=True, txop=False)
     assert not any(each.every_category for each in pairs)
 
 
 def test_with_pifs_for_all_the_higher_category_still_has_priority() -> None:
-    # Greedy datagrams: with PIFS for best effort alone the AP's calls never get their turn.
+    # Greedy datagrams: with PIFS only for best effort the calls of the AP are never sent.
     changed, _ = apply(lh.Scenario(CALLS), Candidate(None, 31, every_category=True))
     result = lh.simulate(changed)
     calls = result.flows.filter(regex="udp-down/1$", axis=0).filter(regex="^phone", axis=0)
@@ -632,7 +632,7 @@ def test_category_of_the_connections_is_tuned() -> None:
     assert tuning.settings
     assert all(path.startswith(("cell.voice.", "cell.ap.voice.")) for path in tuning.settings)
     assert tuning.gains["sojourn_s"].mean < 0.0
-    # its windows end at 15, those of voice
+    # its windows end at 15, as for voice
     assert [each.what for each in tuning.left_out] == [
         "CWmin 31 to 1023 of the AP",
         "CWmin 31 to 1023 of the stations",
@@ -734,7 +734,7 @@ def test_output_does_not_contradict_itself_on_the_model(lasthop: Lasthop, tmp_pa
     assert "not ranked" not in done.stdout
     assert "the model does not cover the present setting" in done.stdout
     title = done.stdout.partition("predicted\n")[2].splitlines()[0]
-    assert title.split() == ["AP", "AP", "Jain's"]  # what is aimed at is predicted, not goodput
+    assert title.split() == ["AP", "AP", "Jain's"]  # the model predicts the objective, not goodput
 
 
 def test_no_setting_is_chosen_that_silences_a_call() -> None:

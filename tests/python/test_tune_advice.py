@@ -1,4 +1,4 @@
-"""`tune` recommends what helps and nothing else: no noise, no harm to a single flow or station."""
+"""`tune` recommends only changes that help: no noise, no harm to any flow or station."""
 
 import json
 from collections.abc import Sequence
@@ -33,7 +33,7 @@ IDLE = """
 [station.idle]
 udp_up = { rate = "100 bps", packet = "160 B", category = "voice", start = "2.9 s" }
 """
-"""A flow that makes voice a category in use, and sends nothing or one datagram."""
+"""A flow that makes voice a category in use, and sends no or one datagram."""
 
 
 def no_candidate_matters(number: int) -> tuple[str, str]:
@@ -50,7 +50,7 @@ def no_candidate_matters(number: int) -> tuple[str, str]:
 
 @pytest.fixture
 def streams_differ(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Give each setting random streams of its own, so that all differences are noise."""
+    """Give each setting its own random streams, so that all differences are noise."""
     real = Simulations.result
 
     def reseeded(self: Simulations, scenario: lh.Scenario) -> Result:
@@ -86,7 +86,7 @@ def test_noise_is_not_recommended() -> None:
 
 
 def test_a_category_without_traffic_changes_nothing() -> None:
-    # Common random numbers: the same seeds give the same packets, so all settings are alike.
+    # Common random numbers: equal seeds give equal packets, so all settings are equal.
     scenario, _ = no_candidate_matters(0)
     tuning = lh.tune(scenario, "throughput", category="voice", txop=False, pifs=False, confirm=2)
     assert not tuning.recommended
@@ -150,7 +150,7 @@ def test_the_second_best_is_checked_only_if_the_best_harms_a_station() -> None:
     assert search.checks[0].objection == "the RTT of a flow longer by more than 5 %"
     assert search.checks[0].improves
     assert search.recommended in (None, *(check.trial for check in search.checks[1:]))
-    # Whether the aim improves is asked of one setting, so it needs no correction for many.
+    # The objective of a single setting is tested, without a correction for many tests.
     assert all(check.objection for check in search.checks[:-1])
 
 

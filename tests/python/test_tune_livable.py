@@ -1,4 +1,4 @@
-"""What `tune` recommends can be lived with: nobody starves, calls fit, hostapd takes it."""
+"""Recommendations of `tune` are acceptable: no starvation, calls fit, valid for hostapd."""
 
 from collections.abc import Sequence
 from math import nan
@@ -39,13 +39,13 @@ def for_delay() -> lh.Tuning:
 
 @pytest.mark.slow
 def test_a_setting_that_depends_on_capture_is_not_recommended(for_delay: lh.Tuning) -> None:
-    # Over the whole time all have their share: Jain's index alone sees nothing.
+    # Over the complete time all have their share: Jain's index shows no difference.
     present, capture = (
         sampled(lh.simulate(SEVEN, settings=settings, tails=True)) for settings in ({}, PIFS_1)
     )
     assert min(capture["jain"]) > 0.97
     assert max(capture["jain_p05"]) < 0.6 < min(present["jain_p05"])
-    # Without the bound it is ruled out only by what single flows pay.
+    # Without the bound it is ruled out only by the losses of single flows.
     loose = lh.tune(SEVEN, "delay", min_jain=0, txop=False, confirm=6)
     assert "PIFS / 1" in loose.ruled_out["the RTT of a flow longer by more than 5 %"]
     assert "PIFS / 1" not in [trial.name for trial in for_delay.confirmed]
@@ -79,7 +79,7 @@ def test_calls_that_work_continue_to_work() -> None:
     assert Bounds().objection(good, good) is None
     assert Bounds().objection(lost, good) == "datagrams of which 1 % are lost"
     assert Bounds().objection(late, good) == "datagrams later than 150 ms"
-    # what does not work at present, a flood for one, is nobody's call
+    # flows that do not work at present, such as a flood, are not calls
     assert Bounds().objection(lost | late, lost | late) is None
     assert Bounds().objection({}, {}) is None
 
@@ -153,7 +153,7 @@ def test_calls_are_those_of_the_file_or_of_g711() -> None:
     assert {(flow.udp.rate_bps, flow.udp.payload_bytes, flow.category) for flow in flows} == {
         (64_000, 160, "voice")
     }
-    # a station that only receives has no call, and one that downloads too has more than that
+    # a station that only receives has no call, and a station with downloads has other flows
     tv = '\n[station.tv]\nudp_down = "1 Mbps"\n'
     assert calls_of(lh.Scenario(LAPTOPS + tv)) == Calls("call", own=False)
     both = LAPTOPS + PHONES.replace("count = 2", "count = 2\ndownload = 1")
@@ -180,7 +180,7 @@ def test_a_station_is_added_to_every_form_of_a_scenario(text: str) -> None:
 
 
 def fake(capacity: Capacity, holds: Sequence[Sequence[bool]]) -> list[int]:
-    """Lets each number of calls hold as said, a list a replication; returns what was simulated."""
+    """Let numbers of calls hold as in a list per replication; return the simulated numbers."""
     asked: list[int] = []
 
     def attempt(count: int) -> Attempt:
@@ -238,7 +238,7 @@ def test_calls_are_counted_and_the_setting_with_the_most_is_chosen() -> None:
     assert tuning.table.loc["as it is", "beside_calls_goodput_bps"] > 0
     assert tuning.calls == Calls("phone", own=True)
     assert tuning.figure().axes[0].get_title(loc="left") == "Calls"
-    # so many hold when they are simulated by themselves, and one more does not
+    # this many calls hold in a separate simulation, and one more does not
     setting = tuning.present.samples["calls"]
     most = int(min(setting))
     again = lh.simulate(LAPTOPS + PHONES, settings={"station.phone.count": most})

@@ -35,7 +35,7 @@ queue = { limit = 50, red = { min_th = 5, max_th = 15, ecn = true } }
 
 @dataclass(frozen=True)
 class Shelf:
-    """What has every kind of field."""
+    """A table with every kind of field."""
 
     width_m: float
     books: tuple[str, ...]

@@ -263,7 +263,7 @@ def test_the_command_prints_a_conclusion_and_reuses_finished_runs(
 
 
 def a_run(name: str, late_s: float, lost: float, goodput_bps: float) -> Run:
-    """Three replications of a call in one direction and of downloads; the values hardly vary."""
+    """Return three replications of a call in one direction and of downloads that hardly vary."""
     verdict = "good" if lost < LOSS and late_s < DELAY_P99_S else "bad"
     call = Call("phone", "down", ("c",), Estimate(late_s, 0.0), Estimate(lost, 0.0), verdict)
     values = {
@@ -338,7 +338,7 @@ def test_good_calls_need_no_case() -> None:
 
 
 def equal_cases(draw: random.Random) -> tuple[dict[str, Any], list[Case]]:
-    """A random cell, and cases that are equal in distribution."""
+    """Return a random cell, and cases that are equal in distribution."""
     kinds: list[dict[str, Any]] = [
         {"upload": 2},
         {"download": 1},

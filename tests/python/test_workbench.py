@@ -1,4 +1,4 @@
-"""The workbench's Python side: who is served, what is answered, and what is refused in one line."""
+"""The Python side of the workbench: requests, answers, and refusals in one line."""
 
 import http.client
 import json
@@ -26,11 +26,11 @@ from .test_extras import bare
 
 JSON = {"content-type": "application/json"}
 PATIENCE_S = 60.0
-"""Longest wait for what must happen on a machine however busy. [s]"""
+"""Longest wait for an event, even on a busy machine. [s]"""
 
 
 class Reply(NamedTuple):
-    """What the server says."""
+    """Reply of the server."""
 
     status: int
     body: str
@@ -42,7 +42,7 @@ class Reply(NamedTuple):
 
 
 class Served:
-    """A server on loopback, in a thread of its own."""
+    """A server on loopback in its own thread."""
 
     def __init__(self, file: Path | None = None) -> None:
         self._listener = listening(0)
@@ -74,7 +74,7 @@ class Served:
 
 @pytest.fixture
 def built(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A page that stands for the built one."""
+    """Write a page instead of the built page."""
     page = tmp_path / "page"
     page.mkdir()
     (page / "index.html").write_text("<!doctype html><html><head><title>w</title></head></html>")
@@ -85,13 +85,13 @@ def built(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 @pytest.fixture
 def served(built: Path, small: Path) -> Iterator[Served]:
-    """A server that begins with a small scenario."""
+    """Start a server with a small scenario."""
     with closing(Served(small)) as server:
         yield server
 
 
 def one_line(reply: Reply, status: int) -> str:
-    """The error of a reply, which is a line without a period at its end."""
+    """Return the error of a reply, which is one line without a period at its end."""
     assert reply.status == status, reply
     error = reply.tree["error"]
     assert isinstance(error, str)
@@ -143,7 +143,7 @@ def test_options_reach_the_command(served: Served) -> None:
         {"station.far.upload": "2"},
     ]
     assert {each["result"]["replications"] for each in points} == {2}
-    assert reply.tree["notes"] == []  # where its files are is no warning
+    assert reply.tree["notes"] == []  # the path of its files is not a warning
 
 
 def test_a_wrong_scenario_is_refused_with_line_and_hint(served: Served) -> None:
@@ -177,7 +177,7 @@ WRONG: dict[str, tuple[str, Any, str]] = {
 def test_an_invalid_request_is_refused_in_one_line(
     served: Served, monkeypatch: pytest.MonkeyPatch, case: str
 ) -> None:
-    monkeypatch.setattr(service, "run", None)  # nothing may be begun
+    monkeypatch.setattr(service, "run", None)  # no command may be started
     command, request, error = WRONG[case]
     reply = served.ask("POST", f"/api/{command}", json.dumps(request))
     assert one_line(reply, 400).startswith(error)
@@ -203,7 +203,7 @@ def test_no_file_of_this_machine_is_read_for_the_sweep_of_a_page(served: Served)
 
 
 def test_other_kinds_of_content_are_refused(served: Served) -> None:
-    """Forms of other pages can send these, and none with JSON's type."""
+    """Forms of other pages can send these types, but not the type of JSON."""
     for kind in ("text/plain", "application/x-www-form-urlencoded"):
         reply = served.ask("POST", "/api/predict", json.dumps({"text": SMALL}), content_type=kind)
         assert one_line(reply, 400) == "a request must be application/json"
@@ -236,7 +236,7 @@ def test_the_page_itself_may_ask(served: Served) -> None:
 
 
 def waits(pid_file: Path) -> list[str]:
-    """A command that starts another one, says both numbers, and ends by no itself."""
+    """Return a command that starts another one, prints both process IDs and never ends."""
     program = (
         "import os, subprocess, sys, time\n"
         "other = subprocess.Popen([sys.executable, '-c', 'import time; time.sleep(300)'])\n"
@@ -249,7 +249,7 @@ def waits(pid_file: Path) -> list[str]:
 
 
 def is_running(pid: int) -> bool:
-    """Whether a process is there, and no zombie that nobody has asked for yet."""
+    """Return whether a process exists and is not a zombie."""
     with suppress(OSError):
         return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
     return False
@@ -290,7 +290,7 @@ def test_a_command_ends_if_no_request_waits_for_it(
 def test_a_prediction_does_not_wait_for_long_commands(
     built: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Two sweeps run, and a third waits; a page that changes still gets its predictions."""
+    """Two sweeps run, and a third waits. A page that changes still gets its predictions."""
     process = Asked.process
     number = iter(range(100))
 

@@ -1,4 +1,4 @@
-"""What takes long says so beforehand, though no terminal shows a bar."""
+"""Long computations print an estimate in advance if no terminal shows a bar."""
 
 import json
 import re
@@ -38,19 +38,19 @@ BY_MODEL = {
 
 
 class Clock:
-    """A clock that is put forward by hand."""
+    """A clock that a test advances."""
 
     def __init__(self) -> None:
         self.now_s = 100.0
 
     def monotonic(self) -> float:
-        """What it shows. [s]"""
+        """Return the time of the clock. [s]"""
         return self.now_s
 
 
 @pytest.fixture
 def clock(monkeypatch: pytest.MonkeyPatch) -> Clock:
-    """The clock by which paces are judged."""
+    """Replace the clock of the estimates."""
     made = Clock()
     monkeypatch.setattr(pace, "time", made)
     return made
@@ -63,8 +63,8 @@ def test_an_estimate_is_printed_once_and_only_if_much_time_remains(
     clock.now_s += 0.1
     pace.hear(1, 1000)  # too early to judge
     clock.now_s += 0.9
-    pace.hear(0, 100)  # nothing is done
-    pace.hear(50, 100)  # a second more
+    pace.hear(0, 100)  # no progress
+    pace.hear(50, 100)  # one more second
     assert capsys.readouterr().err == ""
     pace = Announcer("sweeping")
     for second in range(1, 5):
@@ -74,7 +74,7 @@ def test_an_estimate_is_printed_once_and_only_if_much_time_remains(
 
 
 def run(clock: Clock, whole_s: float, done_at: Callable[[float], float]) -> None:
-    """A run of so long, of which such a part is done by a time; it is heard every 50 ms."""
+    """Simulate the progress of a run of this length, reported every 50 ms."""
     begun_s, announcer = clock.now_s, Announcer("simulating")
     while clock.now_s < begun_s + whole_s:
         clock.now_s += 0.05
@@ -87,27 +87,27 @@ AGAIN = "note: simulating takes longer than estimated: at least "
 def test_an_estimate_is_repeated_when_the_remaining_time_doubles(
     clock: Clock, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    # a second at ten times the pace of the rest, as while windows grow
+    # one second at ten times the later pace, as while windows grow
     run(clock, 91.0, lambda at_s: min(10.0 * at_s, 9.0 + at_s) / 100.0)
     first, *again = capsys.readouterr().err.splitlines()
     assert first == "note: simulating: about 9.5 s"
     left_s = [float(line.removeprefix(AGAIN).removesuffix(" s")) for line in again]
     assert 2 <= len(left_s) <= 3
     assert left_s == sorted(left_s)
-    # what was said last, in the first three seconds, is half of the truth or more
+    # the last estimate of the first three seconds is at least half of the true time
     assert 2.0 * (left_s[-1] + 3.0) >= 91.0 >= left_s[-1]
 
 
 def test_an_estimate_is_repeated_when_the_remaining_time_falls_to_a_quarter(
     clock: Clock, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    # two seconds at a fiftieth of the pace of the rest, as scenarios of a study differ
+    # two seconds at a fiftieth of the later pace, since scenarios of a study differ
     run(clock, 102.0, lambda at_s: max(at_s / 50.0, at_s - 1.96) / 100.0)
     first, *again = capsys.readouterr().err.splitlines()
     assert first == "note: simulating: about 83 min"
     assert 1 <= len(again) <= 4
     assert all("takes less than estimated: about" in line for line in again)
-    assert again[-1].endswith("about 3.5 min")  # of 1.7: as of half the time passed
+    assert again[-1].endswith("about 3.5 min")  # of 1.7, after half of the time
 
 
 def test_with_a_steadily_falling_pace_the_estimate_is_a_minimum(
@@ -121,7 +121,7 @@ def test_with_a_steadily_falling_pace_the_estimate_is_a_minimum(
 def test_with_a_jittering_pace_the_estimate_is_printed_once(
     clock: Clock, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    # a fifth faster and slower than in the mean, every second
+    # every second a fifth faster and slower than on average
     run(clock, 60.0, lambda at_s: (at_s + 0.2 * sin(2.0 * pi * at_s) / (2.0 * pi)) / 60.0)
     [note] = capsys.readouterr().err.splitlines()
     left_s = float(re.sub(r"note: simulating: (about|at least) (.*) s", r"\2", note))
@@ -137,7 +137,7 @@ def test_a_run_is_refused_or_stopped_because_of_its_pace(clock: Clock) -> None:
     with pytest.raises(TooCostlyError, match=slow):
         deadline.look(0.002, 1.0)
     deadline = Deadline("a run", 30.0)
-    for _ in range(120):  # by its pace a second, but no more is done
+    for _ in range(120):  # the pace implies one second, but the progress stops
         clock.now_s += 0.5
         deadline.look(0.5, 1.0)
     clock.now_s += 0.5
@@ -150,7 +150,7 @@ def test_a_run_is_refused_or_stopped_because_of_its_pace(clock: Clock) -> None:
 def test_an_estimate_is_printed_once_and_not_with_quiet(capsys: pytest.CaptureFixture[str]) -> None:
     def ask() -> None:
         with watched_by(Announced().watch), allowing():
-            for time_s in (0.9 * LONG_S, 20.0, 20.0):  # its tables first, then all of it
+            for time_s in (0.9 * LONG_S, 20.0, 20.0):  # the tables first, then the result
                 need("a chain", time_s=time_s)
 
     ask()
@@ -195,7 +195,7 @@ def test_first_findings_are_printed_if_the_rest_takes_long(
     tell = announcing.note
     monkeypatch.setattr(announcing, "note", lambda line: (tell(line), has_printed.set()))
     with watched_by(Announced().watch), step("edges") as edges:
-        edges.found("half is stable")  # over before a second has passed
+        edges.found("half is stable")  # ends within a second
     monkeypatch.setattr(announcing, "SOON_S", 0.0)
     with watched_by(Announced().watch), step("edges") as edges:
         edges.found("a third is stable")
@@ -206,13 +206,13 @@ def test_first_findings_are_printed_if_the_rest_takes_long(
 def test_a_search_announces_a_chain_before_it_is_solved() -> None:
     heard: list[str] = []
 
-    class Told(Unwatched):
+    class Recorder(Unwatched):
         def expect(self, what: str, time_s: float) -> None:
             heard.append(what)
 
     @contextmanager
     def watch(what: str, total: int | None) -> Iterator[Step]:
-        yield Told()
+        yield Recorder()
 
     def stop(at: TuneProgress) -> bool:
         return at["done"] == 0
@@ -297,6 +297,6 @@ def test_a_search_tries_at_most_the_announced_settings() -> None:
     seen: list[TuneProgress] = []
     tuning = lh.tune(SMALL, txop=False, confirm=1, progress=lambda at: seen.append(at))
     estimates = [at["settings"] for at in seen if at["about_s"]]
-    assert len(seen) > len(estimates) > 0  # nothing is known before the first setting
+    assert len(seen) > len(estimates) > 0  # no estimate before the first setting
     assert set(estimates) == {estimates[0]}
     assert len(tuning.trials) - 1 <= estimates[0]

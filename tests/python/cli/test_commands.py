@@ -181,7 +181,7 @@ def test_headers_have_units(lasthop: Lasthop, small: Path) -> None:
 
 
 AT_REST = ("--set", "duration=40 s", "--set", "warmup=10 s")
-"""With which the small scenario has nothing to warn of."""
+"""Settings with which the small scenario causes no warning."""
 
 
 def test_timing_goes_to_standard_error_only(lasthop: Lasthop, small: Path) -> None:
@@ -276,7 +276,7 @@ def sharing(share: float, sum_of_all: float = 1.0) -> str:
 
 
 def test_a_solver_that_gives_up_is_reported_in_a_sentence(lasthop: Lasthop) -> None:
-    """What table and picture show, with the class and what is solved."""
+    """Contents of table and picture."""
     done = lasthop("compare", "-", "--set", sharing(0.05), stdin=SHARED.encode())
     assert done.returncode == 0
     [line] = (line for line in done.stdout.splitlines() if line.startswith("no prediction"))
@@ -333,7 +333,7 @@ station.a.download = 1
             [("cell.ap_queue", 9, "mac80211"), ("cell.queue", 30, "codel")],
         ),
         (["cell.ap_queue={ limit = 100 }"], []),
-        (["cell.ap_queue.limit=100"], []),  # who says so knows
+        (["cell.ap_queue.limit=100"], []),  # the user has set it
         (["cell.ap_queue={ limit = 20 }", "cell.ap_queue=100"], []),
         (["cell.ap_queue={ limit = 20 }", "cell.ap_queue=9", "cell.ap_queue.pie={}"], []),
     ],
@@ -387,7 +387,7 @@ def test_sweep_shows_the_requested_quantities(lasthop: Lasthop, small: Path) -> 
     collisions, rtts = table.split("\n\n")[-3:-1]
     assert "collisions" in collisions
     assert "[ms]" in rtts
-    # where there is one station there is no second
+    # a single station has no second row
     assert [line.split()[-1] == "-" for line in rtts.splitlines()[-2:]] == [True, False]
     refused = lasthop("sweep", small, *over, "--show", "flows.rtd_s")
     assert refused.returncode == 2
@@ -492,7 +492,7 @@ def test_classes_that_share_a_queue_name_the_base_of_their_shares(lasthop: Lasth
 
 @pytest.mark.usefixtures("blank")
 def test_rows_are_not_counted_if_there_is_room_for_them(lasthop: Lasthop) -> None:
-    """Two classes and eleven stations: the last is the meter."""
+    """The scenario has two classes and eleven stations, and the last station is the meter."""
     options = ["--set", "duration=4 s", "--replications", "1", "--out", "here"]
     text = lasthop("compare", EXAMPLES / "vbs.toml", *options).stdout
     shares = text[text.index("goodput share") : text.index("share of the queue")]

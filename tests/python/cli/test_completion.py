@@ -1,4 +1,4 @@
-"""Completion at Tab: what may follow, and that real shells do with it what they should."""
+"""Completion at Tab: the words that may follow, and the behaviour of real shells."""
 
 import os
 import pty
@@ -17,14 +17,14 @@ from lasthop.cli.completion.answering import answered, kept_by_bash, words_of
 from ..conftest import EXAMPLES, SMALL, Lasthop
 
 WAIT_S = 60.0
-"""A shell that says nothing for so long has failed."""
+"""Time after which a silent shell has failed. [s]"""
 
 
 def offered(*words: str) -> list[str]:
     return [word for word, _ in answered(words).words]
 
 
-# -- what may follow ---------------------------------------------------------------------------
+# -- words that may follow ---------------------------------------------------------------------
 
 
 def test_commands_and_subcommands_are_offered() -> None:
@@ -159,7 +159,7 @@ START = {
         """source {script}; bind \\ct 'printf "<<%s>>\\n" (commandline)'""",
     ),
 }
-"""How shells are started without anybody's settings, and told to show their line at Ctrl-T."""
+"""Commands that start shells without settings of the user and show their line at Ctrl-T."""
 
 
 class Shell:
@@ -214,7 +214,7 @@ class Shell:
         return match
 
     def completed(self, line: str) -> str:
-        """The line after Tab at its end."""
+        """Return the line after Tab at its end."""
         self.type(f"{line}\t")
         self.type("\x14")
         shown = self.until(rb"<<(.*?)>>")[1].decode()
@@ -222,7 +222,7 @@ class Shell:
         return re.sub(r"\x1b\[[0-9;?]*[A-Za-z]|\r|\n", "", shown)
 
     def close(self) -> None:
-        """End it."""
+        """End the shell."""
         os.close(self.screen)
         self.process.kill()
         self.process.wait()
@@ -249,7 +249,7 @@ DIFFERENT = {
     "lasthop predict hotspot.toml --model=ac": "sma ",
     "lasthop check hotspot.toml --set station.f": "ar.",
 }
-"""Typed lines and the text that a shell adds, one for each difference between shells."""
+"""Typed lines and the text that a shell adds, for each difference between shells."""
 ALL_KINDS = DIFFERENT | {
     "lasthop import host": "apd ",
     "lasthop predict hotspot.toml --mod": "el ",

@@ -1,4 +1,4 @@
-"""Everything a user can get wrong: one line, at most a hint, exit code 2, nothing written."""
+"""Each mistake of a user prints one line and at most one hint, and writes nothing."""
 
 import os
 import socket
@@ -147,7 +147,7 @@ def test_a_special_file_is_named_by_its_kind(
     lasthop: Lasthop, command: list[str], path: str, what: str
 ) -> None:
     with socket.socket(socket.AF_UNIX) as bound:
-        bound.bind("SOCKET")  # In the empty directory that commands run in.
+        bound.bind("SOCKET")  # The current directory of the commands is empty.
         done = lasthop(*command, path)
     assert_refused(done.stderr, done.returncode, f"error: {path}: {what}")
 

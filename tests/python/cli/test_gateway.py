@@ -1,4 +1,4 @@
-"""`lasthop gateway` as far as it needs no root."""
+"""Commands of `lasthop gateway` that need no privileges."""
 
 import json
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""`lasthop import`: what is printed, what is written, what is refused."""
+"""`lasthop import`: output, files and refusals."""
 
 import json
 import sys

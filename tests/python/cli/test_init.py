@@ -43,7 +43,7 @@ def test_a_cell_that_aggregates_is_simulated_and_predict_is_not_promised(
     assert lasthop("init", "x.toml", "--yes", "--hop", hop).returncode == 0
     checked = lasthop("check", "x.toml")
     assert (checked.returncode, checked.stderr) == (0, "")
-    assert "hostapd" not in checked.stdout  # nothing is advised against the file of init
+    assert "hostapd" not in checked.stdout  # no warning about the file of init
     assert 'edca = "hostapd"' in Path("x.toml").read_text("utf-8")
     short = ("--set", "duration=0.4 s", "--set", "warmup=0.1 s", "--replications", "1")
     done = lasthop("simulate", "x.toml", *short)

@@ -1,4 +1,4 @@
-"""What every command writes, and that it replaces its own files and no others."""
+"""Commands write files and replace only their own files."""
 
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""`--plot`: where it may stand, where pictures go, what their names and titles tell."""
+"""`--plot`: its position, the paths of pictures, and their names and titles."""
 
 import json
 import re
@@ -57,7 +57,7 @@ def test_changes_are_in_the_name_and_the_title(lasthop: Lasthop, small: Path) ->
     assert done.returncode == 0
     assert lasthop("simulate", small, "--plot", *changed, *QUICK).returncode == 0
     assert Path(f"out/{STEM.format('simulate')}-replications=2-seed=7.png").exists()
-    # the title's letters are paths, each with the letter in a comment
+    # each letter of the title is a path, with the letter in a comment
     letters = re.findall(r"<!-- (.*?) -->", Path("x.svg").read_text())
     assert "duration=1 s, warmup=0.2 s, replications=2, seed=7" in letters
 

@@ -1,4 +1,4 @@
-"""What a bar says of a run."""
+"""Text of the progress bar of a run."""
 
 import pytest
 

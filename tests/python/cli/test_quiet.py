@@ -1,4 +1,4 @@
-"""With --quiet nothing is printed but the answer and errors."""
+"""With --quiet only the answer and errors are printed."""
 
 from pathlib import Path
 
@@ -8,7 +8,7 @@ from ..conftest import Lasthop
 from .test_shell import LASTHOP, Watched
 
 WARNS = ["--set", "warmup=1 ms"]
-"""Settings with which `small` is warned of."""
+"""Settings with which `small` causes a warning."""
 
 NOTES: dict[str, tuple[list[str], str]] = {
     "sweep": (["--over", "cell.ap_queue=5,9"], "tables: "),

@@ -1,4 +1,4 @@
-"""What `lasthop relay` says to bad input: one line, and nothing is begun or overwritten."""
+"""`lasthop relay` prints one line for bad input, and starts and overwrites nothing."""
 
 import os
 import subprocess
@@ -24,7 +24,7 @@ def key(tmp_path: Path) -> Path:
 
 
 def error_of(capsys: pytest.CaptureFixture[str], *words: str) -> str:
-    """The error of a command."""
+    """Return the error of a command."""
     assert main(["relay", *words]) == 2
     out, error = capsys.readouterr()
     assert out == ""

@@ -1,4 +1,4 @@
-"""How the command line gets on with shells: pipes, full disks, Ctrl-C, terminals."""
+"""The command line with pipes, full disks, Ctrl-C and terminals."""
 
 import json
 import os
@@ -99,18 +99,18 @@ class Watched:
             self.drawn += piece
 
     def interrupt(self) -> None:
-        """Ctrl-C."""
+        """Press Ctrl-C."""
         self.process.send_signal(signal.SIGINT)
 
     def rest(self) -> str:
-        """Read to the end of both; what went to standard output."""
+        """Return standard output after reading both streams to their end."""
         self.until(b"(?!)")
         os.close(self.screen)
         stdout, _ = self.process.communicate(timeout=120)
         return stdout.decode()
 
     def last_line(self) -> str:
-        """What the terminal shows last, without its colours."""
+        """Return the last line of the terminal without its colours."""
         text = re.sub(rb"\x1b\[[0-9;?]*[A-Za-z]", b"", self.drawn)
         return text.replace(b"\r", b"\n").decode().strip().rpartition("\n")[2].strip()
 
@@ -159,7 +159,7 @@ def test_progress_is_drawn_only_on_a_terminal(tmp_path: Path) -> None:
     path.write_text(SMALL.replace('"4 s"', '"700 s"').replace('"1 s"', '"20 s"'))
     arguments = ["simulate", str(path), "--replications", "20", "--jobs", "1", "--json"]
     unwatched = subprocess.run([*LASTHOP, *arguments], capture_output=True, check=True)
-    # A line announces a long run, and another corrects it, as on a machine with other work.
+    # A line announces a long run, and another line corrects it on a busy machine.
     assert all(line.startswith(b"note: simulating") for line in unwatched.stderr.splitlines())
     assert b"runs" not in unwatched.stderr
     assert b"\r" not in unwatched.stderr

@@ -1,4 +1,4 @@
-"""`lasthop stability`: answers, JSON, and one line for what is wrong."""
+"""`lasthop stability`: answers, JSON, and one line for each mistake."""
 
 import json
 import re
@@ -202,7 +202,7 @@ ALL = {
 def test_a_file_without_an_equilibrium_is_named_with_the_reason(
     lasthop: Lasthop, router: Path, command: str
 ) -> None:
-    """125 packets/s a flow over 1 ms: the window would be less than two packets."""
+    """At 125 packets/s per flow over 1 ms the window would be less than two packets."""
     settings = ["--set", "dumbbell.rtt=1 ms", "--set", "dumbbell.flows=200"]
     done = lasthop("stability", command, router, *settings, *ALL[command])
     assert done.returncode == 2
@@ -313,7 +313,7 @@ def test_cycles_beyond_the_limits_of_a_queue_are_marked(lasthop: Lasthop) -> Non
 def test_parameters_of_a_scenario_are_listed(lasthop: Lasthop, router: Path) -> None:
     text = lasthop("stability", "models", router).stdout
     assert "tcp = compound-reno" in text
-    assert "gamma = 0.00266" in text  # As it counts, not the value that is not used.
+    assert "gamma = 0.00266" in text  # The value in use, not the unused value.
     listed = json.loads(lasthop("stability", "models", router, "--json").stdout)
     assert listed["parameters"][0]["value"] == "compound-reno"
 

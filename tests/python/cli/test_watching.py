@@ -1,4 +1,4 @@
-"""Long steps say on a terminal what is under way, and how far or how long."""
+"""Long steps show on a terminal their name, progress and estimated time."""
 
 import re
 import subprocess
@@ -22,7 +22,7 @@ import sys, time
 from lasthop.cli import main, progress, watching
 watching.SOON_S = 0.0
 """
-"""A step is shown however short it is."""
+"""Start of a program that shows even the shortest step."""
 
 SHOW = """
 from lasthop.allowance import allowing, need
@@ -33,7 +33,7 @@ def draw():  # what a bar shows now, whatever the thread that redraws it does
 
 
 def shown(code: str, *arguments: str) -> str:
-    """What a program draws on a terminal, without colours, a state of the bar a line."""
+    """Return the output of a program on a terminal without colours, with one state per line."""
     watched = Watched("-c", SOON + SHOW + code, *arguments, program=[sys.executable])
     watched.rest()
     assert watched.process.returncode == 0, watched.drawn
@@ -107,14 +107,14 @@ with watched_by(watching.watch), step("checking", 5) as current:
     assert text == ""
 
 
-class Told:
-    """Steps and what they said."""
+class Recorder:
+    """Steps and their reports."""
 
     def __init__(self) -> None:
         self.lines: list[str] = []
 
     @contextmanager
-    def watch(self, what: str, total: int | None) -> Iterator["Told"]:
+    def watch(self, what: str, total: int | None) -> Iterator["Recorder"]:
         self.lines.append(f"{what}: {total}")
         yield self
 
@@ -126,7 +126,7 @@ class Told:
 
 
 def test_steps_of_the_library_are_reported_to_the_watcher(tmp_path: Path) -> None:
-    watcher = Told()
+    watcher = Recorder()
     with watched_by(watcher.watch):
         assert list(counting("reading", "ab", 2)) == ["a", "b"]
         with allowing():
@@ -136,7 +136,7 @@ def test_steps_of_the_library_are_reported_to_the_watcher(tmp_path: Path) -> Non
 
 
 def test_studies_are_counted(tmp_path: Path) -> None:
-    watcher = Told()
+    watcher = Recorder()
     with watched_by(watcher.watch):
         lh.reproduce(["acsma-16"], directory=tmp_path).save(tmp_path)
     steps = [line.partition(":")[0] for line in watcher.lines if ":" in line]

@@ -1,4 +1,4 @@
-"""Questions to a gateway that is up."""
+"""Questions to a running gateway."""
 
 import os
 import socket
@@ -17,7 +17,7 @@ from lasthop.gateway.config import Gateway
 
 
 class Service:
-    """Answers, and remembers what it was told."""
+    """A service that answers and records the reloads."""
 
     def __init__(self) -> None:
         self.told: list[object] = []

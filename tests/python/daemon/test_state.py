@@ -1,4 +1,4 @@
-"""The state directory: whose it is, who may read it, and that looking changes nothing."""
+"""The state directory: owner, permissions, and reading without changes."""
 
 import errno
 import os
@@ -26,7 +26,7 @@ RECORD = {"kind": "link", "name": "lh-eth1"}
 
 @pytest.fixture
 def run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """Where states are by default; this thread is in the first namespace."""
+    """Return the default directory of states, with this thread in the first namespace."""
     monkeypatch.setattr(state, "RUN", tmp_path / "run/lasthop")
     monkeypatch.setattr(state, "is_first", lambda: True)
     return tmp_path / "run/lasthop"
@@ -34,14 +34,14 @@ def run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 @pytest.fixture
 def umask() -> Iterator[None]:
-    """The loosest there is."""
+    """Set the most permissive umask."""
     before = os.umask(0)
     yield
     os.umask(before)
 
 
 def killed(directory: Path, identity: Identity | None = None) -> State:
-    """What a process that was killed has left, in this namespace or another."""
+    """Return the state of a killed process, in this namespace or another."""
     left = State(directory)
     left.make()
     assert left.take()
@@ -109,7 +109,7 @@ def test_a_namespace_is_identified_by_number_cookie_and_start() -> None:
     own = Identity(5, 7, "a")
     assert own.whose(own) == "ours"
     assert Identity(5, 0, "a").whose(own) == "ours"  # a kernel without cookies
-    assert Identity(5, 8, "a").whose(own) == "gone"  # the number was given again
+    assert Identity(5, 8, "a").whose(own) == "gone"  # the number was reused
     assert Identity(6, 7, "b").whose(own) == "gone"
     assert Identity(6, 9, "a").whose(own) == "another's"
     assert identity_of(str(own)) == own
@@ -122,7 +122,7 @@ def test_a_namespace_is_identified_by_number_cookie_and_start() -> None:
 def test_recognising_the_first_namespace_needs_no_privileges(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
-    """Process 1 may have more rights than we: then the kernel's own settings tell."""
+    """Process 1 may have more privileges. Then the settings of the kernel decide."""
     real = os.stat
 
     def refuse(path: object, **more: object) -> os.stat_result:
@@ -143,7 +143,7 @@ def test_another_namespace_has_another_directory(
     assert state_of("eth1", None).directory == run / "eth1"
     monkeypatch.setattr(state, "is_first", lambda: False)
     assert state_of("eth1", None).directory == run / f"eth1@{number}"
-    # one that is up here is found, whatever its name
+    # a process that runs here is found with any name
     killed(run / "eth1")
     assert state_of("eth1", None).directory == run / "eth1"
 
@@ -192,7 +192,7 @@ def test_faults_of_a_path_are_reported_in_one_line(tmp_path: Path) -> None:
 
 
 def test_symbolic_links_are_refused(run: Path, tmp_path: Path) -> None:
-    """A service's user must not let root write where it may not write itself."""
+    """The user of a service must not make root write where it cannot write itself."""
     (tmp_path / "precious").write_text("x")
     ours = State(run / "eth1")
     ours.make()

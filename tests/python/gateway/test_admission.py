@@ -66,7 +66,7 @@ def test_the_addresses_that_were_absent_for_longest_are_forgotten(
     admission.see(["a"], 2)
     admission.see(["c"], 3)
     assert list(admission.known) == ["a", "c"]
-    # nobody who is present is forgotten
+    # no present station is forgotten
     assert admission.see(["a", "c", "d"], 4) == {"a", "c", "d"}
 
 

@@ -1,4 +1,4 @@
-"""What the kernel has against what ought to be there; here the kernel answers as it was asked."""
+"""Differences between the kernel and the requested settings, with a made-up kernel."""
 
 from dataclasses import replace
 from ipaddress import ip_address
@@ -32,7 +32,7 @@ station.s1 = {{ address = "10.0.0.2" }}
 
 
 def layout(fairness: str = "station", discipline: str = "pfifo") -> Layout:
-    """A gateway with its stations."""
+    """Return a gateway with its stations."""
     more = 'udp = "both"\n' + ("flow_leaves = 3" if fairness == "flow" else "")
     gateway = config.read(TEXT.format(fairness=fairness, rate="5 Mbps", more=more))
     made = Layout(gateway, IFB, discipline)
@@ -42,7 +42,7 @@ def layout(fairness: str = "station", discipline: str = "pfifo") -> Layout:
 
 
 def wanted(made: Layout) -> list[Request]:
-    """All that ought to be there."""
+    """Return all requests of a gateway."""
     rates = {ap.name: 5_000_000 for ap in made.gateway.aps}
     return [
         *made.hierarchy(rates),
@@ -53,7 +53,7 @@ def wanted(made: Layout) -> list[Request]:
 
 
 def as_kernel(requests: list[Request]) -> list[Body]:
-    """What the kernel says when it has what was asked for."""
+    """Return the messages of a kernel that has the requested settings."""
     return [(request.kind, request.body) for request in requests]
 
 
@@ -70,7 +70,7 @@ def test_requested_settings_are_not_a_difference(fairness: str) -> None:
 
 @pytest.mark.parametrize("fairness", ["station", "flow"])
 def test_every_kind_of_request_of_a_gateway_is_expected(fairness: str) -> None:
-    """Stations that came and went leave no trace in it."""
+    """Stations that have left do not appear in it."""
     made = layout(fairness)
     before = {request.said for request in wanted(made)}
     made.join(KnownStation("guest", made.gateway.aps[0].name, (ip_address("10.0.0.9"),)))
@@ -139,7 +139,7 @@ def test_another_queue_is_replaced_and_a_filter_removed_first() -> None:
         (difference,) = inside(IFB, requests, as_kernel(has), {})
         assert [r.kind for r in difference.repair if isinstance(r, Request)] == kinds
     requests = wanted(layout())
-    # a station's packets to another's leaf
+    # packets of a station to the leaf of another station
     entry = tc.u32_entry(
         IFB, 1, 1, ip_address("10.0.0.1"), source=False, flow=leaf + 1, major=MAJOR, order=4
     )

@@ -1,4 +1,4 @@
-"""Whom to ping and what an answer means."""
+"""Which stations are pinged, and the effect of an answer."""
 
 from collections.abc import Mapping, Sequence
 from ipaddress import ip_address
@@ -13,7 +13,7 @@ AP = config.read('[gateway]\nwan = "eth0"\nlan = "eth1"\n').aps[0]
 
 
 class Bench:
-    """An estimator with a wire whose answers come when the test says so, and C always used."""
+    """An estimator on a fully used wire whose answers arrive when the test says so."""
 
     def __init__(self) -> None:
         self.sent: list[tuple[Address, int]] = []
@@ -34,14 +34,14 @@ class Bench:
         return True
 
     def round(self, candidates: Sequence[Candidate], rtt_s: float | None) -> int:
-        """A tick, and the answers to its pings."""
+        """Advance by one tick and deliver the answers to its pings."""
         return self.rounds(
             candidates,
             {} if rtt_s is None else {str(each.addresses[0]): rtt_s for each in candidates},
         )
 
     def rounds(self, candidates: Sequence[Candidate], rtt_s: Mapping[str, float]) -> int:
-        """A tick, and the answers of those that answer, in the order in which they come."""
+        """Advance by one tick and deliver the answers in the order of arrival."""
         before_s, first = self.now_s, len(self.sent)
         self.now_s = began_s = before_s + 0.1
         self.estimator.tick(candidates)
@@ -80,7 +80,7 @@ def test_a_station_that_is_late_by_itself_is_reported_and_ignored() -> None:
     assert bench.controller.capacity_bps == AP.first_rate_bps
     assert list(bench.estimator.late_s()) == ["s3"]
     assert bench.estimator.faults(bench.now_s) == []
-    # prompt again for ten seconds and more
+    # without delay for more than ten seconds
     for _ in range(600):
         bench.rounds(stations, prompt)
     assert bench.estimator.late_s() == {}
@@ -97,7 +97,7 @@ def test_a_station_that_lowers_c_by_itself_is_reported() -> None:
     assert fault.startswith(
         "access point wlan: s1, the only station with traffic, answers 300 ms late and holds"
     )
-    # nobody else need suffer: once there are others C is what it was
+    # other stations do not suffer: with them C has its earlier value
     prompt = {"10.0.0.1": 0.3, "10.0.0.2": 0.002, "10.0.0.3": 0.002}
     for _ in range(20):
         bench.rounds([station(k) for k in (1, 2, 3)], prompt)
@@ -164,10 +164,10 @@ def test_a_station_that_never_answers_is_measured_by_its_flows() -> None:
             heard += 1
     assert heard > 50
     assert [estimator.heard(name) for name in ("s1", "s2", "s3")] == ["flows", "flows", None]
-    assert min(rates) < AP.first_rate_bps / 10  # 150 ms is a queue, until C has been at its least
+    assert min(rates) < AP.first_rate_bps / 10  # 150 ms is a queue until C has been at its minimum
     assert estimator.is_silent("s1", bench.now_s)
     assert estimator.faults(bench.now_s) == []
-    # they are asked now and then all the same
+    # they are still pinged now and then
     asked = estimator.pings
     for _ in range(100):
         bench.round([station(1), station(2)], None)
@@ -188,7 +188,7 @@ def test_passed_bytes_are_interpolated_between_two_readings() -> None:
     amounts = [bench.estimator.passed_at(at_s) for at_s in (99, 100, 100.5, 101, 102, 103, 104)]
     assert amounts == [0, 0, 500, 1000, 1500, 2000, 2000]
     bench.estimator.passed_now(107.0)
-    assert len(bench.estimator.passed) == 3  # what is older than any round trip is forgotten
+    assert len(bench.estimator.passed) == 3  # older readings than any round trip are forgotten
 
 
 def test_answers_that_take_a_second_are_not_missing() -> None:
@@ -221,7 +221,7 @@ def test_answers_to_other_stations_and_late_answers_are_ignored() -> None:
 
 
 def test_an_answer_of_a_station_that_has_left_is_ignored() -> None:
-    """Neither it nor the fault that it would be outlives the station."""
+    """It ends with the station, and so does its fault."""
     bench = Bench()
     for _ in range(20):
         bench.round([station(1)], 0.002)

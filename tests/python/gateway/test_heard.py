@@ -1,4 +1,4 @@
-"""Who sends what behind the port of a bridge, from headers."""
+"""Stations and addresses at a port of a bridge, from headers."""
 
 import struct
 
@@ -9,7 +9,7 @@ ROUTER = bytes((10, 0, 0, 254))
 
 
 def arp(sender: bytes) -> bytes:
-    """A question about the router's address; what it says of the sender's MAC is not believed."""
+    """Return a request for the address of the router. Its sender MAC address is not trusted."""
     return struct.pack("!HHBBH6s4s6s4s", 1, IPV4, 6, 4, 1, bytes(6), sender, bytes(6), ROUTER)
 
 
@@ -49,7 +49,7 @@ def test_every_jump_of_the_filter_ends_at_an_instruction() -> None:
 
 
 def accepts(kind: int, packet: bytes, *, outgoing: bool = False, drawn: bool = False) -> bool:
-    """Whether the filter lets a packet through: an interpreter for the few codes that it has."""
+    """Return whether the filter accepts a packet, by an interpreter of its few opcodes."""
     ancillary = {
         0xFFFFF004: 4 if outgoing else 0,
         0xFFFFF000: kind,

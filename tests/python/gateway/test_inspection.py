@@ -1,4 +1,4 @@
-"""What is looked at after an event."""
+"""Inspection after an event."""
 
 import pytest
 

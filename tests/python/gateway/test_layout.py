@@ -1,4 +1,4 @@
-"""Who has which class; what `plan` prints."""
+"""Classes of stations, and the output of `plan`."""
 
 from dataclasses import replace
 from ipaddress import ip_address
@@ -63,7 +63,7 @@ station.fast = { address = "10.0.0.2", rate = "11 Mbps" }
     ap = layout.gateway.aps[0]
     slow, fast = (layout.quantum(ap, each) for each in layout.gateway.stations)
     assert (slow, fast / slow) == (PACKET_BYTES, pytest.approx(5.5, rel=1e-3))
-    # whose rate nobody knows is taken for fast
+    # a station of unknown rate counts as fast
     assert layout.quantum(ap, station(3)) == fast
 
 
@@ -216,7 +216,7 @@ def test_uplink_udp_is_exempt_only_if_all_access_points_exempt_it() -> None:
 
 
 def test_lists_of_filters_at_the_ifb_have_an_order() -> None:
-    """Echoes before stations, MAC addresses before IP addresses, group addresses last."""
+    """Echoes come before stations, MAC before IP addresses, and group addresses come last."""
     lines = plan(gateway('station.a.address = "10.0.0.1"'), by_mac=False)
     at_ifb = [line for line in lines if "tc filter add dev lh-eth1 " in line]
     protocols = {tuple(line.split(" protocol ")[1].split()[:3:2]) for line in at_ifb}

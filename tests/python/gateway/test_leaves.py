@@ -1,4 +1,4 @@
-"""Which queue a leaf has, what the kernel is told of it, and what is said about it."""
+"""The queue of a leaf, its messages to the kernel, and messages about it."""
 
 from dataclasses import replace
 
@@ -22,7 +22,7 @@ def gateway(more: str = "") -> Gateway:
 
 
 def queue(more: str) -> Queue:
-    """The queue of the leaves of the only access point."""
+    """Return the queue of the leaves of the only access point."""
     (result,) = Layout(gateway(more), IFB).queues.values()
     return result
 
@@ -125,7 +125,7 @@ def test_a_plan_says_what_it_assumes_of_the_kernel() -> None:
 
 
 def test_times_are_compared_in_units_of_the_kernel() -> None:
-    """It keeps them in units of 1.024 us and tells 29999 for 30000."""
+    """The kernel stores times in units of 1.024 us and reports 29999 for 30000."""
     asked, rounded, other = (
         leaf_queue.add(IFB, 1, Queue("codel", 200, target_us=target))
         for target in (30_000, 29_999, 29_000)
@@ -143,7 +143,7 @@ def test_every_changed_parameter_is_detected(field: str) -> None:
 
 
 def replace_field(queue: Queue, field: str) -> Queue:
-    """The same with twice as much of something."""
+    """Return the queue with twice the value of a field."""
     return queue._replace(**{field: 2 * getattr(queue, field)})
 
 

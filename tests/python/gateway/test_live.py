@@ -1,4 +1,4 @@
-"""Status for people: what a terminal of 80 columns still shows."""
+"""Status as text on a terminal of 80 columns."""
 
 from typing import Any
 
@@ -22,7 +22,7 @@ ROW = {
 
 
 def status(*names: str, **more: Any) -> dict[str, Any]:
-    """A status with these stations."""
+    """Return a status with these stations."""
     return {
         "aps": [
             {
@@ -43,7 +43,7 @@ def status(*names: str, **more: Any) -> dict[str, Any]:
 
 
 def printed(report: dict[str, Any], columns: int) -> list[str]:
-    """The lines on a terminal of so many columns."""
+    """Return the lines on a terminal of this many columns."""
     console = Console(width=columns, color_system=None)
     with console.capture() as captured:
         console.print(tables(report, columns=columns))
@@ -92,7 +92,7 @@ def test_pinged_stations_are_reported() -> None:
 def test_the_rate_by_which_a_station_is_weighed_is_shown_with_its_source() -> None:
     report = status("a", phy_rate_bps=866_700_000, phy_rate_source="iw")
     report["stations"] += status("b", phy_rate_bps=None, phy_rate_source="highest")["stations"]
-    report["stations"] += status("c")["stations"]  # at an access point that shares otherwise
+    report["stations"] += status("c")["stations"]  # at an access point with another fairness
     lines = printed(report, 160)
     assert lines[-4].endswith("  PHY rate [Mbit/s]")
     assert [line.split("  ")[-1].strip() for line in lines[-3:]] == ["866.7 iw", "highest", "-"]

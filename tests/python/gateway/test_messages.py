@@ -1,4 +1,4 @@
-"""What goes to the kernel, as far as it can be known without one."""
+"""Messages to the kernel, checked without a kernel."""
 
 import socket
 import struct
@@ -21,14 +21,14 @@ def test_attributes_survive_their_encoding(given_: list[tuple[int, bytes]]) -> N
 
 
 def test_a_bucket_holds_its_bytes_at_the_rate_in_ticks_of_64_ns() -> None:
-    # 1600 B at 6 Mbit/s take 2133 us, in whole microseconds as tc has them
+    # 1600 B at 6 Mbit/s take 2133 us, in whole microseconds as in tc
     assert ticks(1600, 750_000) == 2_133_000 // 64
     assert ticks(1600, 12) == 133_333_333_000 // 64
     assert ticks(100_000, 12) == 0x7FFFFFFF
 
 
 def flow_hash(source: bytes, destination: bytes, ports: tuple[int, int] | None, leaves: int) -> int:
-    """The leaf of a packet, from 0, as the program has it: its oracle."""
+    """Return the leaf of a packet, from 0, as a reference for the program."""
     key = 0
     for raw in (source, destination):
         for k in range(0, len(raw), 4):

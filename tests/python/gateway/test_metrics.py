@@ -1,4 +1,4 @@
-"""Metrics for Prometheus: what they are called, and that nobody holds them up."""
+"""Metrics for Prometheus: their names, and service without delays by slow clients."""
 
 import re
 import socket
@@ -67,7 +67,7 @@ STATUS = {
         {"name": "guest", "ap": "wlan", "phy_rate_bps": None, "phy_rate_source": "highest"},
     ],
 }
-# As `promtool check metrics` has them (prometheus/client_golang, testutil/promlint).
+# Rules of `promtool check metrics` (prometheus/client_golang, testutil/promlint).
 BASE_UNITS = {"amperes", "bytes", "celsius", "grams", "joules", "kelvin", "meters", "ratio"}
 BASE_UNITS |= {"seconds", "volts"}
 OTHER_UNITS = {"bits", "minutes", "hours", "days", "weeks", "percent", "fahrenheit", "inches"}
@@ -78,7 +78,7 @@ KINDS = {"counter", "gauge", "histogram", "summary", "count", "sum", "bucket", "
 
 
 def faults(text: str) -> list[str]:
-    """What is wrong with the names on a page, by Prometheus' rules."""
+    """Return the faults of the names on a page by the rules of Prometheus."""
     problems = []
     helped = set(re.findall(r"^# HELP (\S+) \S", text, re.MULTILINE))
     for name, kind in re.findall(r"^# TYPE (\S+) (\S+)$", text, re.MULTILINE):
@@ -94,7 +94,7 @@ def faults(text: str) -> list[str]:
             unit = word.removeprefix(prefix)
             if word in OTHER_UNITS | SHORT_UNITS or (prefix and unit in BASE_UNITS | OTHER_UNITS):
                 if words[words.index(word) - 1] == "per" and word == "second":
-                    continue  # a rate's name goes on as English does
+                    continue  # the name of a rate continues with "per second"
                 problems.append(f"{name}: {word} is no base unit")
             if word in KINDS:
                 problems.append(f"{name}: {word} is its kind")
@@ -149,7 +149,7 @@ def served(body: bytes = b"x 1\n") -> Iterator[tuple[str, int]]:
     at = listening.getsockname()
     with serving(listening, lambda: body, TEXT):
         yield at
-    check_port(at)  # it is free again
+    check_port(at)  # the port is free again
 
 
 def ask(
@@ -175,7 +175,7 @@ def test_a_page_is_served() -> None:
         ):
             try:
                 reply = ask(at, request)
-            except ConnectionError:  # the end of what is too long is not read
+            except ConnectionError:  # the end of a request that is too long is not read
                 assert status == b"431"
             else:
                 assert reply.split()[1] == status
@@ -218,7 +218,7 @@ def test_a_page_that_fails_does_not_affect_the_next_page() -> None:
 def test_idle_connections_create_no_threads_and_delay_no_request(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    """Patience does not end any of these: nobody waits for that."""
+    """None of these ends by its timeout."""
     monkeypatch.setattr(module, "PATIENCE_S", 1e6)
     with served() as at, ExitStack() as stack:
         threads = threading.active_count()

@@ -1,4 +1,4 @@
-"""Which reading of a station's rate counts, and when its weight follows."""
+"""Readings of the rate of a station, and changes of its weight."""
 
 from collections.abc import Iterable
 from typing import cast
@@ -37,7 +37,7 @@ def reading(mbps: float, mac: str = MACS[0], ap: str = "hall") -> Sighting:
 def weighed_after(
     readings: Iterable[float], *, had_traffic: Iterable[bool] = ()
 ) -> list[float | None]:
-    """The rate by which a station is weighed after each reading. [Mbit/s]"""
+    """Return the rate that determines the weight after each reading. [Mbit/s]"""
     rates, key, rates_mbps = PhyRates(), ("hall", MACS[0]), []
     active = list(had_traffic)
     for k, mbps in enumerate(readings):
@@ -53,11 +53,11 @@ def weighed_after(
 @pytest.mark.parametrize(
     ("readings", "weighed"),
     [
-        # one frame by which rate control tries another rate
+        # a single frame of rate control at another rate
         ([54, 54, 6, 54], [54, 54, 54, 54]),
-        # a change counts at the second reading
+        # a change takes effect at the second reading
         ([54, 54, 54, 6, 6], [54, 54, 54, 54, 6]),
-        # of two readings the lower one
+        # the lower of two readings
         ([54, 6], [54, 6]),
         # up to a tenth changes nothing, also in small steps
         ([54, 58, 59, 59.4, 59.4], [54, 54, 54, 54, 54]),
@@ -84,7 +84,7 @@ def test_stations_that_have_left_are_forgotten() -> None:
     rates = PhyRates()
     present: set[Key] = {("hall", MACS[0])}
     rates.add([reading(54), reading(6, MACS[1])], set(), present)
-    # the source does not name the first one any more, but it has a leaf
+    # the source no longer names the first station, but it has a leaf
     rates.add([reading(6, MACS[2])], set(), present)
     assert set(rates.histories) == {("hall", MACS[0]), ("hall", MACS[2])}
 
@@ -114,7 +114,7 @@ def members(gateway: Gateway) -> Layout:
 
 
 def turns(layout: Layout) -> dict[str, float]:
-    """Turns of members. [packets]"""
+    """Return the turns of members. [packets]"""
     return {
         name: layout.quantum(m.ap, m.station) / PACKET_BYTES for name, m in layout.members.items()
     }
@@ -129,7 +129,7 @@ def test_turns_follow_the_rates_that_are_read() -> None:
     assert turns(layout) == {"a": 1, "b": 9, "c": 9}
     layout.weigh(read(a=54, b=6, c=12))
     assert turns(layout) == {"a": 9, "b": 1, "c": 2}
-    # without a reading what the file says; without that the highest
+    # without a reading the rate of the file, else the highest rate
     layout.weigh(read(b=18))
     assert turns(layout) == {"a": 1, "b": 3, "c": 3}
     layout.weigh({})
@@ -137,7 +137,7 @@ def test_turns_follow_the_rates_that_are_read() -> None:
 
 
 def test_bytes_over_rate_are_equal_at_all_rates() -> None:
-    """Section 4.1 of paper 002: in a round each station takes as long on the air."""
+    """In a round each station has the same air time (paper 002, section 4.1)."""
     layout = members(config.read(TEXT))
     mbps = {"a": 866.7, "b": 433.3, "c": 58.5}
     layout.weigh(read(**mbps))
@@ -173,7 +173,7 @@ def test_a_turn_is_no_longer_than_a_queue() -> None:
     per_station = turns(layout)
     assert per_station["a"] == 1
     assert per_station["b"] == pytest.approx(100, rel=1e-3)
-    assert per_station["c"] == pytest.approx(50, rel=1e-3)  # half of it all the same
+    assert per_station["c"] == pytest.approx(50, rel=1e-3)  # still half of it
 
 
 def test_queues_are_made_for_rates_that_differ() -> None:
@@ -203,11 +203,11 @@ def test_other_access_points_keep_their_weights() -> None:
     assert len(requests) == 3
 
 
-# In a gateway that is up.
+# In a running gateway.
 
 
 class Weighing:
-    """A shaper whose kernel takes everything."""
+    """A shaper whose kernel accepts every request."""
 
     def __init__(self, layout: Layout) -> None:
         self.layout = layout
@@ -248,7 +248,7 @@ def test_a_reading_changes_weights_and_status(some: Stations) -> None:
     assert shown(some) == {"a": (6e6, "file"), "b": (54e6, "file"), "c": (None, "highest")}
     some.see([reading(54, MACS[0]), reading(12, MACS[2])])
     assert shown(some) == {"a": (54e6, "iw"), "b": (54e6, "file"), "c": (12e6, "iw")}
-    # a source that says nothing changes nothing
+    # a source without readings changes nothing
     some.see([])
     assert shown(some) == {"a": (54e6, "iw"), "b": (54e6, "file"), "c": (12e6, "iw")}
     layout = some.shaping.layout

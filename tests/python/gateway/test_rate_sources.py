@@ -1,4 +1,4 @@
-"""Sources of stations' rates, against recorded output, a control socket, and what is no answer."""
+"""Sources of rates of stations: recorded output, a control socket, and invalid answers."""
 
 import os
 import socket
@@ -34,7 +34,7 @@ ap.hall.station_rates = "{sources}"
 
 
 def rates(sources: str) -> tuple[dict[str, int | None], list[str]]:
-    """Rates by MAC address, and faults."""
+    """Return rates by MAC address, and faults."""
     seen, wrong = read_station_rates(gateway(sources))
     assert all((each.ap, each.is_new) == ("hall", False) for each in seen)
     return {each.mac: each.rate_bps for each in seen}, wrong
@@ -45,7 +45,7 @@ def rates(sources: str) -> tuple[dict[str, int | None], list[str]]:
 
 @pytest.fixture
 def program(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[[str], None]:
-    """Put a program iw into the path: the lines of a shell script."""
+    """Return a function that puts a program iw with these shell commands into the path."""
     monkeypatch.setenv("PATH", f"{tmp_path}:{os.environ['PATH']}")
     file = tmp_path / "iw"
 
@@ -131,7 +131,7 @@ def test_a_machine_without_iw_says_so(monkeypatch: pytest.MonkeyPatch, tmp_path:
     monkeypatch.setattr(rate_sources, "PROGRAMS", str(tmp_path))
     message = "access point hall: iw dev wlan0 station dump: the program iw is not installed"
     assert rates("iw:wlan0") == ({}, [message])
-    # with other sources, that are well
+    # with other sources that have no fault
     assert discovery.look(gateway("iw:wlan0"))[1] == [message]
 
 
@@ -150,7 +150,7 @@ def test_no_program_runs_longer_than_its_answer(
 
 
 class Hostapd(threading.Thread):
-    """Answers at a control socket as hostapd does, or as a test has it."""
+    """A server at a control socket that answers like hostapd or as a test sets it."""
 
     def __init__(self, path: Path, answer: Callable[[str], bytes | None]) -> None:
         super().__init__(daemon=True)
@@ -182,7 +182,7 @@ Answering = Callable[[Callable[[str], bytes | None]], Hostapd]
 
 @pytest.fixture
 def hostapd(tmp_path: Path) -> Iterator[Answering]:
-    """Start a control socket with these answers."""
+    """Return a function that starts a control socket with these answers."""
     started: list[Hostapd] = []
 
     def start(answer: Callable[[str], bytes | None]) -> Hostapd:
@@ -195,7 +195,7 @@ def hostapd(tmp_path: Path) -> Iterator[Answering]:
 
 
 def listing(answers: list[str]) -> Callable[[str], bytes]:
-    """Answers of hostapd that lists these stations (`ap/ctrl_iface_ap.c`)."""
+    """Return the answers of hostapd for these stations (`ap/ctrl_iface_ap.c`)."""
     macs = [text.split("\n", 1)[0] for text in answers]
 
     def answer(request: str) -> bytes:
@@ -212,7 +212,7 @@ def listing(answers: list[str]) -> Callable[[str], bytes]:
 
 
 def recorded() -> list[str]:
-    """Answers of a hostapd with two stations of 802.11ax."""
+    """Return the answers of a hostapd with two stations of 802.11ax."""
     text = (SAMPLES / "hostapd-stations/all-sta-11ax.txt").read_text()
     second = text.index("62:b3:3f:01:76:13\nflags")
     return [text[:second], text[second:]]
@@ -230,7 +230,7 @@ def test_hostapd_reports_the_rates_of_an_access_point(hostapd: Answering) -> Non
         "STA-NEXT 30:d5:3e:cf:f8:76",
         "STA-NEXT 62:b3:3f:01:76:13",
     ]
-    # the driver names no rate of the other one
+    # the driver reports no rate of the other station
     assert (station_rates, wrong) == ({"30:d5:3e:cf:f8:76": 288_200_000}, [])
     # rates of the standard, rounded down: the unit is 100 kbit/s
     to, from_ = Modulation("802.11ax", 5, 1, 80, 800), Modulation("802.11ax", 6, 2, 80, 800)
@@ -238,11 +238,11 @@ def test_hostapd_reports_the_rates_of_an_access_point(hostapd: Answering) -> Non
 
 
 def test_the_requests_are_answered_by_hostapd(hostapd: Answering) -> None:
-    """Recorded from hostapd 2.10, whose stations are at a cable and have no rates."""
+    """The answers were recorded from hostapd 2.10 with wired stations, which have no rates."""
     text = (SAMPLES / "hostapd-stations/wired-2.10.txt").read_text()
     exchanges = [each.partition("\n") for each in text.split(">> ")[1:]]
     answers = [(request, answer) for request, _, answer in exchanges]
-    assert answers[1] == ("STA-FIRST", "")  # nobody is there yet
+    assert answers[1] == ("STA-FIRST", "")  # no station yet
     some = answers[2:5]
     asked = hostapd(lambda request: dict(some)[request].encode())
     station_rates, (fault,) = rates(f"hostapd:{asked.path}")
@@ -289,7 +289,7 @@ def test_a_station_that_leaves_meanwhile_begins_the_list_again(hostapd: Answerin
 
 
 def always_another() -> Callable[[str], bytes]:
-    """A list without end: each answer is of another station."""
+    """Return answers without end, each of another station."""
     numbers = count(1)
     return lambda _: f"{(2 << 40 | next(numbers)).to_bytes(6).hex(':')}\n".encode()
 

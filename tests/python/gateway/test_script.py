@@ -1,4 +1,4 @@
-"""The shell script of a gateway, as text: the commands of `plan`, quoted, and what is refused."""
+"""The shell script of a gateway as text: the quoted commands of `plan`, and refusals."""
 
 import shlex
 import subprocess
@@ -34,7 +34,7 @@ def made(text: str) -> str:
 
 
 def set_up(text: str) -> list[list[str]]:
-    """The commands of the script's function `set_up`, as a shell reads them."""
+    """Return the commands of `set_up` of the script, as a shell reads them."""
     body = text.split("set_up() {\n")[1].split("\n}\n")[0]
     return [shlex.split(line) for line in body.splitlines()]
 

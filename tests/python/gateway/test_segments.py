@@ -1,4 +1,4 @@
-"""Round-trip times of segments that pass, from packets as an interface sees them."""
+"""Round-trip times of passing segments, from packets at an interface."""
 
 import socket
 import struct
@@ -32,7 +32,7 @@ def packet(
     flags: int = 0x10,
     fragment: int = 0,
 ) -> bytes:
-    """The headers of a TCP packet, as they travel."""
+    """Return the headers of a TCP packet."""
     options = b"" if stamps is None else b"\x01\x01\x08\x0a" + struct.pack("!II", *stamps)
     offset = (20 + len(options)) // 4 << 4
     tcp = struct.pack("!HHIIBBHHH", *ports, seq, ack, offset, flags, 512, 0, 0) + options
@@ -46,7 +46,7 @@ def packet(
 
 
 class Wire:
-    """A flow from a server to a station, and a look at it."""
+    """A flow from a server to a station, and an observation of it."""
 
     def __init__(self, station: str = STATION, server: str = SERVER, port: int = 80) -> None:
         self.station, self.server, self.port = station, server, port
@@ -94,7 +94,7 @@ def test_sequence_numbers_wrap_around() -> None:
 def test_the_first_ack_that_covers_a_segment_ends_its_round_trip() -> None:
     wire = Wire()
     wire.down(1.0, 100)
-    assert wire.up(1.01, 100) is None  # of what was sent before
+    assert wire.up(1.01, 100) is None  # of data sent before
     assert wire.up(1.05, 1099) is None  # of a part
     assert wire.up(1.25, 1100) == (1.0, 0.25)
     assert wire.look.is_over
@@ -118,7 +118,7 @@ def test_a_retransmission_is_not_a_sample() -> None:
     wire.down(1.3, 100)
     assert wire.look.is_over
     assert wire.up(1.31, 1100) is None
-    # nor is what follows it once no more segments are taken
+    # nor are its successors, since no more segments are recorded
     wire = Wire()
     for k in range(TAKEN):
         wire.down(1.0, 100 + 1000 * k)
@@ -139,7 +139,7 @@ def test_an_ack_of_unsent_data_is_ignored(ahead: int) -> None:
     wire = Wire()
     wire.down(1.0, 100)
     if ahead > LARGEST_WINDOW:
-        wire.look.close()  # what is sent since is not known
+        wire.look.close()  # segments sent since then are unknown
         assert wire.up(1.01, 1100 + ahead) is None
     else:
         assert wire.up(1.01, 1100 + ahead) is None
@@ -166,7 +166,7 @@ def test_an_observation_has_an_end() -> None:
     assert not wire.look.is_over
     assert not wire.look.is_late(3.9)
     assert wire.look.is_late(4.1)
-    # packets that say nothing do not keep it open
+    # packets without information do not keep it open
     wire = Wire()
     for _ in range(MOST_SEEN):
         wire.down(1.0, 100, data=0)
@@ -174,7 +174,7 @@ def test_an_observation_has_an_end() -> None:
 
 
 def run(program: list[tuple[int, int, int, int]], data: bytes, kind: int) -> int:
-    """What a program of classic BPF answers to a packet of this type: so many bytes of it."""
+    """Return the number of bytes that a program of classic BPF accepts of a packet."""
     a = x = at = 0
     while True:
         code, yes, no, k = program[at]
@@ -232,7 +232,7 @@ def test_the_kernel_is_asked_for_the_segments_of_an_observation(ends: tuple[str,
     def up(ack: int, port: int = 80) -> bytes:
         return packet(*reversed(ends), (5000, port), 1, ack)
 
-    # at first all of the station's TCP, as it leaves and as it comes back
+    # at first all TCP packets of the station in both directions
     assert takes(down(100), OUTGOING)
     assert takes(up(100), HERE)
     assert not takes(down(100), HERE)
@@ -240,7 +240,7 @@ def test_the_kernel_is_asked_for_the_segments_of_an_observation(ends: tuple[str,
     assert not takes(packet("192.0.2.9", "10.0.0.9", (80, 5000), 1, 1, 10), OUTGOING)
     for k in range(TAKEN):
         wire.down(1.0, 100 + 1000 * k)
-    # then what covers the first segment, or is sent again
+    # then ACKs of the first segment, and retransmissions
     assert takes(up(1100), HERE)
     assert takes(up(5100), HERE)
     assert not takes(up(1099), HERE)

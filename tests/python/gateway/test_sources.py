@@ -1,4 +1,4 @@
-"""Leases files and SNMP agents, against samples of what they say."""
+"""Leases files and SNMP agents, against samples."""
 
 import os
 import re
@@ -131,7 +131,7 @@ lease 10.0.0.4 {
     ids=["begun", "ends", "lines", "blanks", "both", "quotes", "digits", "dnsmasq"],
 )
 def test_a_file_takes_time_in_proportion_to_its_size(repeated: str) -> None:
-    """Eight times the size: 8 where each line is read once, 64 where each reads all others."""
+    """Eight times the size takes 8 times as long, or 64 times if each line reads all others."""
 
     def spent_s(size: int) -> float:
         text = "lease 10.0.0.9 {\n" + repeated * (size // len(repeated)) + "\n}\n"
@@ -203,7 +203,7 @@ def test_a_source_that_fails_is_a_fault_and_the_others_count(
 
 
 class Agent(threading.Thread):
-    """An SNMP agent with rows of one column, and a row of the next column behind them."""
+    """An SNMP agent with rows of one column, followed by a row of the next column."""
 
     def __init__(self, rows: list[tuple[str, bytes]], kind: int = snmp.OCTETS) -> None:
         super().__init__(daemon=True)
@@ -343,7 +343,7 @@ def test_a_silent_agent_is_reported(agent: Agent, monkeypatch: pytest.MonkeyPatc
 
 
 class Chatter:
-    """A clock, and an agent that says something else every 0.3 s, or an endless table."""
+    """A clock, and an agent that sends foreign messages every 0.3 s or an endless table."""
 
     def __init__(self, *, rows: bool) -> None:
         self.now_s, self.patience_s, self.rows = 100.0, 0.0, rows
@@ -388,7 +388,7 @@ class Chatter:
 @pytest.mark.parametrize(
     ("rows", "message", "ends_s"),
     [
-        # three times a second, in which it says something three times
+        # three attempts of one second, with three messages in each
         (False, "SNMP agent 127.0.0.1: no answer among 9 other datagrams", 103.0),
         (True, "SNMP agent 127.0.0.1: its table has no end within 10 s", 110.0),
     ],

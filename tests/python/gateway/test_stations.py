@@ -1,4 +1,4 @@
-"""Looks for stations: when they begin, and what their end brings."""
+"""Searches for stations: their start, and the effect of their end."""
 
 from collections.abc import Callable
 from concurrent.futures import Executor, Future
@@ -24,7 +24,7 @@ ADDRESS = config.ip_address("10.0.0.7")
 
 
 class Slow(Executor):
-    """Ends a look when it is told to."""
+    """Ends a search when a test says so."""
 
     def __init__(self) -> None:
         self.futures: list[Future[Any]] = []
@@ -35,7 +35,7 @@ class Slow(Executor):
 
 
 class Unshaped:
-    """A shaper that has set up nothing."""
+    """A shaper without a setup."""
 
     layout: Layout | None = None
     others = Surroundings()
@@ -98,7 +98,7 @@ def test_a_reading_without_news_wakes_no_thread(some: Stations) -> None:
     for _ in range(3):
         looking(some, workers, lambda: ended.append(1)).set_result(result)
     assert ended == [1]
-    # it is taken all the same, with the next one
+    # the result is still used, with the next
     assert some.faults == [SILENT]
     assert ADDRESS in some.roster.found["02:00:00:00:00:01"].seen_s
 
@@ -113,7 +113,7 @@ def test_a_newcomer_is_a_station_that_no_reading_or_event_has_named(some: Statio
 
 
 class Accepting(Unshaped):
-    """A shaper whose kernel takes everything."""
+    """A shaper whose kernel accepts every request."""
 
     layout: Layout
 
@@ -156,7 +156,7 @@ def test_a_new_mac_address_has_no_leaf_until_its_quarantine_is_over(some: Statio
 def test_requests_for_all_leaves_do_not_affect_present_stations(
     some: Stations, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """More machines than there are leaves, each with an address, and then fewer again."""
+    """There are more machines than leaves, each with an address, and later fewer."""
     shaping = some.shaping
     monkeypatch.setattr(admission, "MOST_KNOWN", 2 * MOST_LEAVES)
     discovery = replace(shaping.gateway.discovery, new_per_minute=2 * MOST_LEAVES)

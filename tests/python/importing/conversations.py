@@ -1,4 +1,4 @@
-"""Captures of TCP conversations over a wire, written by hand: a station, a server, a path."""
+"""Captures of TCP conversations of a station and a server over a wire, written by hand."""
 
 import struct
 from collections.abc import Callable, Iterable
@@ -55,9 +55,9 @@ class Conversation:
     near_s : float
         Round trip from the capture to the station and back. [s]
     port : int
-        The station's.
+        Port of the station.
     handshake : bool
-        Whether the capture has it.
+        Whether the capture contains the handshake.
     scale : int
         Window scale of both ends, -1: none.
     up : bool
@@ -86,7 +86,7 @@ class Conversation:
         sent : iterable of (float, int, int)
             Time, first byte from 0 and payload of each segment at the capture. [s], [bytes]
         acks : bool
-            Whether the capture has the ACKs.
+            Whether the capture contains the ACKs.
         start_s : float
             Time of the SYN. [s]
         waited_s : callable, optional

@@ -1,4 +1,4 @@
-"""Cells of 802.11n, ac and ax: rates as they were seen, and what comes nearest to others."""
+"""Cells of 802.11n, ac and ax: observed rates, and the nearest supported rates."""
 
 import json
 from pathlib import Path
@@ -32,7 +32,7 @@ def scenario(network: Network) -> CellScenario:
 
 @pytest.mark.parametrize("phy", GENERATIONS)
 def test_rates_and_combinations_are_those_of_the_engine(phy: str) -> None:
-    """Every combination of MCS and streams that is taken is the engine's, with its rate."""
+    """The importer accepts the combinations of MCS and streams of the engine, with its rates."""
     for width in SUBCARRIERS[phy]:
         for guard_ns in (800, 1600, 3200) if phy == "802.11ax" else (400, 800):
             every = [
@@ -112,7 +112,7 @@ def test_words_that_are_not_a_rate_are_ignored() -> None:
     assert read_rate("9e9 MBit/s") is None
 
 
-# -- what a cell has not -----------------------------------------------------------------------
+# -- unsupported settings ----------------------------------------------------------------------
 
 INFO = """\
 Interface wlan0

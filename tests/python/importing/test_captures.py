@@ -1,4 +1,4 @@
-"""What lasthop's own captures show is what was simulated."""
+"""Imported captures of lasthop equal the simulation."""
 
 from collections.abc import Callable
 from pathlib import Path
@@ -16,7 +16,7 @@ ROOT = Path(__file__).parents[3]
 
 
 class Taken(NamedTuple):
-    """A scenario, its simulation, and what its capture showed."""
+    """A scenario, its simulation, and its imported capture."""
 
     scenario: CellScenario
     result: lh.Result
@@ -30,7 +30,7 @@ DURATIONS = {
     "seven-downloads": "10 s",
     "power-save": "14 s",
 }
-"""Examples, and how much of them is simulated: round trips of a hot-spot take 0.8 s."""
+"""Examples and their durations. Round trips of a hot-spot take 0.8 s."""
 
 
 @pytest.fixture(scope="module")
@@ -54,7 +54,7 @@ def taken(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], Taken]:
 
 
 def station_of(address: str) -> int:
-    """Index of the station with this address of a capture."""
+    """Return the index of the station with this address of a capture."""
     return int(address.replace(":", "")[4:], 16) - 1
 
 
@@ -92,7 +92,7 @@ def test_directions_and_connections_are_those_simulated(
 @pytest.mark.smoke(2)
 @pytest.mark.parametrize("name", ["hotspot", "power-save", "snr-classes", "seven-downloads"])
 def test_round_trips_are_those_simulated(name: str, taken: Callable[[str], Taken]) -> None:
-    """Within 10 %, though most of a round trip is spent where no radio hears anything."""
+    """The error is within 10 %, though most of a round trip is on wires."""
     scenario, result, seen = taken(name)
     rows = {flow.name: result.flows.loc[flow.name, "rtt_s"] for flow in scenario.flows}
     for station in seen.stations:
@@ -157,7 +157,7 @@ def test_the_imported_scenario_simulates_to_the_same(
 
 
 def said_of(station: Station) -> tuple[object, ...]:
-    """Rate and directions of a station."""
+    """Return rate and directions of a station."""
     return (
         station.down_bps or station.up_bps,
         station.upload and station.upload.count,

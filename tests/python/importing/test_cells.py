@@ -1,4 +1,4 @@
-"""What a capture as a whole tells: who is the access point, who is a station, what is left out."""
+"""Access point, stations and omissions of a complete capture."""
 
 import struct
 from pathlib import Path
@@ -28,7 +28,7 @@ def mac(kind: int, number: int) -> bytes:
 
 
 def frame(up: bool, ap: int, station: int, *, rate: int = 22, length: int = 1400) -> bytes:
-    """An encrypted data frame, as most are."""
+    """Return an encrypted data frame."""
     radiotap = struct.pack("<BBHIB", 0, 0, 9, 1 << 2, rate)
     ends = (mac(0, ap), mac(1, station)) if up else (mac(1, station), mac(0, ap))
     head = bytes([8, 0x41 if up else 0x42, 0, 0]) + b"".join(ends) + mac(2, 1) + bytes(2)
@@ -36,7 +36,7 @@ def frame(up: bool, ap: int, station: int, *, rate: int = 22, length: int = 1400
 
 
 def tcp(source: bytes, sink: bytes, sport: int, dport: int, seq: int, length: int) -> bytes:
-    """An Ethernet frame with a TCP segment, of which the capture kept the heads."""
+    """Return an Ethernet frame with the headers of a TCP segment."""
     ip = struct.pack(
         ">BBHHHBBH4s4s", 0x45, 0, 40 + length, 0, 0, 64, 6, 0, source, sink
     ) + struct.pack(">HHIIBBHHH", sport, dport, seq, 1, 5 << 4, 16, 500, 0, 0)
@@ -117,7 +117,7 @@ def test_private_addresses_are_the_stations_of_a_wire(tmp_path: Path) -> None:
 
 
 def test_the_number_of_connections_is_the_largest_simultaneous_number(tmp_path: Path) -> None:
-    """Two side by side, a third after them."""
+    """Two connections are simultaneous, and a third comes later."""
     packets = []
     for begin_s, port in ((0.0, 1), (0.5, 2), (20.0, 3)):
         for number in range(40):

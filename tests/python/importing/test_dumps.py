@@ -63,7 +63,7 @@ def test_a_block_without_any_line_is_a_station(tmp_path: Path) -> None:
     assert len(seen.stations) == 1
 
 
-# -- who is no access point --------------------------------------------------------------------
+# -- other interfaces --------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -222,7 +222,7 @@ def test_a_width_is_attributed_to_iw_only_if_iw_reported_it(
     ],
 )
 def test_expected_throughput_is_reported(text: str, words: str, tmp_path: Path) -> None:
-    """iw prints thousandths without zeros before them."""
+    """iw prints thousandths without leading zeros."""
     seen = dumped(tmp_path, block(1, expected_throughput=text))
     assert any(words in note for note in seen.stations[0].notes)
 

@@ -17,7 +17,7 @@ AMPDU = struct.pack("<IHBB", 7, 0, 0, 0)
 
 
 def frame(station: int, fields: bytes, present: int, *, mhz: int = 5180) -> bytes:
-    """A downlink frame of an A-MPDU behind radiotap with channel, A-MPDU status and this field."""
+    """Return a downlink frame of an A-MPDU with channel, A-MPDU status and this field."""
     head = struct.pack("<HH", mhz, 0x140)
     at = 8 + len(head)
     head += bytes(-at % 4) + AMPDU
@@ -63,7 +63,7 @@ def test_alternating_rates_are_reported_with_their_part(tmp_path: Path) -> None:
 
 
 def test_a_few_frames_of_a_later_generation_make_no_other_cell(tmp_path: Path) -> None:
-    """What a radio decodes wrongly is now and then of anything."""
+    """Wrongly decoded frames can have any rate."""
     packets = [(0.001 * k, frame(1, VHT_FIELD, 1 << 21)) for k in range(3000)]
     packets += [(3.1, frame(1, HE_FIELD, 1 << 23))]
     assert of_capture(capture(tmp_path / "x", packets), Choices()).phy == "802.11ac"

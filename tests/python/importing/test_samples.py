@@ -1,4 +1,4 @@
-"""Files that others have published: each makes a scenario that is taken, or is told why not."""
+"""Each published sample makes a valid scenario or is refused with a reason."""
 
 from pathlib import Path
 
@@ -116,7 +116,7 @@ def test_an_inconsistent_sample_is_refused(name: str) -> None:
 
 
 def read_measured(path: Path) -> Measurement:
-    """The only report of a file."""
+    """Return the only report of a file."""
     [measurement] = read(path)
     return measurement
 

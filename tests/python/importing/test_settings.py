@@ -46,7 +46,7 @@ def scenario(network: Network) -> CellScenario:
 
 
 def test_a_dump_has_stations_rates_and_directions(tmp_path: Path) -> None:
-    """At an access point rx is what comes from the station; who is silent has no connections."""
+    """At an access point rx is from the station, and a silent station has no connections."""
     known = scenario(iw.network(file(tmp_path, DUMP)))
     assert known.cell.phy == "802.11b"
     first, second = known.stations
@@ -347,7 +347,7 @@ def test_a_text_that_is_too_long_is_refused(kind: str, tmp_path: Path) -> None:
 
 
 def test_rates_are_those_of_the_engine() -> None:
-    """Whoever adds a rate to a preset adds it here: what the schema says is compared."""
+    """A new rate of a preset must be added here too, because it is compared with the schema."""
     description = lh.schema()["$defs"]["station"]["properties"]["rate"]["description"]
     for preset, rates in phy.RATES.items():
         listed = ", ".join(f"{rate / 1e6:g}" for rate in rates)

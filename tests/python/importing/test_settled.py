@@ -212,7 +212,7 @@ def test_an_invalid_burst_is_refused_with_its_line(text: str, tmp_path: Path) ->
 
 
 def radio(tmp_path: Path, *interfaces: str) -> Network:
-    """A radio with interfaces, each of whose options are given."""
+    """Return a radio with interfaces of these options."""
     text = "config wifi-device 'radio0'\n\toption band '5g'\n\toption htmode 'VHT80'\n"
     for each in interfaces:
         lines = "".join(f"\toption {option}\n" for option in each.split(","))

@@ -1,4 +1,4 @@
-"""SQM's queues: which of them is the line, and what of it lasthop does not have."""
+"""Queues of SQM: the queue of the line, and its unsupported settings."""
 
 from collections.abc import Mapping
 from pathlib import Path
@@ -20,7 +20,7 @@ def queue(**options: str) -> Options:
 
 
 def line_of(tmp_path: Path, *queues: Options) -> tuple[dict[str, str], str]:
-    """Keys of the wire with their values, and all warnings."""
+    """Return the keys of the wire with their values, and all warnings."""
     path = tmp_path / "sqm"
     path.write_text(
         "".join(

@@ -1,4 +1,4 @@
-"""Who sends now, from packets as an interface sees them."""
+"""Present senders, from packets at an interface."""
 
 from ipaddress import ip_address
 
@@ -12,13 +12,13 @@ WANTED = read('[interface]\nname = "wan"\nrate = "10 Mbps"\nqueue.threshold = 15
 
 
 class Flow:
-    """A flow that leaves, and what is sent back."""
+    """An outgoing flow and its ACKs."""
 
     def __init__(self, census: Census, port: int) -> None:
         self.census, self.port, self.next = census, port, 1
 
     def send(self, at_s: float, payload: int = 1448, rtt_s: float | None = None) -> None:
-        """A segment, and the ACK that covers it."""
+        """Send a segment and the ACK that covers it."""
         start, self.next = self.next, self.next + payload
         leaves = Segment(HERE, self.port, THERE, 80, start, self.next, 1, None, None)
         self.census.leaves(leaves, BEGAN_S + at_s)
@@ -44,7 +44,7 @@ def test_a_flow_that_sends_full_segments_in_each_third_is_long_lived() -> None:
 
 
 def test_packets_stamped_near_the_listening_time_belong_to_it() -> None:
-    """Two clocks, and a reader that comes late: the stamps go a little beyond both ends."""
+    """With two clocks and a late reader the stamps go slightly beyond both ends."""
     census = Census(BEGAN_S)
     flow = Flow(census, 1)
     for tenth in range(-2, 22):

@@ -1,4 +1,4 @@
-"""What the kernel is told of a queue: messages and their words, without a kernel."""
+"""Messages to the kernel about a queue, without a kernel."""
 
 import math
 import re
@@ -102,7 +102,7 @@ def test_requested_settings_can_be_read_back(queue: str) -> None:
 
 
 def test_red_decays_in_idle_times_as_in_tc() -> None:
-    """After m packets' time without any, m times the logarithm of 1 - w, rounded down."""
+    """After an idle time of m packets: m times the logarithm of 1 - w, rounded down."""
     packet_ticks = tc.ticks(1514, 10_000_000 // 8)
     table, cell_log = disciplines.idle_table(9, packet_ticks)
     assert len(table) == 256
@@ -175,7 +175,7 @@ def test_the_program_is_linked_with_its_functions_and_maps() -> None:
 
 
 def test_structures_and_bounds_are_those_of_the_program() -> None:
-    """What Python packs, and what the grammar allows, is what the C has."""
+    """Structures and bounds of Python equal those of the C code."""
     shared, control = (Object(object_of(name)).types() for name in ("sharing", "pi"))
     assert shared.structure("class").size == CLASS.size
     assert shared.structure("setting").size == sharing.SETTING.size

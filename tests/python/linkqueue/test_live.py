@@ -1,4 +1,4 @@
-"""The status of a queue as people read it."""
+"""The status of a queue as text."""
 
 from typing import Any
 
@@ -33,7 +33,7 @@ STATUS: dict[str, Any] = {
 
 
 def shown(status: dict[str, Any]) -> list[str]:
-    """Its lines, blanks between two words made one."""
+    """Return the lines of the status with single blanks."""
     console = Console(width=160)
     with console.capture() as captured:
         console.print(tables(status))

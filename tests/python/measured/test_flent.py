@@ -1,4 +1,4 @@
-"""Measurements of flent: the form of its files, and what is wrong with some."""
+"""Measurements of flent: the form of its files and their faults."""
 
 import gzip
 import json
@@ -31,7 +31,7 @@ FLENT: dict[str, Any] = {
 
 
 def read(path: Path) -> Measurement:
-    """The only report of a file."""
+    """Return the only report of a file."""
     [measurement] = read_all(path)
     return measurement
 
@@ -136,7 +136,7 @@ def test_encodings_of_windows_are_read(tmp_path: Path) -> None:
 
 
 def test_series_that_flent_computes_are_not_streams(tmp_path: Path) -> None:
-    """Its files give fairness the unit of the series that it is computed from."""
+    """Files of flent give fairness the unit of its input series."""
     tree: dict[str, Any] = {"results": {}, "x_values": [0], "metadata": {"SERIES_META": {}}}
     names = {
         "TCP upload 1": None,
@@ -157,7 +157,7 @@ def test_series_that_flent_computes_are_not_streams(tmp_path: Path) -> None:
 
 
 def test_the_command_determines_the_direction_if_the_name_does_not(tmp_path: Path) -> None:
-    """`--swap-up-down` changes the command alone; `TCP cubic` has no direction in its name."""
+    """`--swap-up-down` changes only the command. `TCP cubic` has no direction in its name."""
     commands = {
         "TCP upload": "netperf -P 0 -t TCP_MAERTS -l 60",
         "TCP cubic": "netperf -P 0 -t TCP_STREAM -l 60",
@@ -176,7 +176,7 @@ def test_the_command_determines_the_direction_if_the_name_does_not(tmp_path: Pat
 
 
 def of_voip(tmp_path: Path, series: dict[str, list[Any]], **more: Any) -> Measurement:
-    """A file with series of VoIP."""
+    """Return a file with series of VoIP."""
     results = {f"VoIP::{name}": values for name, values in series.items()}
     return read(written(tmp_path, {"results": results, "x_values": [0], **more}))
 

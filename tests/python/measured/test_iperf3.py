@@ -1,4 +1,4 @@
-"""Output of iperf3: who sends, what arrived, and what is wrong with some of it."""
+"""Output of iperf3: senders, arrivals and faults."""
 
 import json
 from pathlib import Path
@@ -33,7 +33,7 @@ def tcp(rate: float = 5e6, *, sends: bool | None = True, again: int = 10) -> dic
 
 
 def read(path: Path) -> Measurement:
-    """The only report of a file."""
+    """Return the only report of a file."""
     [measurement] = read_all(path)
     return measurement
 
@@ -125,7 +125,7 @@ def udp_at(
     sent_bps: float = 0.0,
     socket: int = 5,
 ) -> dict[str, Any]:
-    """A stream of UDP as iperf3 3.12 reports it."""
+    """Return a stream of UDP as iperf3 3.12 reports it."""
     percent = 100 * lost / packets if sends else 0
     fields = {"socket": socket, "seconds": 2.08, "bytes": 0, "bits_per_second": sent_bps}
     fields |= {"lost_packets": lost, "packets": packets, "sender": sends, "lost_percent": percent}
@@ -133,7 +133,7 @@ def udp_at(
 
 
 def test_an_upload_of_datagrams_is_counted_by_the_server(tmp_path: Path) -> None:
-    """Its bytes and its part of lost ones are reported as 0."""
+    """Its bytes and its loss are reported as 0."""
     tree = output([udp_at(sends=False)], server=True)
     tree["start"]["test_start"]["blksize"] = 1448
     [old] = read(written(tmp_path, tree)).streams

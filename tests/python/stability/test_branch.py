@@ -38,7 +38,7 @@ def test_one_multiplier_equals_1() -> None:
 
 @pytest.mark.slow
 def test_branch_without_averaging_folds_back() -> None:
-    """Super-critical at 0.27175 s, it turns round just beyond: after that the motion jumps."""
+    """The branch is super-critical at 0.27175 s and folds just beyond. Then the motion jumps."""
     result = traced("red-instant", "rtt", 0.2, 0.4, 12)
     assert result.form.supercritical
     assert result.folds
@@ -131,7 +131,7 @@ def test_stability_is_not_known_where_the_mesh_is_too_coarse(
 
 @pytest.mark.slow
 def test_small_amplitudes_are_within_their_error_bounds() -> None:
-    """The even mesh of 24 intervals misses this swing by 1.1 %."""
+    """The even mesh of 24 intervals misses this amplitude by 1.1 %."""
     [point] = hopf_points(Case.of("red", gamma=0.03), "rtt", 0.01, 1.0)
     [cycle] = branch(point, 0.01, 1.0, cycles=1).cycles
     assert cycle.accurate

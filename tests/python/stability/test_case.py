@@ -1,4 +1,4 @@
-"""Points of rest and linearisations of every model."""
+"""Equilibria and linearisations of every model."""
 
 import numpy as np
 import pytest

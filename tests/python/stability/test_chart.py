@@ -99,7 +99,7 @@ def steep() -> Chart:
 
 @pytest.mark.slow
 def test_edge_without_a_hopf_point_is_found(steep: Chart) -> None:
-    """Beyond `max_th` RED's law is steeper, and the point of rest unstable at once."""
+    """Beyond `max_th` RED is steeper, and the equilibrium becomes unstable immediately."""
     case, result = STEEP, steep
     assert len(result.jumps) > 0
     for max_th, rtt in result.jumps:
@@ -141,11 +141,11 @@ bottleneck = "100 Mbps"
 rtt = "200 ms"
 """
 FLOWS = Axis("rtt", 0.005, 0.5), Axis("flows", 20.0, 100.0)
-"""Two curves: below and beyond `max_th`; the one beyond ends at the corner, far from the other."""
+"""There are two curves. The curve beyond `max_th` ends at the corner, far from the other."""
 
 
 def is_edge(case: Case, x: Axis, y: Axis, ends: np.ndarray) -> bool:
-    """Tell whether stability differs across the middle of a line between two places."""
+    """Return whether stability differs across the middle of a line between two points."""
     middle, along = ends.mean(axis=0), np.diff(ends, axis=0)[0]
     across = np.array([-along[1], along[0]]) / np.linalg.norm(along)
     for distance in (1e-3, 1e-4, 1e-5, 1e-6, 4e-3):  # parts of the axes; strips end in a point.
@@ -192,7 +192,7 @@ def test_points_between_those_of_a_curve_are_on_the_edge(
 
 @pytest.mark.slow
 def test_a_strip_narrower_than_the_grid_is_found() -> None:
-    """From a Hopf point on to the corner, 24.43 to 25.23 ms at 80 packets, rest is unstable."""
+    """At 80 packets the equilibrium is unstable between a Hopf point and the corner."""
     case = lh.fluid(ROUTER).case
     bounds = [each.value for each in edges(case.with_(max_th=80.0), "rtt", 0.02, 0.03)]
     assert bounds == pytest.approx([0.024427, 0.025232], rel=1e-4)
@@ -217,13 +217,13 @@ def test_axes_must_differ() -> None:
 def test_the_stable_part_is_reported_before_the_edges() -> None:
     heard = []
 
-    class Told(Unwatched):
-        def result(self, what: str) -> None:
+    class Recorder(Unwatched):
+        def found(self, what: str) -> None:
             heard.append(what)
 
     @contextmanager
     def watch(what: str, total: int | None) -> Iterator[Step]:
-        yield Told()
+        yield Recorder()
 
     x, y = Axis("capacity", 100.0, 200.0), Axis("rtt", 0.04, 0.12)
     with watched_by(watch):

@@ -1,4 +1,4 @@
-"""The papers' conditions beside the exact answer."""
+"""The conditions of the papers compared with the exact answer."""
 
 from math import pi, sqrt
 

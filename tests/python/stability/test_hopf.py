@@ -1,4 +1,4 @@
-"""Hopf points: the papers' numbers, the scaling law, and two independent ways to each point."""
+"""Hopf points: numbers of the papers, their scaling, and two independent computations."""
 
 import numpy as np
 import pytest
@@ -71,7 +71,7 @@ def test_roots_cross_with_the_speed_of_transversality(
 
 @pytest.mark.equation("red", 21)
 def test_hopf_points_of_the_paper_are_found() -> None:
-    """84.8 ms, 171 ms, and 0.273 s, which exactly computed is 0.2718 s."""
+    """They are 84.8 ms, 171 ms, and 0.273 s, of which the exact value is 0.2718 s."""
     [averaged] = hopf_points(Case.of("red"), "rtt", 0.01, 1.0)
     [faster] = hopf_points(Case.of("red", gamma=0.03), "rtt", 0.01, 1.0)
     [instant] = hopf_points(Case.of("red-instant"), "rtt", 0.01, 2.0)
@@ -89,7 +89,7 @@ def test_threshold_39_is_the_first_unstable_threshold() -> None:
 
 
 def test_the_critical_threshold_depends_on_the_pipe() -> None:
-    """The policy's Hopf threshold depends on C tau: 22 at 10 packets, 49 at 250."""
+    """The Hopf threshold of the policy depends on C tau: 22 at 10 packets, 49 at 250."""
     for pipe, expected in ((10.0, 22), (250.0, 49)):
         [point] = hopf_points(Case.of("threshold", rtt=pipe / 100.0), "q_th", 5.0, 200.0)
         assert round(point.value) == expected
@@ -99,7 +99,7 @@ def test_the_critical_threshold_depends_on_the_pipe() -> None:
     ("change", "value"), [("alpha", 1.326), ("capacity", 35.06), ("max_p", 1.81e-5 * 500)]
 )
 def test_delay_of_appendix_b_needs_another_parameter(change: str, value: float) -> None:
-    """0.7751 s is no Hopf point of the default parameters; each of these changes makes it one."""
+    """0.7751 s is a Hopf point only with one of these changes of the default parameters."""
     case = Case.of("red-instant", drop="linear")
     assert not any(abs(p.value - 0.7751) < 0.1 for p in hopf_points(case, "rtt", 0.01, 5.0))
     [point] = hopf_points(case.with_(**{change: value}), "rtt", 0.1, 3.0)
@@ -163,7 +163,7 @@ CORNER = {"tcp": "compound-reno", "queue_weight": 1.0, "max_p": 0.07}
 
 @pytest.mark.slow
 def test_a_corner_of_the_drop_function_is_a_jump_and_not_a_hopf_point() -> None:
-    """Past max_th the law is steeper: at a short round-trip time more is dropped than max_p."""
+    """Beyond max_th RED is steeper: at a short round-trip time more is dropped than max_p."""
     case = named("red-dumbbell", CORNER)
     points = edges(case, "rtt", 0.005, 0.5)
     [jump] = [each for each in points if isinstance(each, Jump)]
@@ -214,7 +214,7 @@ def test_edges_closer_than_the_steps_of_a_scan_are_found() -> None:
 def test_crossing_searches_for_the_rightmost_root_three_times(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    """Once on each side, and once where the root that was followed crosses."""
+    """It searches once on each side, and once where the followed root crosses."""
     searched = []
     find = hopf.rightmost
 

@@ -49,7 +49,7 @@ def leading(case: Case) -> complex:
 def test_small_disturbance_moves_like_the_rightmost_root(
     model: str, parameter: str, low: float, high: float, values: dict[str, object]
 ) -> None:
-    """Growth rate and frequency within 1 %, on both sides of each Hopf point."""
+    """Growth rate and frequency are within 1 %, on both sides of each Hopf point."""
     [point] = hopf_points(Case.of(model, values), parameter, low, high)
     signs = set()
     for side in (0.96, 1.04):
@@ -157,7 +157,7 @@ def test_a_buffer_below_the_equilibrium_queue_is_refused() -> None:
 
 
 def test_the_window_stops_at_its_minimum() -> None:
-    """Without a floor the fluid's window falls to 0 after a hard push; a sender keeps a packet."""
+    """Without a minimum the window falls to 0 after a large change. A sender keeps one packet."""
     pushed = {"window": 80.0}
     with pytest.raises(ConvergenceError, match="a window falls to 0"):
         integrate(named("red-dumbbell"), 60.0, start=pushed)
@@ -169,7 +169,7 @@ def test_the_window_stops_at_its_minimum() -> None:
 
 
 def test_strict_red_without_averaging_holds_the_queue_at_its_threshold() -> None:
-    """Where everything is dropped, a queue can only stand: the law's jump is a buffer's end."""
+    """If everything is dropped, a queue cannot grow: the jump of RED is the end of a buffer."""
     case = Case.of("red-instant", rtt=0.4, min_th=2.0, max_th=8.0, max_p=0.02, drop="strict")
     queue = integrate(case, 60.0, start={"window": 60.0}).at(np.linspace(0.0, 60.0, 9001))[1]
     assert queue.max() == pytest.approx(8.0, abs=1e-9)

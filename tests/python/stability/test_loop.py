@@ -1,4 +1,4 @@
-"""The loop of a PI queue beside the paper's own formulas, its roots, and its motion in time."""
+"""The loop of a PI queue compared with formulas of the paper, roots, and motions in time."""
 
 from math import atan, degrees, hypot, pi
 from typing import Any
@@ -27,7 +27,7 @@ Z, K = 0.53, 9.64e-6
 
 
 def theirs(frequency: float) -> tuple[float, float]:
-    """Gain [-] and lag [rad] of the paper's plant and controller, by hand."""
+    """Return gain [-] and lag [rad] of plant and controller of the paper, by hand."""
     size = C**2 / (2.0 * N) / hypot(frequency, 2.0 * N / (R**2 * C)) / hypot(frequency, 1.0 / R)
     lag = atan(frequency * R**2 * C / (2.0 * N)) + atan(frequency * R) + frequency * R
     return K * size * hypot(frequency / Z, 1.0) / frequency, lag + pi / 2.0 - atan(frequency / Z)
@@ -42,7 +42,7 @@ def test_coefficients_of_the_paper_are_its_controller_at_160_hz() -> None:
 
 
 def test_rule_designs_the_coefficients_of_the_paper() -> None:
-    """Within what the pole and the gain differ by: 2/w^2, 0.8 % each."""
+    """The pole and the gain differ by 2/w^2, 0.8 % each."""
     better = designed(named("pi-hollot"))
     assert better is not None
     assert better.values["a"] == pytest.approx(1.822e-5, rel=0.01)
@@ -57,7 +57,7 @@ def test_rule_designs_the_coefficients_of_the_paper() -> None:
 
 
 def test_loop_is_the_papers_for_large_windows() -> None:
-    """Terms of 1/w^2 aside: a hundred times the capacity, and its round trips of 246 ms."""
+    """Terms of 1/w^2 vanish at a hundred times the capacity and round trips of 246 ms."""
     case = named("pi-hollot", {"target": 1e-3, "rtt": R, "link_capacity": 100.0 * C})
     for frequency in (0.01, 0.3, 1.0, 5.0, 20.0):
         s = 1j * frequency
@@ -82,9 +82,9 @@ def test_margins_of_the_example_are_those_by_hand() -> None:
 
 
 def growth(gain: float, delay: float) -> float:
-    """Growth over some swings of the paper's linear system, stepped by hand [-].
+    """Return the growth over some periods of the linear system of the paper, stepped by hand [-].
 
-    Heun's method; windows and queue of all flows, and the integral of the queue.
+    The method is Heun's. States are windows and queue of all flows, and the integral of the queue.
     """
     step = R / 60.0
     behind = round((R + delay) / step)
@@ -177,7 +177,7 @@ def test_no_margin_remains_at_a_hopf_point() -> None:
     assert result.phase_margin_degrees == pytest.approx(0.0, abs=1e-6)
     assert result.gain_margin == pytest.approx(1.0, abs=1e-7)
     assert result.crossover == pytest.approx(point.frequency, rel=1e-7)
-    # Rounding decides of each margin by itself on which side of the edge it lies.
+    # Rounding decides for each margin separately on which side of the edge it is.
     for step in range(-20, 21):
         moved = point.case.with_(rtt=point.case.values["rtt"] * (1.0 + step * 1e-15))
         assert loop(moved).gain_margin == pytest.approx(1.0, abs=1e-7)

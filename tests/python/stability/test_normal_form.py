@@ -16,7 +16,7 @@ def form_of(model: str, name: str, low: float, high: float, **values: object) ->
 
 @pytest.mark.equation("red", 67)
 def test_threshold_policy_is_as_worked_by_hand() -> None:
-    """One delay, one state: Taylor coefficients written out, the paper's route of g20, g11, g21."""
+    """For one delay and one state, Taylor coefficients follow g20, g11 and g21 of the paper."""
     form = form_of("threshold", "q_th", 5.0, 100.0)
     case, omega = form.point.case, form.point.frequency
     [w], m, tau = case.equilibrium, case.values["q_th"], 1.0
@@ -106,7 +106,7 @@ def test_amplitude_is_that_of_shrinking_cycles(
     values: dict[str, object],
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    """Parameter over the square of the amplitude is mu2 / 4, the closer the smaller the cycle."""
+    """Parameter over the square of the amplitude tends to mu2 / 4 for small cycles."""
     monkeypatch.setattr(sys.modules["lasthop.stability.branch"], "FINEST", 0)  # All on one mesh.
     [point] = hopf_points(Case.of(model, values), name, low, high)
     # Differences between two cycles, so that the mesh's small error of the Hopf point cancels.

@@ -1,4 +1,4 @@
-"""What is refused, and the reasons."""
+"""Refusals and their reasons."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""Cycles under constraints: those of the free equations where neither end is met, and beyond."""
+"""Cycles under constraints, within the range of the queue and at its ends."""
 
 import numpy as np
 import pytest
@@ -33,7 +33,7 @@ from lasthop.stability.settling import (
     [(0.16, 40.0, DECAYING), (0.2, 40.0, GROWING), (0.2, 400.0, CYCLE)],
 )
 def test_motions_end_in_their_reported_way(rtt: float, until: float, how: str) -> None:
-    """The edge lies at 0.171 s."""
+    """The edge is at 0.171 s."""
     motion = integrate(Case.of("red", gamma=0.03, rtt=rtt), until, start=None)
     assert manner(motion) == how
 
@@ -56,7 +56,7 @@ def test_without_constraints_it_is_the_cycle_of_collocation() -> None:
 
 @pytest.mark.slow
 def test_period_is_that_of_the_motion_followed_for_long() -> None:
-    """The queue stands empty for part of each period."""
+    """The queue is empty for part of each period."""
     from lasthop.stability import integrate
 
     case = named("red-dumbbell")

@@ -11,7 +11,7 @@ from lasthop.stability.winding import largest, right_of
 
 
 def scalar(a: float, b: float, delay: float) -> Linear:
-    """Return u' = -a u(t) - b u(t - delay), of which many stand along an axis of length 1."""
+    """Return u' = -a u(t) - b u(t - delay) as an array of one equation."""
     return Linear(np.array([[[-a]]]), np.array([[[[-b]]]]), np.array([[delay]]))
 
 
@@ -92,7 +92,7 @@ RENO = {"tcp": "compound-reno", "queue": "total", "min_th": 50.0}
 def test_rightmost_pair_is_found_far_from_0(
     model: str, values: dict[str, float], expected: complex
 ) -> None:
-    """A short delay beside a long one puts the pair beyond what points of the long one resolve."""
+    """With a short and a long delay the points of the long delay do not resolve the pair."""
     spectrum = roots(Case.of(model, {**RENO, "capacity": 1000.0, **values}), 2)
     assert spectrum.values[0] == pytest.approx(expected, rel=1e-5)
     assert not spectrum.stable

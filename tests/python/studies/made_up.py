@@ -1,4 +1,4 @@
-"""Runs of made-up numbers, and answers worked by hand beside what a study measures of them."""
+"""Runs of made-up numbers, and comparison of measures with answers worked by hand."""
 
 import json
 from collections.abc import Mapping, Sequence
@@ -27,7 +27,7 @@ def a_run(
 
 
 def expect(measured: Mapping[str, Quantity], **worked: tuple[float, ...]) -> None:
-    """Compare all that was measured, each value in every replication, with answers by hand."""
+    """Compare each measured value in every replication with answers worked by hand."""
     assert set(measured) == set(worked)
     for name, pair in worked.items():
         assert tuple(measured[name].samples) == pytest.approx(pair, nan_ok=True), name

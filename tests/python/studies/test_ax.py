@@ -1,4 +1,4 @@
-"""The studies of cells that aggregate read what they say, and draw it from what is kept of them."""
+"""The studies of cells that aggregate measure their values and draw them from stored runs."""
 
 import numpy as np
 import pytest
@@ -61,7 +61,7 @@ def test_every_statement_is_judged_in_two_cells_and_by_ten_seeds_at_least():
     ("phy", "mpdus", "air_s"), [("ax", 256, 4.9e-3), ("ac", 64, 1.0e-3), ("ax20", 101, 5.45e-3)]
 )
 def test_the_longest_aggregate_has_the_stated_duration(phy, mpdus, air_s):
-    """By the rate: MPDUs of 1,538 B with 4 B of delimiter and padding to 4."""
+    """At the rate of MPDUs of 1,538 B with 4 B of delimiter and padding to 4."""
     tree = Scenario(OF_STUDY["access"].points[f"{phy}-full-txop0"])
     [rate_bps] = {station["rate_bps"] for station in tree["stations"]}
     assert mpdus * 1544 * 8 / rate_bps == pytest.approx(air_s, rel=0.02)
@@ -122,7 +122,7 @@ def test_gains_are_relative_to_one_ppdu_per_access():
 
 
 def test_a_linux_queue_behind_a_bottleneck_of_short_queues_is_a_fifo():
-    """What takes less than 5 ms for a station goes to the device at once: the same, bit by bit."""
+    """Packets of less than 5 ms of a station go to the device immediately. Results are equal."""
     times = {"warmup": "0.2 s", "duration": "0.8 s", "replications": 1}
     vsb = {"vsb": {"queue": 200, "rate": "300 Mbps"}}
 

@@ -1,4 +1,4 @@
-"""The 802.11e studies yield what the claims read, draw it, and read curves as they say."""
+"""The 802.11e studies measure the values of the claims, draw figures and read curves."""
 
 import dataclasses
 
@@ -27,7 +27,7 @@ from .brief import RunsByStudy, read_by_claims, shortened
 
 
 def short(study: Study) -> Study:
-    """Return the study with runs of two seconds, and windows of 2 where it has larger ones.
+    """Return the study with runs of two seconds and windows of at most 2.
 
     The chain of seven windows of 12 packets takes a second, and there are many.
     """
@@ -94,7 +94,7 @@ def test_equal_settings_of_two_figures_share_a_run():
 
 def test_saturation_is_interpolated_between_the_windows():
     active = np.array([1.0, 2.0, 6.3, 7.0, 7.0, 7.0, 7.0])
-    # 6.65 is half way from 6.3 at log2(16) to 7 at log2(32)
+    # 6.65 is midway from 6.3 at log2(16) to 7 at log2(32)
     assert fig06.saturation(active) == pytest.approx(2**4.5 - 1)
     assert np.isnan(fig06.saturation(np.ones(len(CWMINS))))
 
@@ -103,7 +103,7 @@ def test_the_knee_is_where_a_curve_has_lost_a_twentieth():
     flat = np.full(len(fig12.DELAYS), 4.0)
     assert fig12.knee(flat) == fig12.DELAYS[-1]
     falling = flat.copy()
-    falling[3:] = 3.6  # 95 % half way between 20 and 30 ms
+    falling[3:] = 3.6  # 95 % midway between 20 and 30 ms
     assert fig12.knee(falling) == pytest.approx(25.0)
 
 
@@ -112,7 +112,7 @@ def test_counters_without_memory_equal_the_chain_and_802_11_counters_equal_the_e
     run = runs["edca-fig05"]["down-63-fixed"]
     counted = counters.simulate(63, memory=memory)
     chain = cell.active(run).predicted, cell.station_collisions(run).predicted
-    # of the engine, 30 runs of 200 s: 1.0619 and 0.0471, study fig05
+    # the engine has 1.0619 and 0.0471 in 30 runs of 200 s of study fig05
     active, collisions = (1.0619, 0.0471) if memory else chain
     estimate = counted.active_from_receipt if memory else counted.active
     # 1.5 half widths of 95 % are three standard errors
@@ -130,8 +130,8 @@ def test_the_optimum_is_the_top_of_the_parabola():
 
 def test_bursts_stay_complete_if_limits_divide():
     assert fig07.held_together(4, 2)
-    assert not fig07.held_together(2, 4)  # the AP's burst cuts a station's
-    assert not fig07.held_together(3, 3)  # a window of 4 is not made of threes
+    assert not fig07.held_together(2, 4)  # the burst of the AP interrupts the burst of a station
+    assert not fig07.held_together(3, 3)  # a window of 4 is not a multiple of 3
 
 
 def test_the_spread_is_relative_to_the_smallest():

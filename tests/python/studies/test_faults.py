@@ -1,4 +1,4 @@
-"""Faults for `make mutations` are single lines that say something else, and the same by seed."""
+"""Faults for `make mutations` are changed single lines, and a seed repeats them."""
 
 import ast
 import sys

@@ -1,4 +1,4 @@
-"""What studies find names the runs that it is read from."""
+"""Findings of studies name the runs that they are read from."""
 
 import numpy as np
 

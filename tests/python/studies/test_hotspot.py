@@ -1,4 +1,4 @@
-"""The hot-spot studies yield what the claims read, and draw it."""
+"""The hot-spot studies measure the values of the claims and draw their figures."""
 
 import dataclasses
 
@@ -16,7 +16,7 @@ CLAIMED = tuple(str(number) for number in range(1, 19))
 
 
 def short(study: Study) -> Study:
-    """Return the study with runs of six seconds, or its own where they have phases, two of each."""
+    """Return the study with two runs each, of six seconds unless runs have phases."""
     times = {"duration": "6 s", "warmup": "1 s", "stagger": "0.1 s"}
     if study in (fig04.STUDY, fig12.STUDY):
         times = {}

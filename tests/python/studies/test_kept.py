@@ -1,7 +1,7 @@
-"""The kept run of all claims says what settings and measures give now.
+"""The stored run of all claims agrees with present settings and measures.
 
 Nothing is simulated here: scenarios are compared with those that were run, and measures are taken
-once more from what was read of the runs. `test_verdicts.py` has the rules judge those values.
+again from stored samples. `test_verdicts.py` judges those values by the rules.
 """
 
 import json

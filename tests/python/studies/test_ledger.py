@@ -43,7 +43,7 @@ def book_of(check: str) -> Ledger:
 
 
 def judge(check: str, quick: bool = False, **values: Measured) -> Verdict:
-    """Return the verdict of one claim; `a=...` is the value ``fig.a``."""
+    """Return the verdict of a single claim; `a=...` is the value ``fig.a``."""
     book = book_of(check)
     measured = {f"fig.{name}": value for name, value in values.items()}
     return book.claims[0].result(measured, book.rules, quick=quick).verdict
@@ -145,7 +145,7 @@ def test_trend_is_the_sign_outside_both_intervals(a, b, verdict):
         ((3.0, 0.4), (9.8, 0.5), OPEN),
         ((3.0, 0.4), (11.0, 0.5), DEVIATES),
         ((5.0, 0.1), (3.0, 0.1), DEVIATES),
-        ((0.4, 0.05), (3.0, 0.1), DEVIATES),  # 2 a lies below 1
+        ((0.4, 0.05), (3.0, 0.1), DEVIATES),  # 2 a is below 1
         ((0.55, 0.06), (3.0, 0.1), OPEN),  # the factor scales the interval too
     ],
 )
@@ -279,7 +279,7 @@ def test_a_secondary_check_is_judged_and_does_not_count():
 
 @pytest.mark.parametrize("check", [NUMBER, ABOUT, RANGE, TREND, SHAPE])
 def test_a_quick_run_agrees_with_a_full_run_or_leaves_the_claim_open(check):
-    """Over a grid of means and widths; the full run has half the width and a mean nearby."""
+    """The grid has means and widths. The full run has half the width and a similar mean."""
     for mean in [0.3, 2.0, 5.0, 9.0, 84.0, 94.0, 95.5, 100.0, 104.5, 106.0, 118.0, 150.0]:
         for half in [0.0, 0.002 * mean, 0.01 * mean, 0.03 * mean]:
             quick = judge(check, quick=True, a=Measured(mean, half), b=Measured(4.0, half))
@@ -305,7 +305,7 @@ def test_a_quick_run_leaves_narrow_decisions_of_a_full_run_open():
         (96.9, 1.0, OPEN),
         (103.0, 1.0, REPRODUCED),
         (103.1, 1.0, OPEN),
-        (100.0, 2.0, REPRODUCED),  # twice 2 % where a full run has 2 %
+        (100.0, 2.0, REPRODUCED),  # twice the 2 % of a full run
         (100.0, 2.01, OPEN),
     ],
 )
@@ -385,7 +385,7 @@ def test_a_claim_has_the_words_and_the_figure_of_its_entry():
 
 
 def test_the_rules_are_those_described_at_the_head_of_claims():
-    """Bands of 5 and 15 %, half widths of 2 and 5 %, and twice the interval for a quick run."""
+    """There are bands of 5 and 15 %, half widths of 2 and 5 %, twice as much for a quick run."""
     assert ledger.load().rules == ledger.load(f"{HEAD}check = []").rules == RULES
 
 

@@ -1,7 +1,7 @@
-"""The studies of paper 001 measure what their claims say, and are set up as the paper is.
+"""The studies of paper 001 measure the values of their claims with the setup of the paper.
 
-Runs have two replications and plain numbers; every answer is worked by hand beside them. Numbers of
-quantities that are not asked for stand beside those that are, and none of them is the answer.
+Runs have two replications and plain numbers, and every answer is worked by hand. Runs also have
+quantities that a measure must not read, with numbers that differ from the answers.
 """
 
 from collections.abc import Mapping, Sequence
@@ -50,7 +50,7 @@ BEST = {
     "b": (140.108456, 260.006137, 260.006137, 260.006137),
     "c": (195.769843, 139.644368, 139.644368, 195.769843),
 }
-"""Rates of the optimum with the entropy at beta = 200 and k = 10; a test checks. [packets/s]"""
+"""Rates of the optimum with entropy at beta = 200 and k = 10, checked by a test. [packets/s]"""
 
 SETS = {
     # line 303 of the text
@@ -60,7 +60,7 @@ SETS = {
     # "links 2 and 3 starve, link 1 and link 4 get the half of the channel bandwidth" (694)
     "c": ("", "1", "2", "3", "4", "14"),
 }
-"""Links that can send at once."""
+"""Links that can send simultaneously."""
 
 
 def a_net(
@@ -116,7 +116,7 @@ def total(*parts: Pair) -> Pair:
 
 
 def times(factor: float, rates: Four) -> Four:
-    """Return so much of rates."""
+    """Return the rates times the factor."""
     return [(factor * first, factor * other) for first, other in rates]
 
 
@@ -155,7 +155,7 @@ E = {"a-to-g": 120.828215, "b-to-c": 211.585892, "i-to-g": 132.071531}
 
 def test_the_optimum_of_wires_is_that_of_their_prices():
     to_g, to_c, other = E.values()
-    # one frame at a time in the cell of d: a's, b's and the one to c
+    # one frame at a time in the cell of d: from a, from b, or to c
     assert to_g + 2 * to_c == pytest.approx(544)
     # of 2 Mb/s f-g carries 250 packets/s and loses the rest; an entropy of little weight is left
     lost = 1 - 250 / (to_g + other)
@@ -184,7 +184,7 @@ def test_a_distance_is_that_of_the_farthest_mean_and_the_largest_is_per_run():
 
 def test_a_distance_is_relative_to_the_mean_and_the_largest_is_relative_to_each_run():
     ours, wanted = [Quantity(pair) for pair in network_pairs((90, 60), (60, 40))]
-    # over the mean, 50: 30 and 20; in each run 90 / 60 and 60 / 40
+    # relative to the mean of 50: 30 and 20; in each run 90 / 60 and 60 / 40
     assert network.distance([ours], [wanted]).samples == pytest.approx([0.6, 0.4])
     assert network.largest_distance([ours], [wanted]).samples == pytest.approx([0.5, 0.5])
 
@@ -212,11 +212,11 @@ def test_the_widest_range_is_that_of_a_single_flow_over_settings():
             setting((101, 99), (30, 30)),  # 100 and 30
         ]
     )
-    # flow two: from 30 to 70, of 50 in the mean; 60 - 30 and 80 - 30
+    # flow two: from 30 to 70 with a mean of 50; 60 - 30 and 80 - 30
     assert widest.samples == pytest.approx([0.6, 1.0])
 
 
-# -- what is measured --------------------------------------------------------------------------
+# -- measures ----------------------------------------------------------------------------------
 
 
 def test_growth_is_that_of_the_fastest_queue_in_each_run():
@@ -241,7 +241,7 @@ def test_growth_is_that_of_the_fastest_queue_in_each_run():
         growth_acsma_paired=(0.03, 0.06),
         growth_acsma_unequal=(0.04, 0.08),
         growth_lcsma=(3, 4),  # 6000 and 8000 over 2000 s
-        growth_lcsma_light=(-0.0005, 0),  # the least loss: 1 packet; link 2's none
+        growth_lcsma_light=(-0.0005, 0),  # the smallest loss: 1 packet; link 2 loses none
     )
 
 
@@ -544,8 +544,9 @@ def test_figure_6_10_has_distances_from_k_14_losses_and_connections():
 
 
 def silent_run(*four: str) -> Run:
-    """Return a run of which users' throughputs are recorded every half second from 100 s on: one
-    letter a bin, a dot where nothing gets through. Before, nobody gets anything.
+    """Return a run with throughputs of users every half second from 100 s on.
+
+    Each bin is a letter, or a dot without throughput. Before 100 s no user has throughput.
     """
     early = "....."
     stamps = [100 + 0.5 * (k + 1 - len(early)) for k in range(len(early) + len(four[0]))]
@@ -576,7 +577,7 @@ def test_figure_6_11_has_totals_gaps_and_silences():
     shown = [*seen, "xx....xx"]
     for seed, bins in enumerate(shown, 1):
         runs[f"silence-{seed}"] = silent_run(bins, *every_bin)
-    # the last with another user's, of half a second, beside two seconds
+    # the last with another user's of half a second, and with two seconds
     runs["silence-10"] = silent_run("xx....xx", *every_bin[1:], "xxxxxx.x")
     measured = measure("fig6_11", runs)
     for beta, worth in ((200, (15, 30)), (1000, (7.5, 15)), (1800, (30, 60))):
@@ -625,9 +626,9 @@ def test_table_6_5_has_efficiency_and_overhead_of_each_user():
     }
     expect(
         measure("table6_5", runs),
-        efficiency_1=(0.5, 0.75),  # 42.28 ms, 126.84 ms beside 42.28 ms
-        efficiency_2=(0.5, 2 / 3),  # 240.8 ms, 481.6 ms beside 240.8 ms
-        efficiency_3=(1, 56 / 99),  # 560 ms beside nothing, and 430 ms
+        efficiency_1=(0.5, 0.75),  # 42.28 ms, 126.84 ms next to 42.28 ms
+        efficiency_2=(0.5, 2 / 3),  # 240.8 ms, 481.6 ms next to 240.8 ms
+        efficiency_3=(1, 56 / 99),  # 560 ms next to nothing, and 430 ms
         efficiency_4=(1, 1),
         overhead_1=(0.5, 0.25),
         overhead_2=(0.5, 1 / 3),
@@ -688,7 +689,7 @@ def test_with_a_long_first_timeout_the_user_that_is_farthest_from_the_optimum_is
     }
     expect(
         measured,
-        farthest_patient_nack_a=(-0.1, 0.3),  # user 2, who has more than the optimum on average
+        farthest_patient_nack_a=(-0.1, 0.3),  # user 2 has more than the optimum on average
         farthest_patient_nack_b=(0.2, 0.1),  # less
         farthest_patient_nack_c=(-0.1, 0.3),
     )
@@ -717,7 +718,7 @@ def test_costs_are_those_of_the_stored_measurement(monkeypatch):
     )
 
 
-# -- how it is set up --------------------------------------------------------------------------
+# -- setup -------------------------------------------------------------------------------------
 
 
 @cache
@@ -736,7 +737,7 @@ PAYLOAD = {"tcp": "mss_bytes", "udp": "payload_bytes"}
 
 
 def is_legacy(name: str, point: str) -> bool:
-    """Whether links run L-CSMA."""
+    """Return whether links run L-CSMA."""
     return point.startswith(("lcsma", "plain", "room", "legacy")) and name != "fig6_9"
 
 
@@ -745,7 +746,7 @@ def variant_of(point: str) -> str | None:
 
 
 def one_connection(name: str, point: str) -> bool:
-    """Whether users have one connection: those of L-CSMA and those of chapter 4."""
+    """Return whether users have a single connection, as with L-CSMA and in chapter 4."""
     return name in CHAPTER_4 or is_legacy(name, point)
 
 
@@ -800,7 +801,7 @@ def test_k_is_10_unless_it_is_swept(name):
         # "we update the connection number every 5 seconds" (690)
         assert csma["connections"] == "rtt"
         assert csma["connections_interval_s"] == 5
-        # n_s is not smoothed, but where that is looked at
+        # n_s is not smoothed, except in the comparison of smoothing
         if "smooth" not in point:
             assert csma["smoothing"] == 0, point
         nearest = name == "fig6_2" and point == "nack-smooth"
@@ -813,11 +814,11 @@ SMOOTHED = {
     "fig6_4": {"smooth": 0.5},
     "fig6_11": {f"{beta}-smooth": 0.5 for beta in (200, 1000, 1800)},
     "fig6_12": {f"{k}-smooth": 0.5 for k in (10, 15, 20)},
-    # nine parts in ten of both, and the variant beside them
+    # nine parts in ten of both, and the variant
     "fig6_14": {"hack-smoother": 0.9, "nack-smoother": 0.9, "nack-smooth": 0.5},
     "fig6_15": {"hack-smoother": 0.9, "nack-smoother": 0.9, "nack-smooth": 0.5},
 }
-"""Weight of the past where numbers of connections are smoothed; 0.5 is "the average of the current
+"""Weight of the past for smoothed numbers of connections; 0.5 is "the average of the current
 and last value" (712)."""
 
 
@@ -878,7 +879,7 @@ def test_legacy_links_are_of_802_11_or_of_idealised_backoff(name):
         if not is_legacy(name, point):
             continue
         csma = tree["csma"]
-        # (4.1), at rho = 2.24 (309) if not said otherwise
+        # (4.1), at rho = 2.24 (309) unless stated otherwise
         ideal = point == "legacy" or name == "capacity"
         assert csma["access"] == ("legacy" if ideal else "dcf"), point
         assert only(csma, "aqm", "dummy") == {"aqm": False, "dummy": False}
@@ -898,7 +899,7 @@ def test_legacy_links_are_of_802_11_or_of_idealised_backoff(name):
 
 
 def is_hack(name: str, point: str) -> bool:
-    """Whether TCP ACKs come back at once: in chapter 4, in the theorem and where it is said."""
+    """Return whether TCP ACKs return immediately: in chapter 4, the theorem and named points."""
     if name in CHAPTER_4:
         return point not in ("lcsma", "plain")
     return name == "capacity" or "hack" in point or point.startswith("larger")
@@ -976,7 +977,7 @@ def test_topology_d_has_six_links_and_three_flows_of_two_hops():
         assert [flow["name"] for flow in tree["csma"]["links"]] == ["1", "2", "3", "4", "5", "6"]
         routes = {link["name"]: link["route"] for link in tree["csma"]["flows"]}
         assert routes == {"upper": ["1", "2"], "middle": ["3", "4"], "lower": ["5", "6"]}
-        # the middle flow's links wait for all others, those of the outer ones for it alone
+        # links of the middle flow wait for all others, and outer links only for the middle flow
         unlike = conflicts_of(tree)
         assert all(frozenset((mine, outer)) in unlike for mine in "34" for outer in "1256")
         assert not any(frozenset((first, other)) in unlike for first in "12" for other in "56")
@@ -1027,7 +1028,7 @@ def test_runs_take_500_s_and_the_first_100_s_are_left_out(name):
 
 
 def test_arrivals_are_these_parts_of_the_time():
-    """Link 2 alone, 1 with 3, and 1 with 4; of the capacity of 600 packets/s."""
+    """Schedules are link 2, 1 with 3, and 1 with 4, of the capacity of 600 packets/s."""
     vectors = {
         "even": (0.6, 0.4, 0.3, 0.3),
         "alone": (0.3, 0.7, 0.15, 0.15),

@@ -1,7 +1,7 @@
-"""The studies of paper 003 measure what their claims say, and are set up as the paper is.
+"""The studies of paper 003 measure the values of their claims with the setup of the paper.
 
-Runs have two replications and plain numbers; every answer is worked by hand beside them. Numbers of
-quantities that are not asked for stand beside those that are, and none of them is the answer.
+Runs have two replications and plain numbers, and every answer is worked by hand. Runs also have
+quantities that a measure must not read, with numbers that differ from the answers.
 """
 
 import re
@@ -59,7 +59,7 @@ def a_cell(
     )
 
 
-# -- what is measured --------------------------------------------------------------------------
+# -- measures ----------------------------------------------------------------------------------
 
 
 def test_figure_5_has_all_readings_by_window_and_the_fall_from_15_to_3():
@@ -109,14 +109,14 @@ GOODPUTS = {
 OF_AP = {3: (0.9, 0.1, 0.4, 0.3, 0.2, 0.1, 0.8), 7: (0.95, 0.9, 0.2, 0.3, 0.35, 0.1, 0.7)}
 OF_STATION = {3: (0.9, 0.2, 0.3, 0.5, 0.2, 0.1, 0.8), 7: (0.95, 0.9, 0.45, 0.3, 0.2, 0.1, 0.7)}
 OF_AP[15] = OF_STATION[15] = (0.97, 0.96, 0.9, 0.1, 0.15, 0.25, 0.6)
-"""Collision rates likewise."""
+"""Collision rates by the same windows."""
 OTHER = (0.11, 0.12, 0.13, 0.14, 0.16, 0.17, 0.18)
 ACTIVE: dict[int, tuple[tuple[float, ...], tuple[float, ...]]] = {
     3: ((1, 2, 6.3, 7, 7, 7, 7), (1, 1, 1, 6.3, 7, 7, 7)),
     7: ((0.5, 1, 2, 6.3, 7, 7, 7), (0.4, 1, 2, 3, 6.3, 7, 7)),
     15: ((0.2, 0.5, 1, 2, 6.3, 7, 7), (0.1, 0.4, 1, 2, 3, 6.3, 7)),
 }
-"""Active stations likewise, in both replications: 6.65 is half way from 6.3 to 7."""
+"""Active stations by the same windows, in both replications: 6.65 is midway from 6.3 to 7."""
 
 
 @pytest.mark.parametrize(
@@ -143,7 +143,7 @@ def test_figure_6_has_all_readings_and_the_shape_of_the_curves(study, way, lead)
     expect(
         study.measure(runs),
         **worked,
-        # along the stations' windows from the access point's on; the 7 comes before the dip
+        # along the windows of stations from that of the access point on; the 7 is before the dip
         start_3=(5, 5.25),
         dip_3=(3, 3.25),
         peak_3=(6, 6.25),
@@ -163,7 +163,7 @@ def test_figure_6_has_all_readings_and_the_shape_of_the_curves(study, way, lead)
         collision_station_peak_7=(0.45, 0.46),
         collision_ap_peak_15=(0.25, 0.26),
         collision_station_peak_15=(0.25, 0.26),
-        # half way from 15 to 31, from 31 to 63, ... on the scale of log2(CWmin + 1)
+        # midway from 15 to 31, from 31 to 63, ... on the scale of log2(CWmin + 1)
         saturation_3=(2**4.5 - 1, 2**5.5 - 1),
         saturation_7=(2**5.5 - 1, 2**6.5 - 1),
         saturation_15=(2**6.5 - 1, 2**7.5 - 1),
@@ -188,7 +188,7 @@ def test_figure_7_has_throughput_by_limits_and_the_gain_of_the_stations_limit():
         mixed_gain_station_at_ap_1=(2.4 / 2.1, 2.8 / 2.2),
         fifo_gain_station_at_ap_2=(2.4 / 2.1, 2.8 / 2.2),
         mixed_gain_station_at_ap_2=(4.4 / 4.1, 4.8 / 4.2),
-        best_down=(28.4, 28.8),  # of FIFO alone, at (28, 4)
+        best_down=(28.4, 28.8),  # only of FIFO, at (28, 4)
     )
 
 
@@ -284,7 +284,7 @@ def test_figure_10_has_the_bump_and_how_far_it_is_from_the_analysis():
     ("active", "window"),
     [
         ((1, 2, 6.65, 7, 7, 7, 7), 15),  # 95 % of seven stations, reached at a window of the sweep
-        ((1, 2, 6.64, 6.66, 7, 7, 7), 2**4.5 - 1),  # half way on the scale of log2(CWmin + 1)
+        ((1, 2, 6.64, 6.66, 7, 7, 7), 2**4.5 - 1),  # midway on the scale of log2(CWmin + 1)
         ((1, 2, 3, 4, 5, 6, 6.5), nan),  # never
         ((6.8, 7, 7, 7, 7, 7, 7), nan),  # before the sweep begins
     ],
@@ -415,7 +415,7 @@ def test_other_windows_have_the_readings_and_curves_of_figures_5_to_9():
     expect(receive_windows.STUDY.measure(runs), **worked)
 
 
-# -- how it is set up --------------------------------------------------------------------------
+# -- setup -------------------------------------------------------------------------------------
 
 NAMES = [study.name for study in STUDIES]
 
@@ -482,7 +482,7 @@ def test_timeouts_are_a_second_unless_a_cause_is_isolated(name):
 
 
 def access(tree) -> tuple[dict, dict]:
-    """Access parameters of the access point and of the stations, which are alike."""
+    """Return access parameters of the access point and of the equal stations."""
     mine, *others = [only(station, *ACCESS) for station in tree["stations"]]
     assert all(other == mine for other in others)
     return only(tree["cell"]["ap"], *ACCESS), mine

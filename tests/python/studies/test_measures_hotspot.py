@@ -1,7 +1,7 @@
-"""The studies of paper 002 measure what their claims say, and are set up as the paper is.
+"""The studies of paper 002 measure the values of their claims with the setup of the paper.
 
-Runs have two replications and plain numbers; every answer is worked by hand beside them. Numbers of
-quantities that are not asked for stand beside those that are, and none of them is the answer.
+Runs have two replications and plain numbers, and every answer is worked by hand. Runs also have
+quantities that a measure must not read, with numbers that differ from the answers.
 """
 
 import pytest
@@ -53,13 +53,13 @@ SHAPE: dict[str, Pair] = {
     ),  # (70 + 115) / (30 + 150), (80 + 121) / (41 + 164)
 }
 OTHERS = (0.05, 0.1, 0.15, 0.1)
-"""Shares of the four others, 0.1 in the mean."""
+"""Shares of the four others, 0.1 on average."""
 
 
 def a_cell(
     eta: Pair, queue: Pair = (77, 78), total_mbps: Pair = (55, 66), ap: Pair = (71, 73)
 ) -> Run:
-    """Return a run of station 1 beside four others, of this fairness level: 0.1 eta against 0.1."""
+    """Return a run of station 1 and four others of this fairness level: 0.1 eta against 0.1."""
     first = {
         "goodput_share": [0.1 * value for value in eta],
         "goodput_bps": (3.1e6, 3.7e6),
@@ -82,7 +82,7 @@ def by_connections() -> dict[str, Run]:
     return {str(x): a_cell(ETA[x], QUEUE[x], ap=(70 + x, 60 + x)) for x in CONNECTIONS}
 
 
-# -- what is measured --------------------------------------------------------------------------
+# -- measures ----------------------------------------------------------------------------------
 
 
 def test_a_station_has_goodputs_with_one_and_with_two_downloads():
@@ -302,7 +302,7 @@ def test_figure_4_has_the_mean_rate_of_each_phase():
 
 
 def two(first: Pair, other: Pair, first_share: Pair, other_share: Pair) -> Run:
-    """Return a run of station 1 and another one; goodputs in Mb/s."""
+    """Return a run of station 1 and another station; goodputs in Mb/s."""
     stations = {
         name: {"goodput_bps": [1e6 * value for value in goodput], "goodput_share": share}
         for name, goodput, share in (
@@ -376,7 +376,7 @@ def test_with_datagrams_goodput_is_that_of_both_tcp_stations():
     )
 
 
-# -- how it is set up --------------------------------------------------------------------------
+# -- setup -------------------------------------------------------------------------------------
 
 TESTBED = (
     two_stations.STUDY,
@@ -406,7 +406,7 @@ BUFFERS = {
 }
 """Points with another buffer of the access point, to isolate a cause. [packets]"""
 PROMPT = {"prompt": 7}
-"""Points with another window of the others, likewise."""
+"""Points with another window of the other stations. [packets]"""
 
 
 @pytest.mark.parametrize("study", TESTBED, ids=lambda study: study.name)
@@ -418,7 +418,7 @@ def test_every_scenario_has_the_test_bed_of_the_paper(study):
         assert tree["cell"]["ap"]["queue_packets"] == BUFFERS.get(point, 75), point
         # one recipe for the paper's beta of 1.2: the access point's window, the stations' below
         assert tree["cell"]["ap"]["cwmin"] == 34
-        # "Wired links are realized by means of 100 Mbit/s Ethernet cables" (164): they cost nothing
+        # "Wired links are realized by means of 100 Mbit/s Ethernet cables" (164): no effect
         loss = 0.004 if point.startswith("random-") else 0.0
         assert only(tree["wire"], "rate_bps", "loss") == {"rate_bps": None, "loss": loss}
         assert {settings["congestion"] for settings in tcp(tree)} <= {"reno"}  # a3 (321)
@@ -462,7 +462,7 @@ def window_of_station_1(study: str, point: str) -> int | None:
 
 
 def counts(tree) -> dict[tuple[str, str], int]:
-    """Number of connections by station's group and direction."""
+    """Return the number of connections by group of stations and direction."""
     numbers: dict[tuple[str, str], int] = {}
     for flow in tree["flows"]:
         key = flow["class"], flow["direction"]
@@ -708,7 +708,7 @@ def test_points_that_isolate_a_cause_differ_only_in_it():
     for point in ("lossless", "short-without", "short-with"):
         assert counts(trees[point]) == {("first", "down"): 6, ("others", "down"): 4}
         assert (trees[point]["vsb"] is not None) == (point == "short-with")
-    # figure 11: no ACK is lost, stations are quick, no frame is given up
+    # figure 11: no ACK is lost, stations are fast, no frame is discarded
     trees = normalised(windows.FIG11)
     for point in ("lossless", "prompt", "patient"):
         assert counts(trees[point]) == {("first", "up"): 1, ("others", "up"): 4}
@@ -717,7 +717,7 @@ def test_points_that_isolate_a_cause_differ_only_in_it():
         nodes = [trees[point]["cell"]["ap"], *trees[point]["stations"]]
         assert every(nodes[1:], "cwmin") == {cwmin}
         assert every(nodes, "attempts_short") == {attempts}
-    # footnote 9: a rate at which nothing waits, an estimator that allows less, the other estimator
+    # footnote 9: a rate without a queue, an estimator with a lower limit, the other estimator
     trees = normalised(footnote_9.STUDY)
     assert trees["still"]["vsb"]["rate_bps"] == 4.5e6
     assert trees["prompt"]["vsb"]["wce"]["threshold_s"] == 0.01

@@ -1,7 +1,7 @@
-"""The packets of paper 004 are measured as their claims say, and set up as the paper is.
+"""Packet-level studies of paper 004 measure the values of their claims with its setup.
 
-Runs have two replications and plain numbers; every answer is worked by hand beside them. Numbers of
-quantities that are not asked for stand beside those that are, and none of them is the answer.
+Runs have two replications and plain numbers, and every answer is worked by hand. Runs also have
+quantities that a measure must not read, with numbers that differ from the answers.
 """
 
 from collections import Counter
@@ -29,7 +29,7 @@ SYNCHRONY: Pair = (0.4, 0.6)
 
 def by_class(total_mbps: Pair) -> dict[str, list[float]]:
     """Return goodputs of the classes that add up to this [bit/s]: 8 Mb/s of datagrams, 2 Mb/s of
-    web, and of what is left a quarter of Compound and three of CUBIC.
+    web, and of the rest a quarter of Compound and three of CUBIC.
     """
     left = [1e6 * (value - 10) for value in total_mbps]
     return {
@@ -41,9 +41,9 @@ def by_class(total_mbps: Pair) -> dict[str, list[float]]:
 
 
 def a_router(links: tuple[str, ...] = ONE, **asked: Pair | tuple[Pair, ...]) -> Run:
-    """Return a run of two bulk classes, beside datagrams and web, over one or two queues.
+    """Return a run of two bulk classes, datagrams and web, over one or two queues.
 
-    What is asked for is a pair, or one for each queue. Windows of the classes are 1 off 9 and 12.
+    Each argument is a pair or a pair per queue. Windows of the classes are 1 off 9 and 12.
     """
     plain: dict[str, dict[str, Pair]] = {
         "links": {"utilisation": (0.91, 0.92), "utilisation_min": (0.81, 0.82)},
@@ -87,7 +87,7 @@ def measure(name: str, runs: dict[str, Run]) -> dict[str, Quantity]:
     return dict(STUDY[name].measure(runs))
 
 
-# -- what is measured --------------------------------------------------------------------------
+# -- measures ----------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("name", ["fig06", "fig10"])
@@ -147,16 +147,16 @@ def test_figures_8_and_12_have_the_lowest_utilisation_and_the_longest_queues_at_
 
 WAVE = (10, 10, 0, 0)
 REPEATED = WAVE * 16
-"""A square wave of 64 samples: like itself every four of them, and its opposite in between."""
+"""A square wave of 64 samples, equal to itself every four samples and opposite in between."""
 STILL = (5,) * 32 + WAVE * 8
-"""The same wave in the second half alone, behind its mean.
+"""A square wave only in the second half, after its mean.
 
-Of the 32 products of the wave with itself 28 are left at a lag of four, and all are as large; of
-all 64 pairs there are 60. The correlation is 28 / 32 over 60 / 64, 14 / 15.
+Of the 32 products of the wave with itself 28 remain at a lag of four, and all are equal. Of all
+64 pairs 60 remain. The correlation is 28 / 32 over 60 / 64, 14 / 15.
 """
 FALLEN = (10,) * 32 + (0,) * 32
-"""A step. At lags of up to an eighth, 8, at most 7 of 57 pairs are unlike, so that the correlation
-has no zero.
+"""A step. At lags of up to an eighth, 8, at most 7 of 57 pairs differ, so that the correlation has
+no zero.
 """
 CONSTANT = (7,) * 64
 
@@ -164,7 +164,7 @@ CONSTANT = (7,) * 64
 def sampled(values: tuple[float, ...]) -> Run:
     """Return a run whose bottleneck's queue has these values every 100 ms from 25 s on.
 
-    Before, the last time 25 s itself, are others, and so are those of another queue.
+    Values up to 25 s and values of another queue differ.
     """
     early = [99, 3, 88, 1, 2]
     times = [round(25 + 0.1 * (k + 1 - len(early)), 1) for k in range(len(early) + len(values))]
@@ -300,7 +300,7 @@ def test_the_average_is_that_of_the_last_25_s():
     values = [999 * decay ** (k + 1) for k in range(5)]
     for _ in range(196):
         values.append(60 + (values[-1] - 60) * decay)
-    late = values[1:]  # behind 475 s
+    late = values[1:]  # after 475 s
     for rtt in (10, 200):
         assert measured[f"least_{rtt}"].samples == pytest.approx([min(late)] * 5)
         assert measured[f"largest_{rtt}"].samples == pytest.approx([max(late)] * 5)
@@ -406,7 +406,7 @@ def test_figure_18_has_delay_loss_and_completion_and_ratios_and_gain_of_the_thre
             f"throughput_ratio_{rtt}": (0.5, 2),  # 0.4 / 0.8, 1 / 0.5
             f"goodput_ratio_{rtt}": (0.75, 0.5),  # of all four classes: 60 / 80, half of 40 + rtt
             f"loss_ratio_{rtt}": (2 / 3, 4),  # 0.02 / 0.03, 0.04 / 0.01
-            # transfers of 500 MB alone are compared with the paper's five minutes
+            # only transfers of 500 MB are compared with the five minutes of the paper
             f"completion_gain_{rtt}": (300 + rtt, 500 - rtt) if name == "fig18" else NONE,
         }
     expect(measure(name, runs), **worked)
@@ -451,7 +451,7 @@ def test_figure_19_has_delay_and_loss_over_both_queues(name):
     expect(measure(name, runs), **worked)
 
 
-# -- how it is set up --------------------------------------------------------------------------
+# -- setup -------------------------------------------------------------------------------------
 
 
 @cache
@@ -464,7 +464,7 @@ def is_lot(name: str) -> bool:
 
 
 def users_of(name: str, point: str) -> int:
-    """Return the number of Compound flows, where they are alone at one router."""
+    """Return the number of Compound flows if a single router has no other flows."""
     return int(point.removeprefix("held-").partition("-")[0]) if name == "users" else 60
 
 
@@ -481,13 +481,13 @@ def test_every_router_has_100_mbps_and_sources_with_2_mbps(name):
     for point, tree in scenarios(name).items():
         names = [link["name"] for link in bottlenecks(tree)]
         assert names == list(LOT if is_lot(name) else ONE)
-        # line 485 of the text; a lot's differ by 0.3 %, but where equal rates are shown
+        # line 485 of the text; rates of a lot differ by 0.3 % unless equal rates are shown
         equal = not is_lot(name) or point.startswith("equal")
         rates_bps = {100e6 * users_of(name, point) / 60} if equal else {99.85e6, 100.15e6}
         assert every(bottlenecks(tree), "rate_bps") == rates_bps, point
         access = [link["rate_bps"] for link in tree["links"] if link["name"].endswith("/access")]
-        rates = [rate for rate in access if rate is not None]  # but for the web's, as fast as all
-        # spread over 1 %, but where equal rates are shown
+        rates = [rate for rate in access if rate is not None]  # the web is as fast as all
+        # spread over 1 % unless equal rates are shown
         locked = point.startswith("equal") and not is_lot(name)
         ends = (2e6, 2e6) if locked else (1.99e6, 2.01e6)
         assert (min(rates), max(rates)) == ends, point
@@ -610,9 +610,9 @@ def test_queues_have_the_policy_and_the_thresholds_of_the_paper(name):
 
 
 CLOSE = {"fig12": {50, 100}, "fig10": {50, 100}, "fig15": {10}, "fig18": {10}}
-"""Round-trip times at which two curves lie so close that there are 20 runs."""
+"""Round-trip times at which two curves are so close that there are 20 runs."""
 EXTREME = {"fig15": {200}, "fig18": {200}}
-"""Where the least utilisation is compared with the paper's, of 40 runs."""
+"""Round-trip times of the lowest utilisation, which is compared with the paper in 40 runs."""
 
 
 def replications(name: str, point: str) -> int:

@@ -1,7 +1,7 @@
-"""The studies of paper 000 measure what their claims say, and are set up as the paper is.
+"""The studies of paper 000 measure the values of their claims with the setup of the paper.
 
-Runs have two replications and plain numbers; every answer is worked by hand beside them. Numbers of
-quantities that are not asked for stand beside those that are, and none of them is the answer.
+Runs have two replications and plain numbers, and every answer is worked by hand. Runs also have
+quantities that a measure must not read, with numbers that differ from the answers.
 """
 
 from functools import cache
@@ -88,7 +88,7 @@ def measure(name: str, runs: dict[str, Run]) -> dict[str, Quantity]:
     return dict(STUDY[name].measure(runs))
 
 
-# -- what is measured --------------------------------------------------------------------------
+# -- measures ----------------------------------------------------------------------------------
 
 
 def test_figures_2_to_4_have_queue_ratios_and_windows():
@@ -143,7 +143,7 @@ def test_figure_8_has_the_total_goodput_and_jains_index_at_both_ends():
 
 
 def with_rates() -> dict[str, Run]:
-    """Runs in which class 1 and class 2 fail by these rates; none is counted without errors."""
+    """Return runs with these failure rates of both classes, and no failures without errors."""
     return {
         "0": a_cell(),
         "0_15": a_cell(rates=((0.12, 0.22), (0.25, 0.3))),
@@ -200,7 +200,7 @@ def of_table_ii(error: float) -> dict:
 
 @cache
 def papers_model(error: float) -> dict:
-    """Return what the paper's own model, as corrected, predicts at an error of class 2."""
+    """Return the prediction of the corrected model of the paper at an error of class 2."""
     return predict(Scenario(of_table_ii(error)).typed, PAPER)
 
 
@@ -219,7 +219,7 @@ def test_figure_11_has_goodputs_of_the_classes_their_ratio_and_the_model_of_the_
         **{f"papers_goodput_2_{error}": LOW[error] for error in ERRORS},
     )
     for number, name in ((1, "high"), (2, "low")):
-        # five stations alike, in Mb/s
+        # five equal stations, in Mb/s
         each = [
             station["goodput_bps"]["mean"]
             for station in papers_model(0.3)["stations"]
@@ -458,7 +458,7 @@ def test_devices_that_contend_have_their_goodputs():
     )
 
 
-# -- how it is set up --------------------------------------------------------------------------
+# -- setup -------------------------------------------------------------------------------------
 
 
 @cache
@@ -469,7 +469,7 @@ def scenarios(name: str) -> dict[str, dict]:
 @pytest.mark.parametrize("name", SIMULATED)
 def test_every_scenario_is_of_table_ii(name):
     for point, tree in scenarios(name).items():
-        # behind the PLCP preamble of 144 us a header of 48 us
+        # a header of 48 us after the PLCP preamble of 144 us
         cell = only(tree["cell"], "phy", "slot_s", "sifs_s", "preamble_s", "rts_threshold_bytes")
         assert cell == {
             "phy": "802.11g-long",
@@ -488,7 +488,7 @@ def test_every_scenario_is_of_table_ii(name):
         assert tree["cell"]["rate_control"] == ("arf" if "arf" in point else "fixed")
 
 
-# the paper's limit of seven retries where its figures do not need another
+# the limit of seven retries of the paper unless its figures need another
 EIGHT = {"fig17", "fig18", "contenders"}
 
 
@@ -533,7 +533,7 @@ def test_the_access_point_has_room_for_100_packets(name):
 
 
 def law(name: str, point: str) -> str:
-    """Return the queue that a point's name stands for."""
+    """Return the queue that the name of a point means."""
     words = point.replace("trace-", "").replace("stated-", "")
     if words.startswith("partition"):
         return "partition"

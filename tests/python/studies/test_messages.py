@@ -1,4 +1,4 @@
-"""The table of messages: what holds, how close the numbers are, and why they differ."""
+"""The table of messages: verdicts, closeness of numbers, and causes of differences."""
 
 import pytest
 
@@ -118,7 +118,7 @@ def test_every_claim_marked_as_a_message_is_in_a_message():
 
 
 def test_every_difference_of_the_stored_run_has_a_cause_with_its_run():
-    """Of papers; the subject `ax` has no paper of its own. "paper" and "unstated" need a run."""
+    """Only papers count, and `ax` has no paper. The causes "paper" and "unstated" need a run."""
     missing = []
     for claim in claims.load()["claims"]:
         if claim["id"].startswith("ax-"):

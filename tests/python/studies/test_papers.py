@@ -1,8 +1,7 @@
-"""The rules' numbers are the papers': held against a table that was typed from the papers alone.
+"""Numbers of rules agree with a table that was typed only from the papers.
 
-``papers.toml`` was typed by somebody who had the texts and a list of what is asked, and had not
-seen ``claims.toml``; each number stands there with the line of the text that it is from. Rows whose
-note says so were typed with their rule.
+``papers.toml`` was typed from the texts and a list of questions, without ``claims.toml``. Each
+number has the line of its text. Rows with such a note were typed together with their rule.
 """
 
 import tomllib
@@ -26,7 +25,7 @@ CHECKS = {
 
 
 def limits(row):
-    """What the paper gives: least and greatest value, None where it gives no bound."""
+    """Return the minimum and maximum of the paper, None without a bound."""
     if "number" in row:
         return row["number"], row["number"]
     return tuple(row.get("range", (row.get("at_least"), row.get("at_most"))))

@@ -1,4 +1,4 @@
-"""The packet-level studies of paper 004 measure what claims read, draw it, set up its routers."""
+"""The packet-level studies of paper 004: measures, figures and routers."""
 
 import dataclasses
 
@@ -51,7 +51,7 @@ def test_a_study_measures_every_value_that_claims_read(study, runs):
 
 
 def seconds(studies: list[Study]) -> float:
-    """Return how much is simulated, each point once. [s]"""
+    """Return the simulated time, with each point once. [s]"""
     distinct = {Scenario(tree).key: tree for study in studies for tree in study.points.values()}
     return sum(
         float(tree["duration"].removesuffix(" s")) * tree["replications"]
@@ -68,7 +68,7 @@ def test_a_quick_run_simulates_an_eighth_and_measures_all_values_of_claims(tmp_p
     runs = Plan([short(fig18)]).run(tmp_path)
     values = fig18.values(runs[fig18.key])
     assert values["fig18.completion_red_200"].simulated is not None
-    # a transfer of another size says nothing of the paper's five minutes
+    # a transfer of another size is not comparable with the five minutes of the paper
     assert values["fig18.completion_gain_200"].simulated is None
 
 

@@ -1,4 +1,4 @@
-"""The studies of paper 000: their settings are what they say, and their figures can be drawn."""
+"""The studies of paper 000: their settings, and drawing of their figures."""
 
 import dataclasses
 
@@ -11,11 +11,11 @@ from lasthop.studies.vbs import STUDIES, cell, fixed_point, two_classes
 
 
 def shortened(study: Study) -> Study:
-    """The study with runs of two seconds."""
+    """Return the study with runs of two seconds."""
     points = {}
     for name, tree in study.points.items():
         points[name] = {**tree, "duration": "3 s", "warmup": "1 s", "replications": 2}
-    # The model refuses Compound at once: no predictions here.
+    # The model refuses Compound immediately: no predictions here.
     return dataclasses.replace(study, points=points, model="hotspot")
 
 

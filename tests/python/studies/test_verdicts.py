@@ -1,4 +1,4 @@
-"""The rules judge the values of the kept run as they did when it was made."""
+"""The rules give the verdicts of the stored run for its values."""
 
 import pytest
 
