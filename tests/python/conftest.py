@@ -44,7 +44,7 @@ CALL: dict[str, Any] = {
 
 
 class Done(NamedTuple):
-    """What a command left."""
+    """Result of a command."""
 
     returncode: int
     stdout: str
@@ -56,7 +56,7 @@ Lasthop = Callable[..., Done]
 
 @pytest.fixture
 def hotspot() -> Path:
-    """The example that the README shows."""
+    """Return the example of the README."""
     return EXAMPLES / "hotspot.toml"
 
 
@@ -77,7 +77,7 @@ def blank(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.fixture
 def small(tmp_path: Path) -> Path:
-    """A scenario file that simulates in milliseconds."""
+    """Write a scenario file that simulates in milliseconds."""
     path = tmp_path / "small.toml"
     path.write_text(SMALL)
     return path
@@ -85,7 +85,7 @@ def small(tmp_path: Path) -> Path:
 
 @pytest.fixture(scope="session")
 def small_result() -> lh.Result:
-    """A result with series and frames."""
+    """Return a result with series and frames."""
     return lh.simulate(SMALL, series="0.1 s", frames=1000)
 
 
@@ -93,7 +93,7 @@ def small_result() -> lh.Result:
 def lasthop(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> Lasthop:
-    """The command line, in an empty directory."""
+    """Return a function that runs the command line in an empty directory."""
     monkeypatch.delenv("COLUMNS", raising=False)
     home = tmp_path / "home"
     home.mkdir()

@@ -1,4 +1,4 @@
-"""The table of facts about access points: one value everywhere, and the engine's own."""
+"""The table of facts about access points: the same values everywhere and in the engine."""
 
 import json
 from pathlib import Path
@@ -85,7 +85,7 @@ def test_older_cells_have_the_nearest_queue() -> None:
 
 
 def test_import_openwrt_has_the_cell_of_init(lasthop: Lasthop, tmp_path: Path) -> None:
-    """Near and far stations had 42 and 17 Mb/s by the one and 99 and 5 by the other."""
+    """Near and far stations had 42 and 17 Mb/s with one kind, and 99 and 5 with the other."""
     lasthop("init", "x.toml", "--yes", "--hop", "ax", "--queue", "openwrt")
     path = tmp_path / "wireless"
     path.write_text(RADIO.format(band="5g", htmode="HE80"))
@@ -124,7 +124,7 @@ def test_every_importer_prints_the_facts_that_it_assumed(tmp_path: Path) -> None
         ("6g", "HE160", None),
     ],
 )
-def test_bursts_of_imported_radios(
+def test_imported_radios_have_their_bursts(
     band: str, htmode: str, burst_s: float | None, tmp_path: Path
 ) -> None:
     path = tmp_path / "wireless"
@@ -153,14 +153,14 @@ udp_down = {{ rate = "120 Mbps", packet = "1472 B" }}
 def test_check_names_the_setting_behind_the_default_of_ns_3(
     lasthop: Lasthop, tmp_path: Path
 ) -> None:
-    """ns-3's wifi-aggregation.cc verifies 59 to 60 Mb/s of one station at HtMcs7."""
+    """wifi-aggregation.cc of ns-3 verifies 59 to 60 Mb/s of a single station at HtMcs7."""
     goodput_mbps = []
-    for edca, told in (("", True), ('edca = "hostapd"\n', False)):
+    for edca, is_printed in (("", True), ('edca = "hostapd"\n', False)):
         path = tmp_path / "x.toml"
         path.write_text(NS3.format(edca))
         done = lasthop("check", path)
         line = 'ns-3 and hostapd set no limit: use cell.edca = "hostapd"'
-        assert (line in done.stdout) == told
+        assert (line in done.stdout) == is_printed
         tree = json.loads(lh.simulate(path).to_json())
         goodput_mbps.append(tree["cells"][0]["goodput_bps"]["mean"] / 1e6)
     assert goodput_mbps[0] == pytest.approx(57.0, abs=0.3)

@@ -1,4 +1,4 @@
-"""Aggregates beside ns-3: what the peer prints is read, and every case is a scenario."""
+"""Aggregates compared with ns-3: its output is read, and every case is a scenario."""
 
 import tomllib
 
@@ -18,7 +18,7 @@ sent QOSDATA 599 25158 3632
 """
 
 
-def test_bytes_of_stations_are_added_up() -> None:
+def test_bytes_of_stations_are_summed() -> None:
     delivered = parsed(PRINTED)
     assert delivered.segments == 300
     assert delivered.stations == [(1460, 2920), (4380, 0)]
@@ -26,8 +26,8 @@ def test_bytes_of_stations_are_added_up() -> None:
     assert delivered.jain == 1  # 4380 bytes each
 
 
-def test_jain_is_of_stations() -> None:
-    # one of two has all: 1 / 2
+def test_jains_index_is_over_stations() -> None:
+    # one of two stations has everything: 1 / 2
     assert parsed("delivered 9 9\nstation 10 20\nstation 0 0\n").jain == 0.5
 
 
@@ -46,7 +46,7 @@ def test_cases_are_scenarios_of_their_generation(case: Case) -> None:
     assert len(scenario["flows"]) == case.flows.stations * len(case.flows.ways)
 
 
-def test_the_standard_is_what_nobody_asked_for() -> None:
+def test_the_standard_setting_is_the_default() -> None:
     table = tomllib.loads(FILE.read_text())
     for path in STANDARD:
         *tables, key = path.split(".")
@@ -61,9 +61,9 @@ def test_the_standard_is_what_nobody_asked_for() -> None:
 
 @pytest.mark.parametrize("stations", [5, 20])
 def test_the_engine_has_the_goodput_of_the_slots(stations: int) -> None:
-    [case] = (one for one in CASES if one.name == f"802.11n, UDP up, {stations}")
+    [case] = (candidate for candidate in CASES if candidate.name == f"802.11n, UDP up, {stations}")
     longer = {"duration": "63 s", "replications": 1}
     [cell] = simulate(Scenario(FILE, {**case.settings, **longer}), jobs=1).summary["cells"]
-    found = goodput_bps(stations, EXCHANGES["802.11n"], Rules(), 60.0, 1)
+    expected_bps = goodput_bps(stations, EXCHANGES["802.11n"], Rules(), 60.0, 1)
     # 60 s of each: half a per cent of standard deviation; EIFS less than it should be is 1 %
-    assert cell["goodput_bps"]["mean"] == pytest.approx(found, rel=0.02)
+    assert cell["goodput_bps"]["mean"] == pytest.approx(expected_bps, rel=0.02)

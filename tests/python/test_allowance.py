@@ -1,4 +1,4 @@
-"""What an answer may cost: estimated before it is begun, refused where it is too much."""
+"""The cost of an answer is estimated in advance, and refused above its limit."""
 
 import re
 import time
@@ -32,11 +32,11 @@ from lasthop.stability.spectrum import roots
 from .conftest import Lasthop
 
 AT_ONCE_S = 1.0
-"""An estimate takes less."""
+"""Bound of the time of an estimate. [s]"""
 
 
 def refused(question: object, *arguments: object, **more: object) -> TooCostlyError:
-    """How a question is refused, which takes no time."""
+    """Return the refusal of a question, which takes no time."""
     assert callable(question)
     begun = time.process_time()
     with pytest.raises(TooCostlyError) as caught:
@@ -51,18 +51,18 @@ cell = { phy = "802.11b", cwmin = 1023, ap_queue = 100_000, ap = { cwmin = 15, t
 tcp = { congestion = "reno", window = 42, delayed_ack = false }
 station.a = { count = 500, upload = 1 }
 """
-"""Stations with an upload each, whose access point has long bursts and wins often."""
+"""A cell of stations with an upload, and an access point with long bursts."""
 
 
 def chain_of(stations: int) -> lh.Scenario:
-    """The same with fewer stations."""
+    """Return a smaller chain."""
     return lh.Scenario(CHAIN, {"station.a.count": stations})
 
 
-# -- the allowance itself ------------------------------------------------------------------------
+# -- limits --------------------------------------------------------------------------------------
 
 
-def test_what_is_needed_is_compared_with_what_is_allowed_and_both_are_told() -> None:
+def test_the_estimate_is_compared_with_the_limit_and_both_are_reported() -> None:
     need("a little", time_s=60.0, memory_bytes=2e9)
     error = refused(need, "a chain", time_s=2400.0, memory_bytes=6.5e9)
     assert str(error) == ("a chain would take up to 40 min and 6.5 GB; expected 60 s and 2 GB")
@@ -74,21 +74,21 @@ def test_what_is_needed_is_compared_with_what_is_allowed_and_both_are_told() -> 
 
 
 @pytest.mark.parametrize(
-    ("time_s", "told"),
+    ("time_s", "words"),
     [(61.0, "61 s"), (119.0, "119 s"), (125.0, "2.1 min"), (1e5, "28 h"), (1e7, "116 d")],
 )
-def test_times_are_told_to_two_digits_in_the_unit_of_which_there_are_two(
-    time_s: float, told: str
+def test_times_have_two_digits_in_the_largest_unit_of_at_least_two(
+    time_s: float, words: str
 ) -> None:
-    assert f"would take up to {told};" in str(refused(need, "it", time_s=time_s))
+    assert f"would take up to {words};" in str(refused(need, "it", time_s=time_s))
 
 
-def test_what_has_no_end_is_more_than_a_year() -> None:
+def test_an_infinite_time_is_more_than_a_year() -> None:
     error = refused(need, "it", time_s=np.inf, memory_bytes=np.inf)
     assert "more than 370 d and more than 1000 TB" in str(error)
 
 
-def test_what_is_hinted_at_is_enough_and_can_be_written() -> None:
+def test_the_hinted_limit_is_sufficient_and_valid() -> None:
     for seconds in (61.0, 100.0, 1801.0, 3599.0, 86_399.0, 1e6):
         hint = hint_in_options(refused(need, "it", time_s=seconds).hint) or ""
         assert cost_of_time(hint.split()[1]) >= seconds
@@ -97,7 +97,7 @@ def test_what_is_hinted_at_is_enough_and_can_be_written() -> None:
         assert cost_of_memory(hint.split()[1]) >= size
 
 
-def test_what_is_under_way_is_given_up_after_twice_its_time() -> None:
+def test_a_computation_stops_after_twice_its_limit() -> None:
     check_time("what nobody times")
     with allowing(max_time_s=0.005):
         check_time("it")
@@ -107,7 +107,7 @@ def test_what_is_under_way_is_given_up_after_twice_its_time() -> None:
     check_time("what nobody times")
 
 
-def test_nothing_is_no_allowance() -> None:
+def test_zero_is_not_a_valid_limit() -> None:
     with pytest.raises(ValueError, match=r"max_time_s = 0.0 is no number above 0"), allowing(0.0):
         pass
 
@@ -181,7 +181,7 @@ def test_a_chart_of_four_million_points_is_refused_and_a_usual_one_is_not() -> N
     assert chart(Case.of("red"), x, y, 8).abscissa.shape == (8, 8)
 
 
-def test_threads_of_a_chart_know_what_is_allowed(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_threads_of_a_chart_have_the_limits(monkeypatch: pytest.MonkeyPatch) -> None:
     def leading(_: object) -> np.ndarray:
         check_time("a row")
         return np.full(2, -1.0 + 0j)
@@ -213,7 +213,7 @@ def test_options_are_read_with_their_units() -> None:
     assert cost_of_time(60.0) == 60.0
 
 
-def test_predict_names_the_file_and_says_how_more_is_allowed(
+def test_predict_names_the_file_and_the_option_that_raises_the_limit(
     lasthop: Lasthop, tmp_path: Path
 ) -> None:
     path = tmp_path / "x.toml"
@@ -240,7 +240,7 @@ def test_predict_names_the_file_and_says_how_more_is_allowed(
         ("roots", "red-dumbbell", "--set", "flows=1e18"),
     ],
 )
-def test_stability_refuses_what_would_not_end(lasthop: Lasthop, command: tuple[str, ...]) -> None:
+def test_stability_refuses_endless_computations(lasthop: Lasthop, command: tuple[str, ...]) -> None:
     done = lasthop("stability", *command)
     assert (done.returncode, done.stdout) == (2, "")
     line, hint = done.stderr.splitlines()
@@ -256,17 +256,17 @@ def test_a_cost_without_unit_is_one_line(lasthop: Lasthop, small: Path) -> None:
     )
 
 
-def test_a_comparison_simulates_what_no_model_answers_in_time() -> None:
-    found = lh.compare(chain_of(2), replications=2, max_time_s=1e-9)
-    assert found.prediction is None
-    assert "has not answered: " in (found.refusal or "")
+def test_a_comparison_simulates_if_no_model_answers_in_time() -> None:
+    comparison = lh.compare(chain_of(2), replications=2, max_time_s=1e-9)
+    assert comparison.prediction is None
+    assert "has not answered: " in (comparison.refusal or "")
 
 
 @pytest.mark.slow
-def test_a_chain_takes_about_as_long_as_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Both in turns of a plain loop: with bursts and without, where many contend and few do."""
-    said: list[float] = []
-    monkeypatch.setattr(cost, "need", lambda _, time_s, memory_bytes: said.append(time_s))
+def test_a_chain_takes_about_its_estimated_time(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Estimates and times, in turns of a plain loop, with and without bursts and contention."""
+    estimates_s: list[float] = []
+    monkeypatch.setattr(cost, "need", lambda _, time_s, memory_bytes: estimates_s.append(time_s))
     for stations, cwmin, burst in ((200, 15, 1), (100, 31, 5), (100, 3, 8)):
         node = {"cwmin": 15, "txop_packets": max(burst, 8)}
         cell = {"phy": "802.11b", "cwmin": cwmin, "ap_queue": 100_000, "txop_packets": burst}
@@ -275,14 +275,14 @@ def test_a_chain_takes_about_as_long_as_is_said(monkeypatch: pytest.MonkeyPatch)
         known = lh.Scenario(chain, settings).typed
         loop_s = loop_turn_s()
         begun = time.process_time()
-        with suppress(models.ModelError):  # frames given up are found at the end
+        with suppress(models.ModelError):  # discarded frames are found at the end
             models.predict(known, "edca")
         turns = (time.process_time() - begun) / loop_s
-        assert 0.8 < said[-1] / cost.TURN_S / turns < 4.0
+        assert 0.8 < estimates_s[-1] / cost.TURN_S / turns < 4.0
 
 
 def loop_turn_s() -> float:
-    """CPU time of a turn of a plain loop, the least of five. [s]"""
+    """Return the CPU time of a turn of a plain loop, the minimum of five. [s]"""
 
     def once() -> float:
         begun, total = time.process_time(), 0

@@ -1,4 +1,4 @@
-"""What models assume is said in words: a number alone tells a user nothing."""
+"""Messages have the text of an assumption in addition to its number."""
 
 import pickle
 import re
@@ -16,7 +16,7 @@ from lasthop.models.vbs.window import LAWS
 SOURCES = Path(__file__).parents[2] / "python" / "lasthop" / "models"
 
 NUMBER = r'"(a\d|assumption \d+|(?:section|table|remark|eq\.|appendices) [^"]+|cell)"'
-"""The number of an assumption where it stands alone in a text."""
+"""The number of an assumption without its text."""
 
 WARNED_OF = {
     "airtime": set(),
@@ -29,17 +29,17 @@ WARNED_OF = {
     "red": {"eq. 2"},
     "acsma": set(),
 }
-"""Numbers that stand behind warnings alone."""
+"""Numbers of assumptions that only cause warnings."""
 
 
 def numbers(model: str) -> set[str]:
-    """Numbers of assumptions that a model's sources name."""
+    """Return the numbers of assumptions named in the sources of a model."""
     text = "\n".join(path.read_text("utf-8") for path in (SOURCES / model).glob("*.py"))
     return set(re.findall(NUMBER + r"(?=,)", text))
 
 
 @pytest.mark.parametrize("model", MODELS)
-def test_every_assumption_that_a_model_names_is_there_in_words(model: str) -> None:
+def test_every_assumption_of_a_model_has_a_text(model: str) -> None:
     words = import_module(f"lasthop.models.{model}").ASSUMPTIONS
     named = numbers(model)
     assert len(named) > 3
@@ -48,11 +48,11 @@ def test_every_assumption_that_a_model_names_is_there_in_words(model: str) -> No
 
 
 @pytest.mark.parametrize("model", MODELS)
-def test_the_page_of_a_model_is_there(model: str) -> None:
+def test_the_page_of_a_model_exists(model: str) -> None:
     assert (SOURCES.parents[2] / "docs" / "papers" / f"{model}.md").is_file()
 
 
-def test_a_refusal_says_what_is_assumed_and_where() -> None:
+def test_a_refusal_names_the_assumption_and_its_page() -> None:
     with pytest.raises(ModelError) as caught, in_words("red", {"eq. 9": "of rain"}):
         raise ModelError("eq. 9", "`sky` is red", [("eq. 9", "`sea` is red"), ("cell", "none")])
     assert caught.value.folded == [
@@ -64,12 +64,12 @@ def test_a_refusal_says_what_is_assumed_and_where() -> None:
     assert (str(again), again.reasons) == (str(caught.value), caught.value.reasons)
 
 
-def test_a_doubt_ends_with_where_the_assumption_stands() -> None:
+def test_a_doubt_ends_with_the_page_of_the_assumption() -> None:
     assert told("red", ("eq. 2", "few flows")) == "few flows (eq. 2 of model red)"
     assert told("red", "few flows") == "few flows"
 
 
-def test_the_words_of_vbs_name_every_congestion_control_of_the_model() -> None:
+def test_the_text_of_vbs_names_every_congestion_control_of_the_model() -> None:
     assert BY_MODEL["vbs"]["section III-A"] == f"that connections run {', '.join(LAWS)}"
 
 

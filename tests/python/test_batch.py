@@ -1,4 +1,4 @@
-"""Runs go out in chunks to whoever computes; what is sealed is the same and is never run again."""
+"""Runs go in chunks to executors. Sealed results are equal and never computed again."""
 
 import errno
 import hashlib
@@ -33,10 +33,10 @@ from .conftest import SMALL
 OVER = {"seed": "1..4", "cell.ap_queue": [10, 20]}
 
 LONG = SMALL.replace('duration = "4 s"', 'duration = "200 s"')
-"""A point of it takes about a quarter of a second."""
+"""A point of this sweep takes about a quarter of a second."""
 
 
-# -- how many go out together --------------------------------------------------------------------
+# -- sizes of chunks -----------------------------------------------------------------------------
 
 
 def test_the_first_chunks_have_one_run_each() -> None:
@@ -53,7 +53,7 @@ def test_chunks_have_ten_seconds_of_work_and_fewer_runs_near_the_end() -> None:
     assert sizes.next([1e-6] * 100_000, 100_000) == MOST_TASKS
 
 
-# -- who computes --------------------------------------------------------------------------------
+# -- executors -----------------------------------------------------------------------------------
 
 
 def tables(directory: Path) -> dict[str, bytes]:
@@ -65,10 +65,10 @@ def tables(directory: Path) -> dict[str, bytes]:
 
 
 def keys(directory: Path) -> set[str]:
-    """Runs that are sealed; none is in two parts."""
-    found = [key for path in directory.glob("parts/*.zip") for key in Part(path).runs()]
-    assert len(found) == len(set(found))
-    return set(found)
+    """Return the sealed runs, none of which is in two parts."""
+    sealed = [key for path in directory.glob("parts/*.zip") for key in Part(path).runs()]
+    assert len(sealed) == len(set(sealed))
+    return set(sealed)
 
 
 def processes() -> Executor:
@@ -83,8 +83,8 @@ def threads_of_this_process(folder: Path) -> Iterator[Executor]:
 
 @contextmanager
 def pool(folder: Path) -> Iterator[Executor]:
-    with processes() as found:
-        yield found
+    with processes() as executor:
+        yield executor
 
 
 @contextmanager
@@ -111,7 +111,7 @@ WHO = [threads_of_this_process, pool, *FAR]
 
 
 @pytest.mark.parametrize("who", WHO)
-def test_tables_are_the_same_whoever_computes(tmp_path: Path, who: Any) -> None:
+def test_tables_are_the_same_with_every_executor(tmp_path: Path, who: Any) -> None:
     alone = tmp_path / "alone"
     lh.sweep(SMALL, OVER, directory=alone, jobs=1).save(alone)
     here = tmp_path / "here"
@@ -123,7 +123,7 @@ def test_tables_are_the_same_whoever_computes(tmp_path: Path, who: Any) -> None:
 
 
 def simulated(monkeypatch: pytest.MonkeyPatch) -> list[str]:
-    """Keys of what this process simulates from now on."""
+    """Record the keys of the simulations of this process."""
     seen: list[str] = []
     real = _core.simulate
 
@@ -136,14 +136,14 @@ def simulated(monkeypatch: pytest.MonkeyPatch) -> list[str]:
 
 
 def children() -> set[int]:
-    """Processes that are below this one."""
+    """Return the child processes of this process."""
     psutil = pytest.importorskip("psutil")
     every = psutil.Process().children(recursive=True)
     return {each.pid for each in every if "resource_tracker" not in " ".join(each.cmdline())}
 
 
 @pytest.mark.parametrize("who", [pool, *FAR])
-def test_what_is_sealed_when_workers_are_killed_is_not_run_again(
+def test_sealed_runs_are_not_repeated_after_workers_are_killed(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, who: Any
 ) -> None:
     over = {"seed": "1..20"}
@@ -158,7 +158,7 @@ def test_what_is_sealed_when_workers_are_killed_is_not_run_again(
                 os.kill(draw.choice(sorted(children() - before)), signal.SIGKILL)
 
     here = tmp_path / "here"
-    # A cluster starts other workers, and finishes; all others end.
+    # A cluster starts other workers and finishes. Other executors end.
     with who(tmp_path) as executor, suppress(lh.UserError):
         lh.sweep(LONG, over, directory=here, executor=executor, progress=kill)
     assert killed.is_set()
@@ -175,7 +175,7 @@ def test_what_is_sealed_when_workers_are_killed_is_not_run_again(
 # -- Ctrl-C --------------------------------------------------------------------------------------
 
 
-def test_ctrl_c_lets_what_is_under_way_be_finished(tmp_path: Path) -> None:
+def test_ctrl_c_lets_running_simulations_finish(tmp_path: Path) -> None:
     seen: list[BatchProgress] = []
 
     def press(progress: BatchProgress) -> None:
@@ -187,18 +187,18 @@ def test_ctrl_c_lets_what_is_under_way_be_finished(tmp_path: Path) -> None:
         lh.sweep(LONG, {"seed": "1..40"}, directory=tmp_path, jobs=2, progress=press)
     assert len(caught.value.finished.points) == len(keys(tmp_path)) == 2
     assert seen[-1]["draining"]
-    told = json.loads((tmp_path / "progress.json").read_text())
-    assert (told["state"], told["runs_done"], told["runs"], told["parts"]) == (
+    written = json.loads((tmp_path / "progress.json").read_text())
+    assert (written["state"], written["runs_done"], written["runs"], written["parts"]) == (
         "interrupted",
         2,
         40,
         2,
     )
-    assert told["simulated_s_per_cpu_s"] > 0.0
+    assert written["simulated_s_per_cpu_s"] > 0.0
     assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
 
 
-def test_ctrl_c_once_more_ends_it(tmp_path: Path) -> None:
+def test_a_second_ctrl_c_ends_the_batch(tmp_path: Path) -> None:
     endless = SMALL.replace('duration = "4 s"', 'duration = "100000 s"')
 
     def press(progress: BatchProgress) -> None:
@@ -215,7 +215,7 @@ def test_an_interrupted_sweep_is_a_pickle() -> None:
     assert (again.finished, str(again)) == (stop.finished, str(stop))
 
 
-# -- what goes wrong -----------------------------------------------------------------------------
+# -- failures ------------------------------------------------------------------------------------
 
 
 def test_a_full_disk_loses_nothing_that_is_sealed(
@@ -248,7 +248,7 @@ def test_a_worker_with_another_engine_is_refused(monkeypatch: pytest.MonkeyPatch
         compute(chunk)
 
 
-def test_an_error_of_the_engine_is_told_and_others_are_kept(
+def test_an_error_of_the_engine_is_reported_and_other_runs_are_saved(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     real = _core.simulate
@@ -271,7 +271,7 @@ def test_an_error_of_the_engine_is_told_and_others_are_kept(
         ({"executor": ThreadPoolExecutor(1), "jobs": 2}, "expected only one of the two"),
     ],
 )
-def test_executors_that_are_none_are_refused(options: Any, message: str) -> None:
+def test_invalid_executors_are_refused(options: Any, message: str) -> None:
     with pytest.raises(lh.UserError, match=message):
         lh.sweep(SMALL, {"seed": [1]}, **options)
 
@@ -280,12 +280,12 @@ def test_a_scheduler_that_does_not_answer_is_named(monkeypatch: pytest.MonkeyPat
     pytest.importorskip("distributed")
     monkeypatch.setattr(executors, "CONNECT_S", "1s")
     address = "tcp://127.0.0.1:9"
-    said = re.escape(f"cluster {address}: no scheduler answers")
-    with pytest.raises(lh.UserError, match=said), dask_cluster(address):
+    message = re.escape(f"cluster {address}: no scheduler answers")
+    with pytest.raises(lh.UserError, match=message), dask_cluster(address):
         pass
 
 
-def test_nobody_is_waited_for_without_end(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_waiting_for_workers_has_a_limit(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(executors, "LOOK_S", 0.0)
     monkeypatch.setattr(executors, "LOST_S", 0.2)
     looks = iter([False, True, *[False] * 1000])
@@ -314,7 +314,7 @@ def test_a_missing_package_names_its_extra(monkeypatch: pytest.MonkeyPatch) -> N
 
 
 class Job:
-    """A job that is done when it is looked at for the second time."""
+    """A job that is done when it is checked for the second time."""
 
     def __init__(self, work: Callable[[], Any]) -> None:
         self.work, self.looks, self.cancelled = work, 0, False
@@ -330,7 +330,7 @@ class Job:
         self.cancelled = True
 
 
-def test_jobs_that_are_handed_in_are_futures(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_submitted_jobs_are_futures(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(executors, "POLL_S", 0.001)
     executor = Jobs(lambda work, *args: Job(lambda: work(*args)))
     assert executor.submit(pow, 2, 5).result(5.0) == 32

@@ -1,4 +1,4 @@
-"""What the bench says without a simulator: who is left out and why, medians, estimates."""
+"""The bench without simulators: omissions with reasons, medians, estimates."""
 
 from pathlib import Path
 
@@ -10,10 +10,10 @@ from growth import Entry
 from measure import BenchError, Cost, Run, Stopped, limited, process, slope
 
 
-def test_htsim_is_left_out_with_the_variable_that_would_name_it(
+def test_a_missing_htsim_is_skipped_with_the_name_of_its_variable(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
-    """Without a folder, with one that holds something else, and with one that holds the source."""
+    """Without a folder, with another folder, and with the folder of the source."""
     monkeypatch.delenv(peers.HTSIM_SOURCE, raising=False)
     assert "LASTHOP_HTSIM names no folder" in (peers.htsim_absent() or "")
 
@@ -26,7 +26,7 @@ def test_htsim_is_left_out_with_the_variable_that_would_name_it(
 
 
 def test_a_cost_is_the_median_of_its_rounds() -> None:
-    """A round that was disturbed, either way, moves nothing: slopes of 2, 1 and 9 us."""
+    """A disturbed round does not change the median: slopes of 2, 1 and 9 us."""
     spent_s = iter([1.0, 1.2, 1.0, 1.1, 0.5, 1.4])
 
     def run(duration_s: float) -> Run:
@@ -38,48 +38,48 @@ def test_a_cost_is_the_median_of_its_rounds() -> None:
 
 
 def test_transmissions_are_links_of_a_segment_and_its_ack() -> None:
-    """Six links and 0.2 us a segment: thirty million packets a second."""
+    """Six links and 0.2 us per segment make thirty million packets per second."""
     cost = Cost(1.0, 2.0, 1.0, 0.2, 1e4, 10.0)
     assert cost.transmissions_per_s(6) == pytest.approx(30e6)
 
 
 def entry(simulator: str, size: int, round_s: float, **more: object) -> Entry:
-    """A cost of 2 us a segment at a point of the axis of flows."""
+    """Return a cost of 2 us per segment at a point of the axis of flows."""
     values = {"axis": "flows", "rounds": 3, "us_per_segment": 2.0, "segments_per_s": 1e4}
     values |= {"peak_rss_mb": 10.0, "size": size, "simulator": simulator, "round_s": round_s}
     return Entry(**(values | more))  # type: ignore[arg-type]
 
 
-def test_the_next_point_takes_what_two_before_foretell() -> None:
-    """Ten times the segments: ten times as long; a hundred where a segment became ten times dearer;
-    a segment that became cheaper foretells nothing better.
+def test_the_cost_of_the_next_point_is_extrapolated_from_two_points() -> None:
+    """Ten times the segments take ten times as long, or a hundred times if a segment costs ten
+    times as much. A falling cost of a segment is not extrapolated.
     """
     first, second = entry("ns-2", 60, 2.0), entry("ns-2", 600, 200.0)
     assert growth.estimate_s([], [1e6], 60) == 0.0
     assert growth.estimate_s([first], [1e6, 1e7], 600) == pytest.approx(20.0)
     assert growth.estimate_s([first, second], [1e6, 1e7, 1e8], 6000) == pytest.approx(20_000.0)
-    # As many segments at both: what grows is the cell.
+    # Both points have the same number of segments, and the cell grows.
     assert growth.estimate_s([first, second], [1e6, 1e6, 1e6], 6000) == pytest.approx(20_000.0)
     cheaper = entry("ns-2", 600, 10.0)
     assert growth.estimate_s([first, cheaper], [1e6, 1e7, 1e8], 6000) == pytest.approx(100.0)
 
 
-def test_a_peer_stops_and_says_how_long_it_would_take() -> None:
-    """Beyond ten minutes by the estimate, and behind a point not reached; ours never stops."""
-    by_name = {one.name: one for one in growth.SIMULATORS}
+def test_a_slow_simulator_stops_and_says_how_long_it_would_take() -> None:
+    """A simulator stops beyond ten minutes or after a missed point. lasthop never stops."""
+    by_name = {simulator.name: simulator for simulator in growth.SIMULATORS}
     long = [entry("ns-2", 600, 100.0)]
     assert growth.reason(by_name["ns-2"], long, [1e6, 5e6], 6000, growth.BUDGET_S) is None
-    said = growth.reason(by_name["ns-2"], long, [1e6, 1.2e7], 6000, growth.BUDGET_S)
-    assert said == "would take 20 min"
-    said = growth.reason(by_name["ns-2"], long, [1e6, 1e9], 6000, growth.BUDGET_S)
-    assert said == "would take 1,667 min"
+    reason = growth.reason(by_name["ns-2"], long, [1e6, 1.2e7], 6000, growth.BUDGET_S)
+    assert reason == "would take 20 min"
+    reason = growth.reason(by_name["ns-2"], long, [1e6, 1e9], 6000, growth.BUDGET_S)
+    assert reason == "would take 1,667 min"
     stopped = [entry("ns-2", 600, 0.0, us_per_segment=None)]
     assert growth.reason(by_name["ns-2"], stopped, [1e6], 6000, growth.BUDGET_S) == "stopped before"
     assert growth.reason(by_name["lasthop"], long, [1e6, 1e9], 6000, growth.BUDGET_S) is None
 
 
-def test_commands_have_the_point_in_them() -> None:
-    """A router that grows along with its queue, and a cell that not all know."""
+def test_commands_contain_the_settings_of_the_point() -> None:
+    """A router grows together with its queue, and not all simulators support a cell."""
     wide = next(each for each in growth.POINTS if each.size == 6000)
     assert wide.settings(1.0)["dumbbell.bottleneck"] == "10000000000 bps"
     assert growth.htsim(wide, ["9", "1", "1"])[1:] == [*"911", "6000", "10", "1500", "bare"]  # type: ignore[index]
@@ -88,8 +88,8 @@ def test_commands_have_the_point_in_them() -> None:
     assert growth.ns2(cell, [])[-3:] == ["7", "100", "1000"]
 
 
-def test_what_takes_too_much_time_is_stopped() -> None:
-    """By the kernel's signal for it; other failures stay failures."""
+def test_a_command_that_takes_too_long_is_stopped() -> None:
+    """The signal of the kernel marks a stopped run. Other failures stay failures."""
     assert limited(["ns"], 600.0, 8.0)[1:3] == ["--cpu=600", f"--as={8 * 2**30}"]
     with pytest.raises(Stopped):
         process(limited(["sh", "-c", "kill -XCPU $$"], 1.0, 1.0))
@@ -98,7 +98,7 @@ def test_what_takes_too_much_time_is_stopped() -> None:
 
 
 def test_a_row_has_costs_transmissions_and_reasons() -> None:
-    """Six links at 2 us are three million a second; a throughput 10 % off is named."""
+    """Six links at 2 us are three million per second. A throughput that is 10 % off is named."""
     entries = [
         entry("lasthop", 60, 1.0),
         entry("ns-2", 60, 1.0, segments_per_s=1.1e4),

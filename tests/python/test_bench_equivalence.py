@@ -1,4 +1,4 @@
-"""Comparisons of the benches: equal, apart or undecided; losses over whole periods."""
+"""Comparisons of the benches: equal, apart or undecided; losses over complete periods."""
 
 from math import isnan
 
@@ -18,7 +18,7 @@ from lasthop.estimates import Estimate
         ((10.0, 0.3), (10.4, 0.4), Agreement.UNDECIDED),  # 4 % ± 5 % of a band of 5 %
         ((10.0, 0.0), (10.6, 0.05), Agreement.APART),
         ((10.0, 0.0), (10.6, 0.2), Agreement.UNDECIDED),  # 6 ± 2 %
-        ((10.0, 0.1), (10.0, 2.5), Agreement.UNDECIDED),  # equal means that nobody knows
+        ((10.0, 0.1), (10.0, 2.5), Agreement.UNDECIDED),  # equal means of unknown intervals
         ((10.0, 0.0), (9.4, 0.05), Agreement.APART),
         ((10.0, None), (10.0, 0.0), Agreement.UNDECIDED),  # a single run
         ((0.0, 0.0), (0.0, 0.0), Agreement.EQUAL),
@@ -29,8 +29,8 @@ from lasthop.estimates import Estimate
 def test_two_means_are_equal_only_if_the_whole_interval_is_inside_the_band(
     reference: tuple[float, float | None], other: tuple[float, float | None], expected: Agreement
 ) -> None:
-    found = Difference.of(Estimate(*reference), Estimate(*other), 0.05)
-    assert found.agreement is expected
+    difference = Difference.of(Estimate(*reference), Estimate(*other), 0.05)
+    assert difference.agreement is expected
     assert agreement(Estimate(*reference), Estimate(*other), 0.05) is expected
 
 
@@ -39,9 +39,9 @@ def test_points_that_were_not_run_are_undecided() -> None:
 
 
 def test_halves_of_independent_means_add_in_squares() -> None:
-    found = Difference.of(Estimate(10.0, 0.3), Estimate(10.0, 0.4), 0.04)
-    assert found.half == pytest.approx(0.05)
-    assert found.words == "+0% ± 5% (?)"
+    difference = Difference.of(Estimate(10.0, 0.3), Estimate(10.0, 0.4), 0.04)
+    assert difference.half == pytest.approx(0.05)
+    assert difference.words == "+0% ± 5% (?)"
     assert Difference.of(Estimate(10.0, 0.0), Estimate(11.0, 0.0), 0.04).words == "+10%"
 
 
@@ -57,16 +57,16 @@ def test_losses_by_period_do_not_depend_on_where_a_run_cuts(shift_s: float) -> N
     track = saw(11.0, 60.0, shift_s)
     falls = reductions(track["time_s"], track["first"], 10.0, 60.0)
     # one loss at each fall: in 50 s there are four or five, over 1000 packets a second
-    found = loss_by_period(track, lost_packets=len(falls), sent_pps=1000.0, from_s=10.0, to_s=60.0)
+    loss = loss_by_period(track, lost_packets=len(falls), sent_pps=1000.0, from_s=10.0, to_s=60.0)
     assert len(falls) in (4, 5)
-    assert found == pytest.approx(1 / 11_000, rel=0.01)
+    assert loss == pytest.approx(1 / 11_000, rel=0.01)
 
 
-def test_too_few_periods_decide_nothing_and_unlike_ones_are_none() -> None:
+def test_too_few_periods_are_undecided_and_unequal_periods_are_ignored() -> None:
     few = saw(40.0, 60.0, 0.0)
-    found = loss_by_period(few, lost_packets=2, sent_pps=1e3, from_s=10, to_s=60)
-    assert found is not None
-    assert isnan(found)
+    loss = loss_by_period(few, lost_packets=2, sent_pps=1e3, from_s=10, to_s=60)
+    assert loss is not None
+    assert isnan(loss)
     flat = {"time_s": [0.0, 1.0, 2.0], "first": [9.0, 9.0, 9.0]}
     assert loss_by_period(flat, lost_packets=0, sent_pps=1e3, from_s=0, to_s=3) is None
     unlike = {
@@ -77,14 +77,18 @@ def test_too_few_periods_decide_nothing_and_unlike_ones_are_none() -> None:
 
 
 def both(engine: list[float], kernel: list[float], by_period: list[float] | None = None) -> Both:
-    """Return a point of the kernel comparison with these losses of the whole run."""
-    [point] = [one for one in grid() if one.name == "newreno, 1 of 50 ms, drop-tail 4 BDP"]
+    """Return a point of the kernel comparison with these losses of the complete run."""
+    [point] = [
+        candidate
+        for candidate in grid()
+        if candidate.name == "newreno, 1 of 50 ms, drop-tail 4 BDP"
+    ]
     figures = {"goodput_bps": 1e7, "queue_packets": 9.0, "jain": 1.0}
     seen = {"runs": [{**figures, "loss": loss} for loss in engine]}
     own = [{"figures": {**figures, "loss": loss}} for loss in kernel]
     if by_period is not None:
         seen["by_period"] = by_period
-        own = [{**one, "by_period": loss} for one, loss in zip(own, by_period, strict=True)]
+        own = [{**run, "by_period": loss} for run, loss in zip(own, by_period, strict=True)]
     return Both(point, AS_THEY_ARE, seen, own, [])
 
 
@@ -92,15 +96,15 @@ def test_undecided_points_of_the_kernel_comparison_are_not_counted_as_equal() ->
     sure, wide = [0.0100, 0.0101, 0.0099], [0.007, 0.010, 0.013]
     points = [both(sure, sure), both(sure, wide), both(sure, [0.02, 0.0201, 0.0199])]
     assert counted_as(points, "loss") == "1 / 1 / 1"
-    assert [any(one.parts()) for one in points] == [False, True, True]
-    assert [one.is_apart for one in points] == [False, False, True]
+    assert [any(point.parts()) for point in points] == [False, True, True]
+    assert [point.is_apart for point in points] == [False, False, True]
     assert next(points[1].parts()) == "packet loss +0% ± 75% (?)"
 
 
 def test_losses_of_a_periodic_flow_are_those_of_whole_periods() -> None:
-    one, two = [1.2e-5] * 3, [2.4e-5] * 3  # a period more or less within the run
-    assert both(one, two).agreement("loss") is Agreement.APART
-    assert both(one, two, [1.5e-5] * 3).agreement("loss") is Agreement.EQUAL
-    unknown = both(one, two, [float("nan")] * 3)
+    first, two = [1.2e-5] * 3, [2.4e-5] * 3  # one period more or less within the run
+    assert both(first, two).agreement("loss") is Agreement.APART
+    assert both(first, two, [1.5e-5] * 3).agreement("loss") is Agreement.EQUAL
+    unknown = both(first, two, [float("nan")] * 3)
     assert unknown.agreement("loss") is Agreement.UNDECIDED
     assert unknown.agreement("goodput_bps") is Agreement.EQUAL

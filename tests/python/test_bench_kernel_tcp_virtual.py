@@ -30,7 +30,7 @@ def figures(goodput_bps: float, loss: float = 0.01) -> dict[str, float]:
 
 
 def make_work(tmp_path: Path, store: Store) -> Work:
-    """Return the plan for two programs that stand for kernels."""
+    """Return the plan for two programs instead of kernels."""
     kernels = []
     for version in ("6.12", "6.1"):
         program = tmp_path / version
@@ -64,7 +64,9 @@ def test_only_undecided_points_run_with_all_seeds() -> None:
     assert [each.run.seed for each in more] == list(range(FEW + 1, MANY + 1))
 
 
-def test_made_runs_are_not_made_again_unless_kernel_or_engine_change(tmp_path: Path) -> None:
+def test_finished_runs_are_not_repeated_unless_the_kernel_or_the_engine_changes(
+    tmp_path: Path,
+) -> None:
     path = tmp_path / "runs.jsonl"
     with Store.opened(path) as store:
         work = make_work(tmp_path, store)
@@ -104,9 +106,9 @@ def test_points_with_losses_of_the_link_are_compared_seed_by_seed() -> None:
         "by_seed": [figures(each) for each in goodputs],
     }
     lossy = Compared.of(point_named("newreno, 1 of 50 ms, 1 BDP, 1 % lost"), engine, kernel)
-    found = lossy.difference("goodput_bps")
-    assert found is not None
-    assert found.part == pytest.approx(0.01)
+    difference = lossy.difference("goodput_bps")
+    assert difference is not None
+    assert difference.part == pytest.approx(0.01)
     assert lossy.agreement("goodput_bps") is Agreement.EQUAL
     assert not lossy.is_undecided
     other = Compared.of(point_named("newreno, 12 of 50 ms, drop-tail 1 BDP"), engine, kernel)
@@ -124,7 +126,7 @@ def test_simulations_that_vary_much_are_replicated_more(loss: float, expected: b
     assert not needs_more(point_named("newreno, 1 of 200 ms, CoDel"), unknown)
 
 
-def test_kept_results_give_the_tables_without_the_runs(tmp_path: Path) -> None:
+def test_stored_results_give_the_tables_without_the_runs(tmp_path: Path) -> None:
     path = tmp_path / "kept.json.gz"
     with Store.opened(tmp_path / "runs.jsonl") as store:
         work = make_work(tmp_path, store)

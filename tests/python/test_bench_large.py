@@ -1,4 +1,4 @@
-"""Long and large runs: what is judged of them, their bounds, what is led to from them."""
+"""Long and large runs: verdicts, bounds and extrapolations."""
 
 from dataclasses import replace
 from pathlib import Path
@@ -44,17 +44,17 @@ def test_the_allocator_takes_steps_of_16_bytes() -> None:
 
 
 def test_a_bound_grows_by_flows_links_windows_and_values() -> None:
-    """Against counts by hand: a flow through a dumbbell has 4 links, 8 steps, 9 values."""
+    """By hand, a flow through a dumbbell has 4 links, 8 steps and 9 values."""
     network = Network(large.CASES / "campus.toml", "dumbbell.flows", 100)
     per_flow = (engine_bytes(replace(network, size=200), 1.0) - engine_bytes(network, 1.0)) / 100
     by_hand = sum(FLOW) + 4 * sum(LINK) + 8 * (4 + 32) + 42 * PACKET
     by_hand += sum(ITEM) + 9 * sum(QUANTITY)
-    text = 150  # more at most where names or numbers are longer
+    text = 150  # more only with longer names or numbers
     assert by_hand < per_flow < by_hand + 9 * text
 
 
 def test_a_run_stays_below_its_bound_from_python() -> None:
-    """Two thousand flows, whose part is larger than that of the program and its modules."""
+    """Two thousand flows need more memory than the program and its modules."""
     network = Network(large.CASES / "campus.toml", "dumbbell.flows", 2_000)
     case = large.Case("small", "", network, 0.3, 0.1)
     most_mb = python_bytes(network, 0.2) / 2**20
@@ -63,7 +63,7 @@ def test_a_run_stays_below_its_bound_from_python() -> None:
     assert most_mb / 4 < taken.peak_mb < most_mb
 
 
-def test_a_million_becomes_dearer_as_the_last_two_show() -> None:
+def test_the_cost_of_a_million_is_extrapolated_from_the_last_two() -> None:
     flat = large.million(SLOPES)
     assert flat["us_per_segment"] == pytest.approx(0.5)
     assert flat["cpu_s_per_s"] == pytest.approx(40.0)
@@ -74,7 +74,7 @@ def test_a_million_becomes_dearer_as_the_last_two_show() -> None:
     assert large.million(dearer)["us_per_segment"] == pytest.approx(0.5 * 10**0.5)
 
 
-def test_tables_have_a_row_a_run_and_the_estimates(
+def test_tables_have_one_row_per_run_and_the_estimates(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     page = tmp_path / "page.md"
@@ -91,7 +91,7 @@ def test_tables_have_a_row_a_run_and_the_estimates(
     assert "| *100 separate scenarios, each with one router and 10,000 flows: sum* | *0.4" in text
 
 
-def test_output_that_no_pipe_holds_is_read() -> None:
+def test_output_larger_than_a_pipe_is_read() -> None:
     assert len(process(["head", "--bytes=1000000", "/dev/zero"]).output) == 1_000_000
 
 

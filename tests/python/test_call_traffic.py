@@ -1,4 +1,4 @@
-"""Calls in short form: what they send, when their packets arrive, and who counts them."""
+"""Calls in short form: packets, arrivals and counts."""
 
 import pytest
 
@@ -22,7 +22,7 @@ def calling(call: object) -> list[dict[str, object]]:
 
 
 @pytest.mark.parametrize("tree", calling(2), ids=["station", "wired"])
-def test_audio_has_64_kbps_and_video_1200_kbps_each_way(tree: dict[str, object]) -> None:
+def test_audio_has_64_kbps_and_video_1200_kbps_per_direction(tree: dict[str, object]) -> None:
     # 50/s x 160 B x 8 = 64 kb/s; 30/s x 5 x 1,000 B x 8 = 1.2 Mb/s, to one frame in 5 s
     flows = lh.simulate(tree).flows
     assert len(flows) == 8
@@ -52,7 +52,7 @@ def test_a_queue_of_four_packets_loses_the_last_of_each_frame() -> None:
     assert flows.loss_probability["video"] == pytest.approx(0.2, abs=1e-3)
 
 
-def test_calls_of_a_group_start_at_phases_of_their_own() -> None:
+def test_calls_of_a_group_start_at_different_phases() -> None:
     # 40 frames of 5 packets meet if all start together: the last packet then waits 164 ms
     fast = {**LINE, "rate": "100 Mbps", "queue": 1000}
     flow = {**ENDS, "count": 40, "call": 1, "start_spread": "0 s"}
@@ -82,7 +82,7 @@ def test_a_call_at_a_station_keeps_its_other_flows_and_settings() -> None:
 
 @pytest.mark.parametrize("call", [0, -1, 1.5, "video", 10000, True])
 @pytest.mark.parametrize("place", [0, 1], ids=["station", "wired"])
-def test_what_is_no_number_of_calls_is_refused_in_one_line(place: int, call: object) -> None:
+def test_an_invalid_number_of_calls_is_refused_in_one_line(place: int, call: object) -> None:
     with pytest.raises(lh.ScenarioError) as caught:
         lh.Scenario(calling(call)[place])
     [line] = str(caught.value).splitlines()

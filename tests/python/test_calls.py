@@ -36,7 +36,7 @@ def home() -> lh.Result:
 
 
 def with_values(result: lh.Result, up: dict[str, Any], lost: dict[str, Any]) -> dict[str, Any]:
-    """A result whose call has these values in the upload direction."""
+    """Return a result whose call has these values in the upload direction."""
     changed = {"one_way_delay_p99_s": up, "loss_probability": lost}
     flows = [
         flow | (changed if flow["name"] == "phone/udp-up/1" else {})
@@ -68,13 +68,13 @@ def test_a_verdict_is_uncertain_if_an_interval_includes_a_limit(
     assert (down.direction, down.verdict) == ("down", "good")
 
 
-def test_datagrams_in_one_direction_or_of_a_greedy_source_are_no_call() -> None:
+def test_datagrams_in_one_direction_or_of_a_greedy_source_are_not_a_call() -> None:
     for phone in ({"udp_up": CALL}, {"udp_up": "greedy", "udp_down": "greedy"}):
         stations = {**HOME["station"], "phone": phone}  # type: ignore[dict-item]
-        found = lh.simulate({**HOME, "station": stations}, replications=1)
-        assert not Delays.of(found).calls
-        assert bool(Delays.of(found)) is ("udp_down" not in phone)
-    assert call_facts(found.summary, None) == CallFacts()
+        result = lh.simulate({**HOME, "station": stations}, replications=1)
+        assert not Delays.of(result).calls
+        assert bool(Delays.of(result)) is ("udp_down" not in phone)
+    assert call_facts(result.summary, None) == CallFacts()
 
 
 def test_the_first_lines_are_the_answer_about_the_call(lasthop: Lasthop) -> None:
@@ -123,7 +123,7 @@ def test_delays_are_the_first_panel_with_the_limit_of_calls(home: lh.Result) -> 
     assert drawn["wire/up"] == pytest.approx(1e3 * queues["wire/up"])
 
 
-def test_a_model_that_is_off_by_more_than_stated_says_so_in_the_picture() -> None:
+def test_the_picture_says_if_a_model_is_worse_than_stated() -> None:
     settings = {"cell.ap_queue": 5, "duration": "10 s", "warmup": "2 s"}
     off = lh.compare(EXAMPLES / "hotspot.toml", settings=settings, replications=2)
     lines = off.beyond_stated

@@ -1,4 +1,4 @@
-"""What Wireshark's command-line sibling makes of a capture of the frames on the air."""
+"""Captures of frames on the air, read by tshark."""
 
 import subprocess
 from collections.abc import Callable
@@ -62,7 +62,7 @@ def capture(
 
 @pytest.fixture(scope="module")
 def frames(capture: Path) -> dict[str, list[str]]:
-    """Each field's value in every frame; empty where a frame has none."""
+    """Return the value of each field in every frame, empty if a frame lacks the field."""
     named = [argument for field in FIELDS for argument in ("-e", field)]
     rows = [line.split("\t") for line in tshark(capture, "-T", "fields", *named)]
     return dict(zip(FIELDS, map(list, zip(*rows, strict=True)), strict=True))
@@ -79,8 +79,8 @@ def test_no_frame_is_malformed_cut_short_or_an_error(capture: Path) -> None:
     assert tshark(capture, "-Y", complaints) == []
 
 
-def test_acknowledgements_speak_of_segments_seen_before(capture: Path) -> None:
-    # repetitions by the MAC are not TCP's business
+def test_acknowledgements_refer_to_earlier_segments(capture: Path) -> None:
+    # retransmissions by the MAC are not analysed as TCP
     first_copies = ["-o", "wlan.retransmitted:FALSE"]
     assert tshark(capture, *first_copies, "-Y", "tcp.analysis.ack_lost_segment") == []
 
@@ -93,12 +93,12 @@ def test_every_checksum_is_good(frames: dict[str, list[str]], field: str) -> Non
     assert set(checked) == {good}
 
 
-def test_payload_is_left_to_no_other_protocol(frames: dict[str, list[str]]) -> None:
+def test_payload_is_not_decoded_as_another_protocol(frames: dict[str, list[str]]) -> None:
     transports = {stack.partition(":ip:")[2] for stack in frames["frame.protocols"]}
     assert transports == {"", "tcp", "tcp:data", "udp:data"}
 
 
-def test_lost_frames_carry_their_fate(frames: dict[str, list[str]]) -> None:
+def test_lost_frames_have_their_fate(frames: dict[str, list[str]]) -> None:
     comments = set(frames["frame.comment"])
     assert {"", "collided", "corrupted"} <= comments
     assert comments <= {"", "collided", "corrupted", "collided, discarded", "corrupted, discarded"}

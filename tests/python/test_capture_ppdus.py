@@ -1,4 +1,4 @@
-"""What Wireshark's command-line sibling makes of a capture of a cell that aggregates."""
+"""Captures of a cell that aggregates, read by tshark."""
 
 from collections.abc import Callable
 from itertools import pairwise
@@ -71,7 +71,7 @@ def packets(capture: Path) -> pd.DataFrame:
 
 
 def packets_of(capture: Path) -> pd.DataFrame:
-    """Each field's value in every frame as text; empty where a frame has none."""
+    """Return the value of each field in every frame as text, empty if a frame lacks the field."""
     named = [argument for field in FIELDS for argument in ("-e", field)]
     settings = ["-o", "wlan_radio.tsf_at_end:FALSE"]
     lines = tshark(capture, *settings, "-T", "fields", *named)
@@ -81,7 +81,7 @@ def packets_of(capture: Path) -> pd.DataFrame:
 
 
 def ppdus(packets: pd.DataFrame) -> list[pd.DataFrame]:
-    """Packets by PPDU: those with a reference number in common, and the others alone."""
+    """Return the packets by PPDU: packets with a common reference number, or single packets."""
     reference = packets["radiotap.ampdu.reference"]
     is_new = (reference == "") | (reference != reference.shift())
     return [group for _, group in packets.groupby(is_new.cumsum())]
@@ -120,7 +120,7 @@ def test_reference_numbers_group_the_mpdus_of_each_ppdu(
 
 
 @pytest.mark.smoke(1)
-def test_an_mpdu_is_a_retry_from_its_second_time_on_the_air(packets: pd.DataFrame) -> None:
+def test_an_mpdu_is_a_retry_from_its_second_transmission(packets: pd.DataFrame) -> None:
     seen = set()
     data = packets[packets["kind"] == "data"]
     retries = 0
@@ -134,9 +134,7 @@ def test_an_mpdu_is_a_retry_from_its_second_time_on_the_air(packets: pd.DataFram
 
 
 @pytest.mark.smoke(1)
-def test_bitmaps_acknowledge_what_the_frames_say_was_received(
-    packets: pd.DataFrame, rows: pd.DataFrame
-) -> None:
+def test_bitmaps_acknowledge_the_received_mpdus(packets: pd.DataFrame, rows: pd.DataFrame) -> None:
     checked = 0
     pairs = list(zip(ppdus(packets), rows.itertuples(), strict=True))
     for (_, asked), (group, row) in pairwise(pairs):
@@ -153,7 +151,7 @@ def test_bitmaps_acknowledge_what_the_frames_say_was_received(
     assert checked > 50
 
 
-def test_a_block_ack_req_begins_where_its_block_ack_does(packets: pd.DataFrame) -> None:
+def test_a_block_ack_req_and_its_block_ack_begin_at_the_same_number(packets: pd.DataFrame) -> None:
     requests = packets.index[packets["kind"] == "block-ack-req"]
     answered = [at for at in requests if packets["frame.comment"][at] == ""]
     starts = packets["wlan.fixed.ssc.sequence"]
@@ -166,12 +164,12 @@ def test_packets_of_an_amsdu_are_subframes(packets: pd.DataFrame) -> None:
     lengths = packets["wlan_aggregate.a_mdsu.length"]
     several = lengths[lengths.str.contains(",")]
     assert len(several) > 3
-    # a segment of 1500 bytes behind LLC and SNAP
-    assert {length for one in several for length in one.split(",")} <= {"1508", "48"}
+    # a segment of 1500 bytes after LLC and SNAP
+    assert {length for row in several for length in row.split(",")} <= {"1508", "48"}
 
 
 @pytest.mark.smoke(1)
-def test_lost_mpdus_say_so_and_the_others_do_not(packets: pd.DataFrame, rows: pd.DataFrame) -> None:
+def test_only_lost_mpdus_are_marked_as_lost(packets: pd.DataFrame, rows: pd.DataFrame) -> None:
     for group, row in zip(ppdus(packets), rows.itertuples(), strict=True):
         if row.kind != "data":
             continue
@@ -186,11 +184,11 @@ def test_lost_mpdus_say_so_and_the_others_do_not(packets: pd.DataFrame, rows: pd
 def test_wireshark_computes_the_same_durations(
     tmp_path: Path, debian_program: Callable[[str, str], str]
 ) -> None:
-    """Those of HT of 20 MHz and of older frames.
+    """Durations of HT at 20 MHz and of older frames are compared.
 
-    Version 4.0 counts 104 data subcarriers of 40 MHz, no VHT-SIG-B and no whole symbols of VHT, and
-    computes none of HE. It counts no delimiter ahead of the last MPDU, and takes A-MPDUs that begin
-    in the same instant for one.
+    Version 4.0 counts 104 data subcarriers of 40 MHz, no VHT-SIG-B and no complete symbols of VHT,
+    and computes no duration of HE. It counts no delimiter before the last MPDU, and mistakes
+    A-MPDUs that begin in the same instant for a single A-MPDU.
     """
     debian_program("tshark", "tshark")
     result = busy("802.11n", "8000 B", "20 MHz", frames=6_000)

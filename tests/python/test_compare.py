@@ -29,7 +29,7 @@ def test_rows_join_prediction_and_simulation_by_name(comparison: lh.Comparison) 
     assert share.difference == share.simulated - share.predicted
 
 
-def test_what_the_model_does_not_give_is_absent(comparison: lh.Comparison) -> None:
+def test_quantities_that_the_model_lacks_are_absent(comparison: lh.Comparison) -> None:
     goodputs = [row for row in comparison.rows if row.quantity == "goodput_bps"]
     assert goodputs
     assert all(row.predicted is None and row.difference is None for row in goodputs)
@@ -40,14 +40,14 @@ def test_table_and_json_have_the_same_rows(comparison: lh.Comparison) -> None:
     assert len(json.loads(comparison.to_json())["rows"]) == len(comparison.rows)
 
 
-def test_refused_scenario_is_simulated_all_the_same() -> None:
+def test_a_refused_scenario_is_still_simulated() -> None:
     comparison = lh.compare(UDP, replications=2)
     assert comparison.prediction is None
     assert comparison.refusal is not None
     assert "assumption" in comparison.refusal
     quantities = {row.quantity for row in comparison.rows}
     assert {"goodput_share", "goodput_bps"} <= quantities
-    assert "fairness_level" not in quantities  # it gets all that it asks for
+    assert "fairness_level" not in quantities  # its demand is met
     assert comparison.simulation.replications == 2
 
 
@@ -61,7 +61,7 @@ def test_options_reach_the_model(comparison: lh.Comparison) -> None:
         lh.compare(SMALL, options={"bta": 2})
 
 
-def test_figure_is_written_whole(comparison: lh.Comparison, tmp_path: Path) -> None:
+def test_the_figure_is_written_completely(comparison: lh.Comparison, tmp_path: Path) -> None:
     comparison.save_figure(tmp_path / "x.png")
     assert (tmp_path / "x.png").read_bytes().startswith(b"\x89PNG")
     assert [path.name for path in tmp_path.iterdir()] == ["x.png"]
@@ -79,7 +79,7 @@ def test_prediction_has_no_columns_of_intervals(comparison: lh.Comparison) -> No
     assert not any(column.endswith("_ci95") for column in columns)
 
 
-def test_unknown_model_is_refused_with_the_known_ones() -> None:
+def test_an_unknown_model_is_refused_with_the_known_models() -> None:
     with pytest.raises(lh.UserError, match="crystal-ball") as caught:
         lh.compare(SMALL, model="crystal-ball")
     assert caught.value.hint is not None

@@ -1,4 +1,4 @@
-"""The objects of the package are what `crates/bpf` compiles to."""
+"""The objects of the package are compiled from `crates/bpf`."""
 
 import hashlib
 import subprocess
@@ -36,14 +36,14 @@ PROGRAMS = {
 
 
 @pytest.mark.parametrize("name", PROGRAMS)
-def test_a_queues_object_is_as_new_as_its_sources(name):
+def test_the_object_of_the_queue_is_as_new_as_its_sources(name):
     parts = (*PROGRAMS[name], f"{name}.bpf.c")
     content = b"".join((SOURCES / each).read_bytes() for each in parts)
     noted = (SHARED / f"{name}.sources").read_text().strip()
     assert hashlib.sha256(content).hexdigest() == noted, "run crates/bpf/build"
 
 
-def test_the_gateways_object_is_as_new_as_its_sources():
+def test_the_object_of_the_gateway_is_as_new_as_its_sources():
     parts = ("kernel.h", "fixed.h", "packet.h", "stations.h", "stations.bpf.c")
     content = b"".join((SOURCES / each).read_bytes() for each in parts)
     noted = (OF_GATEWAY / "stations.sources").read_text().strip()
@@ -64,16 +64,16 @@ def test_the_compiler_makes_these_objects(tmp_path, debian_program):
 
 @pytest.mark.parametrize("law", CONTROLS)
 def test_an_object_has_a_section_for_each_operation_and_no_path_of_a_machine(law):
-    one = Object(CONTROLS[law].object)
-    names = [member.name for member in one.types().structure(OPERATIONS).members]
-    sections = functions(one)
+    built = Object(CONTROLS[law].object)
+    names = [member.name for member in built.types().structure(OPERATIONS).members]
+    sections = functions(built)
     assert list(sections.values()) == [
         f"struct_ops/{law}_{name}" for name in names if name not in ("name", "flags")
     ]
-    flags = one.types().structure(OPERATIONS).place("flags")
-    assert one.section(SECTION)[flags] == 1  # for users without rights, too
-    assert b"/home" not in one.data
-    assert str(SOURCES).encode() not in one.data
+    flags = built.types().structure(OPERATIONS).place("flags")
+    assert built.section(SECTION)[flags] == 1  # also for users without privileges
+    assert b"/home" not in built.data
+    assert str(SOURCES).encode() not in built.data
 
 
 @pytest.mark.parametrize("law", CONTROLS)
@@ -84,7 +84,7 @@ def test_names_of_a_process_fit_into_the_kernel(law):
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="needs Linux")
-def test_a_kernel_that_does_not_tell_its_types_is_named_in_a_line(tmp_path, monkeypatch):
+def test_a_kernel_without_type_information_is_named_in_one_line(tmp_path, monkeypatch):
     monkeypatch.setattr(struct_ops, "KERNEL_TYPES", tmp_path / "vmlinux")
     struct_ops.kernel_types.cache_clear()
     with pytest.raises(UserError, match="vmlinux: No such file or directory") as caught:
@@ -92,7 +92,7 @@ def test_a_kernel_that_does_not_tell_its_types_is_named_in_a_line(tmp_path, monk
     assert "CONFIG_DEBUG_INFO_BTF" in str(caught.value.hint)
 
 
-def test_what_is_no_object_is_refused():
+def test_a_file_that_is_not_an_object_is_refused():
     with pytest.raises(ValueError, match="no BPF object"):
         Object(bytes(100))
     with pytest.raises(ValueError, match="no BTF"):

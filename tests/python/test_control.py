@@ -1,4 +1,4 @@
-"""The controllers as Python sees them; crates/engine tests their rules."""
+"""The controllers in Python. Tests of crates/engine cover their rules."""
 
 import doctest
 import re
@@ -31,7 +31,7 @@ def test_each_round_trip_time_has_its_step() -> None:
     ]
 
 
-def test_it_tells_its_base_thresholds_and_margin() -> None:
+def test_the_estimator_reports_its_base_thresholds_and_margin() -> None:
     wce = Wce(max_bps=6_000_000)
     assert wce.base_rtt_s is None
     assert wce.thresholds_s == (0.005, 0.04, 0.2)
@@ -60,7 +60,7 @@ def test_it_tells_its_base_thresholds_and_margin() -> None:
         ({"back_off": 1.0}, "back_off: the factor must be above 0 and below 1"),
     ],
 )
-def test_settings_that_make_no_estimator_are_refused(
+def test_invalid_settings_of_the_estimator_are_refused(
     settings: dict[str, Any], message: str
 ) -> None:
     with pytest.raises(ValueError, match=f"^{re.escape(message)}$"):
@@ -83,7 +83,7 @@ def test_a_class_with_its_share_of_a_long_queue_is_blocked() -> None:
     assert vbs.blocking == [0.0, 0.0]
 
 
-def test_the_regulator_adds_up_what_a_class_holds_too_many() -> None:
+def test_the_regulator_sums_the_excess_of_a_class() -> None:
     vbs = Vbs([0.5, 0.5], occupancy_packets=60, algorithm="regulated")
     blocked = [vbs.step(60, [0.6, 0.4], served_packets=10) for _ in range(50)]
     assert 0.0 < blocked[0][0] < blocked[-1][0] < 1.0
@@ -105,7 +105,7 @@ def test_the_regulator_adds_up_what_a_class_holds_too_many() -> None:
         ),
     ],
 )
-def test_shares_that_make_no_controller_are_refused(settings: dict[str, Any], message: str) -> None:
+def test_invalid_shares_are_refused(settings: dict[str, Any], message: str) -> None:
     usual: dict[str, Any] = {"targets": [0.5, 0.5], "occupancy_packets": 60.0}
     with pytest.raises(ValueError, match=f"^{re.escape(message)}$"):
         Vbs(**usual | settings)
@@ -121,7 +121,7 @@ def test_shares_that_make_no_controller_are_refused(settings: dict[str, Any], me
         ({"served_packets": float("inf")}, "served_packets: inf is not a count of at least 0"),
     ],
 )
-def test_what_no_queue_can_show_is_refused(seen: dict[str, Any], message: str) -> None:
+def test_impossible_queue_readings_are_refused(seen: dict[str, Any], message: str) -> None:
     usual: dict[str, Any] = {"backlog_packets": 60.0, "shares": [0.5, 0.5]}
     with pytest.raises(ValueError, match=f"^{re.escape(message)}$"):
         Vbs([0.5, 0.5], occupancy_packets=60.0).step(**usual | seen)

@@ -1,4 +1,4 @@
-"""The small networks by conflict graph show what their comments say."""
+"""The small networks by conflict graph agree with their comments."""
 
 import lasthop as lh
 
@@ -28,11 +28,11 @@ def test_a_hidden_sender_destroys_what_it_does_not_hear() -> None:
     assert hidden["c"] == plain["c"]
 
 
-def test_two_hops_share_with_one_and_the_model_says_nothing_against_it() -> None:
+def test_two_hops_share_with_a_single_hop_and_the_model_has_no_warning() -> None:
     answer = lh.predict(EXAMPLES / "csma-hops.toml")
     assert answer.warnings == []
     long, short = (flow["goodput_bps"]["mean"] for flow in answer.summary["flows"])
     assert 0.75 < long / short < 0.85
-    whole = {"duration": "150 s", "warmup": "50 s"}
-    simulated = goodputs("csma-hops.toml", **whole)
+    longer = {"duration": "150 s", "warmup": "50 s"}
+    simulated = goodputs("csma-hops.toml", **longer)
     assert 0.7 < simulated["long"] / simulated["short"] < 1.1

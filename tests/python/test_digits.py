@@ -21,7 +21,7 @@ from lasthop.digits import estimate, plain, signed, span
         (None, None, "-"),
     ],
 )
-def test_half_width_decides_the_digits(mean: float, ci95: float, text: str) -> None:
+def test_the_half_width_determines_the_digits(mean: float, ci95: float, text: str) -> None:
     assert estimate(mean, ci95) == text
 
 
@@ -40,6 +40,6 @@ def test_difference_has_its_sign() -> None:
     assert signed(0.0) == "0"
 
 
-def test_a_duration_is_told_in_hours_and_minutes_from_an_hour_on() -> None:
-    told = [span(x) for x in (21600.0, 5400.0, 1e6, 90.0, 0.25, 3600.5)]
-    assert told == ["6 h", "90 min", "1000000 s", "90 s", "0.25 s", "3600.5 s"]
+def test_a_duration_of_an_hour_or_more_is_in_hours_or_minutes() -> None:
+    words = [span(x) for x in (21600.0, 5400.0, 1e6, 90.0, 0.25, 3600.5)]
+    assert words == ["6 h", "90 min", "1000000 s", "90 s", "0.25 s", "3600.5 s"]

@@ -1,4 +1,4 @@
-"""How objects show themselves: lines at a prompt, tables and a picture in a notebook."""
+"""Display of objects: lines at a prompt, tables and a picture in a notebook."""
 
 import re
 import subprocess
@@ -22,7 +22,7 @@ ALONE = {"meta", "img", "br", "hr"}
 
 
 class Page(HTMLParser):
-    """What a piece of HTML is made of; tags that do not match are an error."""
+    """Contents of a piece of HTML. Tags that do not match are an error."""
 
     def __init__(self, text: str) -> None:
         super().__init__()
@@ -52,7 +52,7 @@ class Page(HTMLParser):
 
 @pytest.fixture(scope="module")
 def results() -> dict[str, lh.Result]:
-    """A cell, a router, a conflict graph."""
+    """Return results of a cell, a router and a conflict graph."""
     names = {"cell": "hotspot", "router": "dumbbell", "graph": "csma-hidden"}
     return {
         kind: lh.simulate(EXAMPLES / f"{name}.toml", settings=SHORT, replications=2)
@@ -62,11 +62,11 @@ def results() -> dict[str, lh.Result]:
 
 @pytest.fixture(scope="module")
 def shown(results: dict[str, lh.Result]) -> dict[str, Any]:
-    """One of each kind."""
+    """Return an object of each kind."""
     cell = results["cell"]
     comparison = lh.compare(EXAMPLES / "hotspot.toml", settings=SHORT, replications=2)
     tree = {"cell": {"phy": "802.11b", "cwmax": 63}, "station": {"reader": {"download": 1}}}
-    found = lh.tune({"duration": "2 s", "replications": 2, **tree}, pifs=False, txop=False)
+    tuning = lh.tune({"duration": "2 s", "replications": 2, **tree}, pifs=False, txop=False)
     return {
         **results,
         "prediction": lh.predict(EXAMPLES / "hotspot.toml"),
@@ -75,7 +75,7 @@ def shown(results: dict[str, lh.Result]) -> dict[str, Any]:
         "comparison": comparison,
         "refused": lh.compare(SMALL, settings={"wire.loss": 0.1}, replications=2),
         "sweep": lh.sweep(SMALL, {"cell.ap.cwmin": [7, 31], "seed": [1, 2]}, replications=1),
-        "tuning": found,
+        "tuning": tuning,
         "scenario": cell.scenario,
         "network": results["router"].scenario,
         "csma": results["graph"].scenario,
@@ -149,7 +149,7 @@ EXPECTED = {
 
 
 @pytest.mark.parametrize("kind", EXPECTED)
-def test_an_object_says_its_main_numbers_in_four_lines(shown: dict[str, Any], kind: str) -> None:
+def test_an_object_prints_its_main_numbers_in_four_lines(shown: dict[str, Any], kind: str) -> None:
     lines = repr(shown[kind]).splitlines()
     assert len(lines) <= 4
     assert max(map(len, lines)) <= 110
@@ -174,13 +174,15 @@ def test_an_object_is_a_table_and_a_picture_in_a_notebook(shown: dict[str, Any],
         assert head == "data:image/png;base64"
         assert b64decode(data).startswith(b"\x89PNG")
         assert len(data) < 400_000
-    # nothing says a colour of letters or paper but a picture, which is dark on white
+    # only a picture, which is dark on white, sets colours of text or background
     styles = [value for name, value in page.attributes if name == "style"]
-    colours = [one for each in styles for one in re.findall(r"(?:color|background):([^;]+)", each)]
+    colours = [
+        colour for each in styles for colour in re.findall(r"(?:color|background):([^;]+)", each)
+    ]
     assert set(colours) <= {"inherit", "#fff"}
 
 
-def test_intervals_and_what_has_no_value_are_in_the_table() -> None:
+def test_intervals_and_missing_values_are_in_the_table() -> None:
     result = lh.simulate(SMALL, replications=3)
     cells = Page(result._repr_html_()).cells
     assert any(re.fullmatch(r"[\d.]+ ± [\d.]+", cell) for cell in cells)
@@ -202,7 +204,7 @@ def test_a_long_table_is_cut_and_says_so() -> None:
 
 
 def names(evil: str) -> Iterator[Any]:
-    """Objects about a scenario with this name."""
+    """Return objects about a scenario with this name."""
     scenario = lh.Scenario(SMALL, {"name": evil})
     yield scenario
     yield lh.simulate(scenario, replications=1)
@@ -211,8 +213,8 @@ def names(evil: str) -> Iterator[Any]:
 
 
 def test_names_are_escaped() -> None:
-    for one in names(EVIL):
-        html = one._repr_html_()
+    for answer in names(EVIL):
+        html = answer._repr_html_()
         assert "<script" not in html
         assert "&lt;script&gt;" in html
         page = Page(html)
@@ -222,14 +224,14 @@ def test_names_are_escaped() -> None:
     assert "<script" not in lh.Prediction(summary | {"model": EVIL}, None)._repr_html_()
 
 
-def test_a_name_with_dollars_is_no_formula() -> None:
+def test_a_name_with_dollars_is_not_a_formula() -> None:
     result = lh.simulate(SMALL, settings={"name": r"a $\nothing{$ b"}, replications=1)
     html = result._repr_html_()
     assert "<table" in html
     assert "<img" in html
 
 
-def test_without_matplotlib_and_pandas_there_is_the_table_alone(tmp_path: Path) -> None:
+def test_without_matplotlib_and_pandas_there_is_only_the_table(tmp_path: Path) -> None:
     code = f"""
 import sys
 for name in ("matplotlib", "pandas"):

@@ -1,4 +1,4 @@
-"""The documentation is complete and says what the program says."""
+"""The documentation is complete and agrees with the program."""
 
 import json
 import re
@@ -35,8 +35,8 @@ REMEDY = "run `make docs-pages` and look at what changed"
 
 def headings(page: str) -> set[str]:
     text = (DOCS / page).read_text("utf-8")
-    found = re.findall(r"^#+ (.*)$", text, re.MULTILINE)
-    return {name for heading in found for name in re.findall(r"`([^`]*)`", heading)}
+    titles = re.findall(r"^#+ (.*)$", text, re.MULTILINE)
+    return {name for heading in titles for name in re.findall(r"`([^`]*)`", heading)}
 
 
 @pytest.mark.parametrize("page", refresh.PAGES)
@@ -44,13 +44,13 @@ def test_generated_page_is_up_to_date(page: str) -> None:
     assert (ROOT / page).read_text("utf-8") == refresh.PAGES[page](), REMEDY
 
 
-def test_verdicts_and_tables_of_pages_are_those_of_the_kept_runs() -> None:
+def test_verdicts_and_tables_of_pages_equal_those_of_the_stored_runs() -> None:
     pages = refresh.with_results()
     assert [p.name for p, text in pages.items() if p.read_text("utf-8") != text] == [], REMEDY
 
 
 @pytest.mark.parametrize("study", beside.STUDIES, ids=lambda study: study.key)
-def test_tables_beside_claims_are_of_these_scenarios(study: Study) -> None:
+def test_tables_next_to_claims_are_of_these_scenarios(study: Study) -> None:
     assert kept.changed_points(study, beside.read()) == [], "run `python docs/beside.py`"
 
 
@@ -66,22 +66,22 @@ def test_a_page_without_a_place_for_a_table_is_refused() -> None:
         refresh.tables.filled("validation.md", "no place")
 
 
-def test_claims_have_what_was_emulated_with_machine_and_lateness() -> None:
-    kept = refresh.two_classes_page.load()
-    text = "\n".join(refresh.verdicts.emulated(kept))
-    ours = [one for one in kept["points"] if one["source"] == "Linux"]
+def test_claims_list_emulations_with_machine_and_lateness() -> None:
+    stored = refresh.two_classes_page.load()
+    text = "\n".join(refresh.verdicts.emulated(stored))
+    ours = [point for point in stored["points"] if point["source"] == "Linux"]
     assert len(ours) == 4
-    assert all(f"| Linux, {one['rule']} | {one['runs']} | " in text for one in ours)
-    assert all(one["on"] in text for one in ours)
+    assert all(f"| Linux, {point['rule']} | {point['runs']} | " in text for point in ours)
+    assert all(point["on"] in text for point in ours)
     assert "vbs-2" in text
     assert "vbs-7" in text
 
 
 def test_every_point_of_two_classes_is_on_its_page() -> None:
-    kept = refresh.two_classes_page.load()["points"]
+    stored = refresh.two_classes_page.load()["points"]
     page = (DOCS / "reference" / "two-classes.md").read_text("utf-8")
-    hidden = [one for one in kept if refresh.two_classes_page.ratio(one) not in page]
-    assert [(one["source"], one["rule"], one["min_rto_s"]) for one in hidden] == []
+    hidden = [point for point in stored if refresh.two_classes_page.ratio(point) not in page]
+    assert [(point["source"], point["rule"], point["min_rto_s"]) for point in hidden] == []
 
 
 PAGES = [
@@ -93,7 +93,7 @@ PAGES = [
 
 @pytest.mark.usefixtures("coarse_pictures")
 @pytest.mark.parametrize("path", PAGES, ids=lambda path: path.name)
-def test_commands_shown_print_what_is_shown(path: Path) -> None:
+def test_commands_of_a_page_print_the_shown_output(path: Path) -> None:
     page = path.read_text("utf-8")
     assert transcripts.refreshed(page) == page, REMEDY
 
@@ -109,7 +109,7 @@ LONG_PAGES = [
 
 @pytest.mark.usefixtures("coarse_pictures")
 @pytest.mark.parametrize("path", LONG_PAGES, ids=lambda path: path.name)
-def test_short_commands_of_a_long_page_print_what_is_shown(path: Path) -> None:
+def test_short_commands_of_a_long_page_print_the_shown_output(path: Path) -> None:
     assert pages_in_brief.refreshed(path) == path.read_text("utf-8"), REMEDY
 
 
@@ -170,7 +170,7 @@ def test_the_example_of_the_index_is_accepted() -> None:
     assert len(lasthop.Scenario(example)["flows"]) == 3
 
 
-def test_points_are_no_names() -> None:
+def test_dots_are_not_part_of_names() -> None:
     points = "A list of 2 to 1000 points, each 2 numbers above 0."
     for name, key in (("csma", "csma.marginal_utility"), ("flow", "flow.NAME.marginal_utility")):
         page = scenario_pages.PAGES[f"docs/reference/scenario/{name}.md"]()

@@ -1,4 +1,4 @@
-"""Docstrings of public verbs: their sections, and examples that do what they show."""
+"""Docstrings of public verbs: their sections and examples."""
 
 import doctest
 import inspect
@@ -19,7 +19,7 @@ VERBS = sorted(
 )
 
 CANNOT_FAIL = {"schema"}
-"""Verbs that take nothing, and raise nothing."""
+"""Verbs without parameters and errors."""
 
 SKIPPED = {
     "emulate": "Real time needs Linux and root rights",
@@ -33,7 +33,7 @@ def documented(name: str) -> str:
 
 
 def sections(text: str) -> dict[str, str]:
-    """Sections of a numpydoc docstring by name."""
+    """Return the sections of a numpydoc docstring by name."""
     parts = re.split(r"^(\w+)\n-{3,}\n", text, flags=re.MULTILINE)
     return dict(zip(parts[1::2], parts[2::2], strict=True))
 
@@ -45,16 +45,16 @@ def test_verbs_are_those_of_the_documentation() -> None:
 
 
 @pytest.mark.parametrize("name", VERBS)
-def test_a_verb_says_what_it_takes_gives_and_raises_and_shows_an_example(name: str) -> None:
-    found = sections(documented(name))
+def test_a_verb_documents_parameters_result_errors_and_an_example(name: str) -> None:
+    parts = sections(documented(name))
     parameters = inspect.signature(getattr(lh, name)).parameters
     needed = {"Returns", "Examples"}
     needed |= {"Parameters"} if parameters else set()
     needed |= set() if name in CANNOT_FAIL else {"Raises"}
-    assert needed <= set(found)
-    told = re.findall(r"^([a-z_, ]+)(?: : .*)?$", found.get("Parameters", ""), re.M)
-    assert {each for line in told for each in line.split(", ")} == set(parameters)
-    assert ">>> " in found["Examples"]
+    assert needed <= set(parts)
+    rows = re.findall(r"^([a-z_, ]+)(?: : .*)?$", parts.get("Parameters", ""), re.M)
+    assert {each for line in rows for each in line.split(", ")} == set(parameters)
+    assert ">>> " in parts["Examples"]
 
 
 def test_sections_are_found() -> None:
@@ -63,7 +63,7 @@ def test_sections_are_found() -> None:
 
 
 @pytest.mark.parametrize("name", VERBS)
-def test_the_example_of_a_verb_does_what_it_shows(name: str) -> None:
+def test_the_example_of_a_verb_prints_the_shown_output(name: str) -> None:
     verb: Callable[..., Any] = getattr(lh, name)
     module = sys.modules[verb.__module__]
     [test] = doctest.DocTestFinder(recurse=False).find(verb, name, module=module)
@@ -71,6 +71,6 @@ def test_the_example_of_a_verb_does_what_it_shows(name: str) -> None:
     assert bool(skipped) == (name in SKIPPED)
     if skipped:
         assert SKIPPED[name] in documented(name)
-    said: list[str] = []
-    result = doctest.DocTestRunner(verbose=False).run(test, out=said.append)
-    assert not result.failed, "".join(said)
+    printed: list[str] = []
+    result = doctest.DocTestRunner(verbose=False).run(test, out=printed.append)
+    assert not result.failed, "".join(printed)

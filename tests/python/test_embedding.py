@@ -1,4 +1,4 @@
-"""The workbench inside the site: links that carry scenarios, and what is done without it."""
+"""The workbench inside the site: links that contain scenarios, and sites without it."""
 
 import base64
 import json
@@ -27,10 +27,12 @@ GUIDE = (DOCS / "guide" / "workbench.md").read_text("utf-8")
 
 
 def opened(address: str) -> dict[str, object]:
-    """What the page reads from a link, as `state/link.ts` does."""
+    """Return the state of the page in a link, as `state/link.ts` reads it."""
     packed = address.partition("#s=")[2]
-    told = zlib.decompress(base64.urlsafe_b64decode(packed + "=" * (-len(packed) % 4)), wbits=-15)
-    return dict(json.loads(told))
+    unpacked = zlib.decompress(
+        base64.urlsafe_b64decode(packed + "=" * (-len(packed) % 4)), wbits=-15
+    )
+    return dict(json.loads(unpacked))
 
 
 @pytest.mark.parametrize("path", PAGES, ids=lambda path: path.stem)
@@ -41,13 +43,13 @@ def test_links_carry_the_scenario_that_the_page_shows(path: Path, tmp_path: Path
         assert address.startswith("workbench/index.html")
         if link == "workbench:":
             continue
-        told = opened(address)
-        text = told["text"]
+        state = opened(address)
+        text = state["text"]
         assert f"```toml\n{text}```" in page
         (tmp_path / "opened.toml").write_text(str(text), "utf-8")
         lh.Scenario(tmp_path / "opened.toml")
-        assert told["settings"] == []
-        view = dict(told["view"]).get("results")  # type: ignore[call-overload]
+        assert state["settings"] == []
+        view = dict(state["view"]).get("results")  # type: ignore[call-overload]
         assert view in (None, *embedding.VIEWS)
 
 
@@ -69,19 +71,21 @@ def test_a_checkout_has_the_files_of_the_exercises() -> None:
 @pytest.mark.parametrize(
     ("link", "wrong"), [("workbench:no.toml", "shows no no.toml"), ("workbench:a.toml?sky", "view")]
 )
-def test_a_link_that_leads_nowhere_is_refused(link: str, wrong: str) -> None:
+def test_a_link_without_a_target_is_refused(link: str, wrong: str) -> None:
     with pytest.raises(ValueError, match=wrong):
         embedding.target(link, '```toml\n# a.toml\nduration = "1 s"\n```\n')
 
 
-def test_views_are_those_of_the_page() -> None:
+def test_the_views_are_those_of_the_page() -> None:
     source = (ROOT / "workbench/src/views/Results.svelte").read_text("utf-8")
     keys = re.findall(r'key: "(\w+)",\s*title', source)
     assert keys == list(embedding.VIEWS)
 
 
 @pytest.mark.parametrize("is_built", [True, False])
-def test_without_the_page_words_stay_and_links_go(tmp_path: Path, is_built: bool) -> None:
+def test_without_the_page_the_text_stays_and_links_are_removed(
+    tmp_path: Path, is_built: bool
+) -> None:
     source = tmp_path / "guide.md"
     source.write_text("[open it](workbench:)")
     document = new_document("guide")
@@ -97,7 +101,7 @@ def test_without_the_page_words_stay_and_links_go(tmp_path: Path, is_built: bool
     assert document.astext() == "open it"
 
 
-def test_each_whole_scenario_of_a_page_has_a_link_that_tries_it() -> None:
+def test_each_complete_scenario_of_a_page_has_a_link_that_opens_it() -> None:
     document = new_document("guide")
     scenario = 'duration = "2 s"\ncell = { phy = "802.11b" }\nstation.a.upload = 1\n'
     for text in (scenario, "[station.b]\nupload = 1\n", f'{scenario}gateway.wan = "eth0"\n'):
@@ -110,7 +114,7 @@ def test_each_whole_scenario_of_a_page_has_a_link_that_tries_it() -> None:
     assert document.children[1].astext() == "Try it in the workbench"
 
 
-def test_an_older_page_goes_from_the_site(
+def test_an_older_page_is_removed_from_the_site(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     (tmp_path / "workbench").mkdir()
@@ -122,10 +126,10 @@ def test_an_older_page_goes_from_the_site(
 
 def test_every_request_to_python_is_in_the_guide() -> None:
     rows = re.findall(r"^\| `POST api/(\w+)` \| `lasthop ([^`]+)` \| (.*) \|$", GUIDE, re.M)
-    told = {
+    listed = {
         name: (words.split(), re.findall("`([^`]+)`", options)) for name, words, options in rows
     }
-    assert told == {name: (words, list(options)) for name, (words, options) in COMMANDS.items()}
+    assert listed == {name: (words, list(options)) for name, (words, options) in COMMANDS.items()}
 
 
 def test_every_key_of_the_page_is_in_the_guide() -> None:

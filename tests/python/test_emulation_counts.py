@@ -1,4 +1,4 @@
-"""What an emulation counts and says, without a clock and without the kernel."""
+"""Counts and messages of an emulation, without a clock and without the kernel."""
 
 import random
 from math import inf
@@ -20,12 +20,12 @@ LATE = "1 % of the packets were handed over more than 7.1 ms late"
 
 
 def test_a_machine_that_is_in_time_says_how_late_it_was():
-    said = lateness(0.0019, 0.99, 14_000)
-    assert said == "1 % of the packets were handed over more than 1.9 ms late"
+    message = lateness(0.0019, 0.99, 14_000)
+    assert message == "1 % of the packets were handed over more than 1.9 ms late"
 
 
 def test_a_machine_that_is_too_slow_says_what_it_could_carry():
-    # 0.8 of the time is what keeps time: 14000 x 0.8 / 0.96
+    # the machine is in time up to 0.8 of the time: 14000 x 0.8 / 0.96
     assert in_time_pps(0.96, 14_400) == pytest.approx(12_000)
     assert lateness(0.0071, 0.96, 14_400) == (
         f"warning: {LATE}: the machine carries about 12,000 packets per second of this "
@@ -33,14 +33,14 @@ def test_a_machine_that_is_too_slow_says_what_it_could_carry():
     )
 
 
-def test_a_machine_that_others_have_says_so():
+def test_a_machine_shared_with_other_programs_is_reported():
     assert lateness(0.0071, 0.12, 900) == (
         f"warning: {LATE}: carrying them took 12% of the time, so something else had this machine"
     )
     assert lateness(0.0071, None, None) == f"warning: {LATE}"
 
 
-def test_packets_that_are_due_at_once_are_said_where_they_are_the_reason():
+def test_simultaneous_packets_are_named_if_they_are_the_reason():
     # 256 packets of 15 us each: the last of an aggregate is late by 3.8 ms
     assert lateness(0.0071, 0.6, 40_000, 256) == (
         f"warning: {LATE}: up to 256 packets are due simultaneously, and to carry as many takes "
@@ -92,12 +92,12 @@ def test_a_class_of_calls_has_the_percentile_of_all_their_datagrams():
         return Seen(name, "call", "", "", 64e3, quantities, delays_s=delays_s)
 
     quick, slow = call("call-1", [0.01] * 150), call("call-2", [0.01] * 48 + [0.5, 0.9])
-    found = classes([quick, slow], 128e3)["call"]
-    assert found["one_way_delay_p99_s"] == 0.01
+    calls = classes([quick, slow], 128e3)["call"]
+    assert calls["one_way_delay_p99_s"] == 0.01
     assert slow.quantities["one_way_delay_p99_s"] == 0.9
 
 
-def test_losses_of_a_program_are_a_part_of_the_packets_whose_fate_was_decided():
+def test_losses_of_a_program_are_relative_to_packets_with_a_known_fate():
     # 3 sent in the warm-up and lost after it, 1 sent and arrived since
     assert loss(3, 1) == {"loss_probability": 0.75}
     assert loss(0, 0) == {}
@@ -121,7 +121,7 @@ def test_connections_of_a_user_are_averaged_over_its_life():
     assert user.existed == 0.5
 
 
-def test_a_program_has_the_loss_of_its_own_packets_each_way() -> None:
+def test_a_program_has_the_loss_of_its_own_packets_per_direction() -> None:
     row = {
         "place": "server",
         "protocol": "tcp",
@@ -175,10 +175,10 @@ def test_the_excess_of_a_greedy_source_is_no_loss_where_its_drops_are_known(
     greedy = next(flow.name for flow in typed.udp_flows if flow.udp.arrivals == "greedy")
     # 10 % are lost before the queue, which drops 40 % of the rest
     lists = network_lists(greedy, 0.46, queue or "ap", 0.4)
-    found = losses(typed, lists, {}, programs_run=False)
-    assert found == {greedy: pytest.approx(0.1) if queue else None}
+    result = losses(typed, lists, {}, programs_run=False)
+    assert result == {greedy: pytest.approx(0.1) if queue else None}
     assert losses(typed, lists, {}, programs_run=True) == {greedy: None}
-    # the excess of a source that started late is not counted as less than nothing
+    # the excess of a source that started late is not negative
     lists = network_lists(greedy, 0.4, queue or "ap", 0.4001)
     assert losses(typed, lists, {}, programs_run=False) == {greedy: 0.0 if queue else None}
 
@@ -206,8 +206,8 @@ def test_datagrams_in_a_queue_that_fills_are_not_lost(
     typed = lh.Scenario(table).typed
     [flow] = typed.udp_flows
     lists = network_lists(flow.name, lost / (lost + arrived), "ap", dropped)
-    found = losses(typed, lists, {flow.name: (sent, arrived)}, programs_run=False)
-    assert found == {flow.name: pytest.approx(expected, abs=1e-12)}
+    result = losses(typed, lists, {flow.name: (sent, arrived)}, programs_run=False)
+    assert result == {flow.name: pytest.approx(expected, abs=1e-12)}
 
 
 def test_a_source_counts_datagrams_after_the_warm_up() -> None:
@@ -238,7 +238,7 @@ def test_a_frame_of_a_call_is_sent_as_one_burst() -> None:
     assert source.sent == 5
 
 
-def test_losses_of_a_greedy_flow_replace_those_of_its_sockets_or_are_warned_of() -> None:
+def test_losses_of_a_greedy_flow_replace_those_of_its_sockets_or_cause_a_warning() -> None:
     station = {"a": {"udp_down": "greedy"}}
     scenario = lh.Scenario({"duration": "1 s", "cell": {"phy": "802.11g"}, "station": station})
     [flow] = scenario.typed.udp_flows
@@ -248,8 +248,8 @@ def test_losses_of_a_greedy_flow_replace_those_of_its_sockets_or_are_warned_of()
     lists = network_lists(flow.name, 0.8, "ap", 0.8)
 
     def lost(losses: dict[str, float | None]) -> object:
-        found = summary(scenario.typed, [source], lists, 1.0, {}, losses)
-        return found["flows"][0]["loss_probability"]["mean"]
+        tree = summary(scenario.typed, [source], lists, 1.0, {}, losses)
+        return tree["flows"][0]["loss_probability"]["mean"]
 
     assert lost({flow.name: 0.0}) == 0.0
     assert lost({flow.name: None}) == pytest.approx(0.8)

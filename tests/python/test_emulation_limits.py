@@ -1,4 +1,4 @@
-"""What the emulator refuses, before it makes anything."""
+"""Refusals of the emulator before it changes anything."""
 
 from pathlib import Path
 
@@ -142,11 +142,11 @@ def test_networks_and_shared_buffers_are_emulated(scenario, message):
         ("compound.gamma = 20", []),
     ],
 )
-def test_settings_that_the_kernel_does_not_follow_are_told(tmp_path, tcp, named):
+def test_settings_that_the_kernel_ignores_are_named(tmp_path, tcp, named):
     path = tmp_path / "x.toml"
     path.write_text(f"{CELL}tcp = {{ {tcp} }}\n[station.a]\ndownload = 2\nudp_up = 'greedy'\n")
-    told = [line.partition(" ")[0] for line in unfollowed(lh.Scenario(path).typed)]
-    assert told == [f"`tcp.{name}`" for name in named]
+    names = [line.partition(" ")[0] for line in unfollowed(lh.Scenario(path).typed)]
+    assert names == [f"`tcp.{name}`" for name in named]
 
 
 @pytest.mark.parametrize(
@@ -159,8 +159,8 @@ def test_settings_that_the_kernel_does_not_follow_are_told(tmp_path, tcp, named)
         ('link.l = { from = "n", to = "s", back_rate = "3 Mbps" }\nwire.rate = "1 Mbps"', 3e6),
         ("vsb = {}", 11e6),
         ('vsb.rate = "30 Mbps"', 30e6),
-        # After the losses before a link's queue, the excess is their probability; the air, whose
-        # rate is that of frames, needs none.
+        # The excess compensates for losses before the queue of a link. The air, with the rate of
+        # frames, needs no compensation.
         ('wire = { rate = "5 Mbps", loss = 0.1 }', 5e6 * 1.1 / 0.9),
         ("wire = { rate = { trace = [12, 24] }, loss = 0.2 }", 2e6 * 1.2 / 0.8),
         ("wire.loss = 0.1", 11e6 / 0.9),
@@ -204,7 +204,7 @@ def test_a_greedy_downlink_fills_the_queue_of_a_link_while_it_would_drain(source
     assert filling_s(typed.udp_flows[0], typed) == pytest.approx(time_s)
 
 
-def test_programs_have_no_place_on_a_conflict_graph():
+def test_programs_are_refused_on_a_conflict_graph():
     scenario = lh.Scenario({**ON_AIR, "flow": {"f": {"route": ["1"]}}})
     with pytest.raises(lh.UserError, match=r"`csma`: programs are not supported, since its links"):
         check_programs(scenario)
@@ -214,13 +214,13 @@ def test_programs_have_no_place_on_a_conflict_graph():
 def test_users_of_a_conflict_graph_are_flows_with_their_own_settings():
     flow = {"route": ["1"], "start": "2 s", "stop": "8 s", "window": 7}
     known = with_users(lh.Scenario({**ON_AIR, "flow": {"f": flow}}))
-    assert [one.name for one in known.flows] == ["f"]
+    assert [user.name for user in known.flows] == ["f"]
     assert (known.flows[0].start_s, known.flows[0].stop_s) == (2.0, 8.0)
     assert known.tcp_flows[0].tcp.window_packets == 7
 
 
-def test_an_emulated_user_asks_for_what_the_simulated_one_asks_for():
-    """As many connections as a simulation has begun, and as long responses."""
+def test_emulated_and_simulated_users_have_the_same_demand():
+    """Numbers of connections and lengths of responses are those of a simulation."""
     flow = {"stop": "7 s", "web": {"connections": 30, "response": "2 kB"}}
     scenario = lh.Scenario({**WIRED, "warmup": "0 s", "seed": 5, "flow": {"f": flow}})
     asked = list(_core.Transactions(scenario.checked, 0))
@@ -235,7 +235,7 @@ def test_an_emulated_user_asks_for_what_the_simulated_one_asks_for():
         _core.Transactions(scenario.checked, 1)
 
 
-def test_a_users_rule_is_the_engines():
+def test_the_rule_of_a_user_equals_that_of_the_engine():
     flows = {"flow": {"f": {"route": ["1"]}}}
     rule = _core.MultiConnection(lh.Scenario({**ON_AIR, **flows}).checked, 0)
     assert [rule.step(rtt_s, 50.0) for rtt_s in (None, 1.99, None, 0.01)] == [1, 19, 19, 1]
@@ -244,7 +244,7 @@ def test_a_users_rule_is_the_engines():
 
 
 @pytest.mark.parametrize("command", ["emulate", "simulate"])
-def test_a_capture_does_not_take_the_place_of_its_scenario(
+def test_a_capture_does_not_replace_its_scenario(
     command: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     path = tmp_path / "cell.toml"

@@ -1,4 +1,4 @@
-"""A link in the place of a scenario: its words, and where it stands on the command line."""
+"""A link instead of a scenario: its settings, and its place on the command line."""
 
 from pathlib import Path
 
@@ -13,26 +13,26 @@ from lasthop.emulation.places import every_place
 EXPECTED = "; expected a rate, a delay, queue N, loss P, separated by commas"
 
 
-def test_a_link_has_the_same_rate_delay_and_queue_both_ways() -> None:
+def test_a_link_has_the_same_rate_delay_and_queue_in_both_directions() -> None:
     scenario = link("12 Mbps,  40 ms, queue 100, loss 0.01")
-    there, back = (each for each in scenario["links"] if not each["of_host"])
-    for each in (there, back):
+    forward, back = (each for each in scenario["links"] if not each["of_host"])
+    for each in (forward, back):
         assert (each["rate_bps"], each["delay_s"], each["loss"]) == (12_000_000, 0.04, 0.01)
         assert each["queue_packets"] == 100
-    assert (there["from"], there["to"]) == (back["to"], back["from"]) == ("client", "server")
+    assert (forward["from"], forward["to"]) == (back["to"], back["from"]) == ("client", "server")
     assert (scenario["name"], scenario["warmup_s"]) == ("12 Mbps, 40 ms, queue 100, loss 0.01", 0)
 
 
-def test_a_link_without_more_has_the_queue_of_any_link() -> None:
+def test_a_link_without_settings_has_the_default_queue() -> None:
     assert link("9.6 kbps, 0 ms")["links"][0]["queue_packets"] == 1000
 
 
-def test_its_places_are_client_and_server() -> None:
+def test_the_nodes_of_a_link_are_client_and_server() -> None:
     assert list(every_place(link("1 Mbps, 1 ms").typed, WAYS)) == ["client", "server"]
 
 
 @pytest.mark.parametrize(
-    ("words", "said"),
+    ("words", "message"),
     [
         (
             "",
@@ -86,25 +86,25 @@ def test_its_places_are_client_and_server() -> None:
         ),
     ],
 )
-def test_words_that_are_no_link_are_refused_in_one_line(words: str, said: str) -> None:
+def test_invalid_links_are_refused_in_one_line(words: str, message: str) -> None:
     with pytest.raises(lh.UserError) as caught:
         link(words)
-    expected = "" if "expected" in said else EXPECTED
-    assert str(caught.value) == f'--link "{words}": {said}{expected}'
+    expected = "" if "expected" in message else EXPECTED
+    assert str(caught.value) == f'--link "{words}": {message}{expected}'
     assert caught.value.hint in (
         '--link "12 Mbps, 40 ms, queue 100"',
         'did you mean "12 Mbps"?',
     )
 
 
-def test_traces_are_in_the_place_of_the_rate(tmp_path: Path) -> None:
+def test_traces_replace_the_rate(tmp_path: Path) -> None:
     for name, lines in (("up", "4\n8\n"), ("down", "2\n")):
         (tmp_path / name).write_text(lines)
     traces = str(tmp_path / "up"), str(tmp_path / "down")
     for words, delay_s in (("", 0.0), ("30 ms, queue 5", 0.03)):
-        there, back = (each for each in link(words, (), traces)["links"] if not each["of_host"])
-        assert (there["delay_s"], back["delay_s"]) == (delay_s, delay_s)
-        assert [each["trace"]["opportunities"] for each in (there, back)] == [2, 1]
+        forward, back = (each for each in link(words, (), traces)["links"] if not each["of_host"])
+        assert (forward["delay_s"], back["delay_s"]) == (delay_s, delay_s)
+        assert [each["trace"]["opportunities"] for each in (forward, back)] == [2, 1]
     with pytest.raises(
         lh.UserError, match=r"the traces are the rate; .* a delay, queue N, loss P, separated"
     ):
@@ -114,7 +114,7 @@ def test_traces_are_in_the_place_of_the_rate(tmp_path: Path) -> None:
         link("", (), traces)
 
 
-def test_settings_lie_over_a_link() -> None:
+def test_settings_change_a_link() -> None:
     assert link("1 Mbps, 1 ms", [("seed", "7")])["seed"] == 7
     with pytest.raises(lh.ScenarioError, match="unknown key"):
         link("1 Mbps, 1 ms", [("sed", "7")])
@@ -136,12 +136,12 @@ def test_settings_lie_over_a_link() -> None:
         ("emulate x --with -- a", ["emulate", "x", "--with"]),
     ],
 )
-def test_a_link_is_in_the_place_of_the_file(given: str, done: list[str]) -> None:
+def test_a_link_replaces_the_file(given: str, done: list[str]) -> None:
     assert joined(given.split()) == done
 
 
 @pytest.mark.parametrize(
-    ("words", "said"),
+    ("words", "message"),
     [
         (["x.toml", "--link", "1 Mbps, 1 ms", "--", "ls"], "error: `--link` replaces FILE"),
         (["--link", "1 Mbps, 1 ms"], "error: `--link`: missing the command to run"),
@@ -150,11 +150,11 @@ def test_a_link_is_in_the_place_of_the_file(given: str, done: list[str]) -> None
         (["--link", "1 Mbps, 1 ms", "--at", "me", "--", "ls"], "error: me: no such place"),
     ],
 )
-def test_a_command_line_that_says_no_link_is_refused(
-    words: list[str], said: str, capsys: pytest.CaptureFixture[str]
+def test_a_command_line_without_a_link_is_refused(
+    words: list[str], message: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert main(["emulate", *words]) == 2
     out, err = capsys.readouterr()
     assert out == ""
-    assert err.startswith(said)
+    assert err.startswith(message)
     assert len(err.splitlines()) <= 2

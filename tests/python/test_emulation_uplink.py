@@ -1,4 +1,4 @@
-"""The way out of an emulation, as far as it needs no rights."""
+"""The uplink of an emulation, without privileges."""
 
 from pathlib import Path
 
@@ -16,18 +16,18 @@ from lasthop.emulation.uplink import CABLES, ends_of_cable, leads_out, name_serv
         ("nameserver 127.0.0.1\nnameserver 192.0.2.1\n", True),
     ],
 )
-def test_a_server_on_the_machine_itself_does_not_lead_out(text: str, leads: bool) -> None:
+def test_a_server_on_the_same_machine_needs_no_uplink(text: str, leads: bool) -> None:
     assert leads_out(text) == leads
 
 
-def test_names_are_looked_up_as_on_the_machine(tmp_path: Path) -> None:
+def test_names_are_resolved_as_on_the_machine(tmp_path: Path) -> None:
     file = tmp_path / "resolv.conf"
     file.write_text("nameserver 192.0.2.1\n")
     assert name_servers(file) == "nameserver 192.0.2.1\n"
 
 
-def test_cables_have_networks_of_their_own() -> None:
+def test_each_cable_has_its_own_network() -> None:
     ends = [ends_of_cable(number) for number in range(1, 3000)]
-    assert all(one.network == other.network for one, other in ends)
-    assert all(one.network.subnet_of(CABLES) for one, _ in ends)
-    assert len({one.network for one, _ in ends}) == len(ends)
+    assert all(first.network == other.network for first, other in ends)
+    assert all(first.network.subnet_of(CABLES) for first, _ in ends)
+    assert len({first.network for first, _ in ends}) == len(ends)

@@ -76,12 +76,12 @@ def test_the_text_names_the_cause_and_a_command(explained: lh.Explanation) -> No
 
 
 def test_a_satisfied_network_has_nothing_to_improve() -> None:
-    found = lh.explain(Scenario({**IDLE_TREE}), jobs=1)
-    assert found.verdict == "nothing to improve"
-    assert not found.causes
-    assert not found.suggestions
-    assert not found.replications
-    assert "Nothing to improve" in repr(found)
+    explanation = lh.explain(Scenario({**IDLE_TREE}), jobs=1)
+    assert explanation.verdict == "nothing to improve"
+    assert not explanation.causes
+    assert not explanation.suggestions
+    assert not explanation.replications
+    assert "Nothing to improve" in repr(explanation)
 
 
 IDLE_TREE = {
@@ -106,7 +106,7 @@ def test_the_default_objective_follows_the_traffic() -> None:
     assert of({"download": 1, "udp_up": "greedy"}) == "throughput"
 
 
-def test_the_number_of_a_call_counts_bad_directions_first() -> None:
+def test_the_score_of_a_call_counts_bad_directions_first() -> None:
     scenario = Scenario(ROOT / "examples" / "home-call.toml", [("duration", "8 s")])
     result = lh.simulate(scenario, jobs=1)
     samples = result.sample_tree["flows"]
@@ -121,7 +121,7 @@ def test_the_number_of_a_call_counts_bad_directions_first() -> None:
         assert value == pytest.approx(bad + rest)
 
 
-def test_a_change_that_starves_a_flow_is_no_remedy_for_throughput() -> None:
+def test_a_change_that_starves_a_flow_is_not_a_remedy_for_throughput() -> None:
     two = {**IDLE_TREE, "duration": "4 s", "flow": {"near": {}, "far": {"rtt": "40 ms"}}}
     greedy = {"near": {}, "far": {"udp": {"rate": "20 Mbps", "packet": "1 kB"}}}
     base, case = (lh.simulate(Scenario(tree), jobs=1) for tree in (two, {**two, "flow": greedy}))
@@ -145,7 +145,7 @@ def test_the_delay_of_a_sensor_over_tcp_is_that_of_its_reports() -> None:
     assert objective_for(result.scenario, "delay").values(result) == expected
 
 
-def test_a_flow_that_starves_among_many_is_not_nothing_to_improve() -> None:
+def test_a_flow_that_starves_among_many_can_be_improved() -> None:
     flows = {"near": {"count": 40}, "far": {"rtt": "900 ms"}}
     tree = {"duration": "4 s", "warmup": "1 s", "tcp": {"window": 3}, "flow": flows}
     dumbbell = {"bottleneck": "200 Mbps", "rtt": "10 ms"}
@@ -157,7 +157,7 @@ def test_a_flow_that_starves_among_many_is_not_nothing_to_improve() -> None:
     assert not objective.is_met(result)
 
 
-def test_the_printed_delay_is_that_of_the_packets_and_losses_are_apart() -> None:
+def test_the_printed_delay_is_that_of_the_packets_and_losses_are_separate() -> None:
     greedy = {**UPLOAD_TREE, "queue": 20, "flow": {"video": {"udp": {"rate": "7 Mbps"}}}}
     result = lh.simulate(Scenario(greedy), jobs=1)
     objective = objective_for(result.scenario, "delay")
@@ -169,12 +169,12 @@ def test_the_printed_delay_is_that_of_the_packets_and_losses_are_apart() -> None
     assert objective.values(result) == [d + p for d, p in zip(delay, loss, strict=True)]
 
 
-def test_jain_index_of_one_of_four() -> None:
+def test_jains_index_is_0_25_if_one_of_four_flows_has_everything() -> None:
     assert jain_index([3.0, 0.0, 0.0, 0.0]) == pytest.approx(0.25)
     assert jain_index([2.0, 2.0]) == pytest.approx(1.0)
 
 
-def test_an_edit_without_effect_is_no_candidate() -> None:
+def test_an_edit_without_effect_is_not_a_candidate() -> None:
     scenario = Scenario(UPLOAD_TREE)
     cause = {"id": "a", "title": "", "subject": "", "sentence": ""}
     given = [
@@ -182,8 +182,8 @@ def test_an_edit_without_effect_is_no_candidate() -> None:
         {**cause, "edits": [["queue", "nonsense"]]},
         {**cause, "edits": [["queue", "{ limit = 30 }"]]},
     ]
-    [found] = causes_of(scenario, given)
-    assert found.settings == (("queue", "{ limit = 30 }"),)
+    [result] = causes_of(scenario, given)
+    assert result.settings == (("queue", "{ limit = 30 }"),)
 
 
 UPLOAD_TREE = {**IDLE_TREE, "flow": {"upload": {}}}

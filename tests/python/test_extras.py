@@ -1,4 +1,4 @@
-"""What works without the packages of extras, and what is said where one is missing."""
+"""Commands without the packages of extras, and messages about missing packages."""
 
 import json
 import subprocess
@@ -63,7 +63,7 @@ class Outcome(NamedTuple):
 
 @pytest.fixture(scope="module")
 def outcomes(tmp_path_factory: pytest.TempPathFactory) -> dict[tuple[str, ...], Outcome]:
-    """Outcome of each command of `NO_EXTRA` and `NEEDING` without the packages."""
+    """Return the outcome of each command of `NO_EXTRA` and `NEEDING` without the packages."""
     commands = [*NO_EXTRA, *(args for args, _ in NEEDING)]
     given = json.dumps([[str(tmp_path_factory.mktemp("bare")), args] for args in commands])
     program = IN_TURN.format(names=set(EXTRAS))
@@ -103,7 +103,7 @@ NEEDING: list[tuple[tuple[str, ...], str]] = [
 @pytest.mark.parametrize(
     "args", NO_EXTRA, ids=lambda args: " ".join(each for each in args[:2] if "/" not in each)
 )
-def test_commands_that_need_no_extra(
+def test_some_commands_need_no_extra(
     args: tuple[str, ...], outcomes: dict[tuple[str, ...], Outcome]
 ) -> None:
     done = outcomes[args]

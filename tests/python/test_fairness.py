@@ -1,4 +1,4 @@
-"""One definition of fairness: among those whose demand is not met, in every kind of answer."""
+"""The same definition of fairness in every kind of answer: over flows with unmet demand."""
 
 import socket
 from dataclasses import replace
@@ -36,14 +36,14 @@ udp_down = "greedy"
         (1000, 990, 10, 0, 0.0, True),
         (1000, 989, 11, 0, 0.0, False),
         (10, 9, 1, 0, 0.0, False),
-        (1000, 900, 0, 100, 100.0, True),  # all of them, as their delay says
-        (1000, 900, 0, 100, 50.0, False),  # they pile up
+        (1000, 900, 0, 100, 100.0, True),  # all datagrams arrived, by their delay
+        (1000, 900, 0, 100, 50.0, False),  # the queue grows
         (1000, 992, 0, 8, 0.2, True),
         (10, 0, 0, 10, 0.0, False),
         (0, 0, 0, 0, 0.0, True),
     ],
 )
-def test_a_demand_is_met_if_one_percent_is_lost_and_none_piles_up(
+def test_a_demand_is_met_if_one_percent_is_lost_and_no_queue_grows(
     sent: int, arrived: int, lost: int, under_way: int, expected: float, met: bool
 ) -> None:
     assert is_met(sent, arrived, lost, under_way, expected) is met
@@ -61,12 +61,12 @@ station.c.udp_down = { rate = "100 kbps", packet = "200 B", start = "18 s" }
 """
 
 
-def test_what_is_under_way_is_not_missing() -> None:
+def test_packets_in_flight_are_not_missing() -> None:
     rows = lh.simulate(lh.Scenario(LATE)).stations
     assert rows.fairness_level.isna()["c"]
     early = {"station.c.udp_down.start": "0 s", "station.c.udp_down.stop": "10 s"}
     lossy = {"wire.loss": 0.1, "wire.delay": "1 s"}
-    # a tenth is lost; what was sent in the warm-up does not make up for it
+    # a tenth is lost; datagrams of the warm-up do not compensate for it
     rows = lh.simulate(lh.Scenario(LATE), settings={**early, **lossy}).stations
     assert not rows.fairness_level.isna()["c"]
 
@@ -85,7 +85,7 @@ def test_a_queue_that_grows_meets_no_demand() -> None:
     assert not run.stations.fairness_level.isna().any()
 
 
-def test_a_station_that_counts_in_some_replications_only_is_told() -> None:
+def test_a_station_that_competes_only_in_some_replications_is_reported() -> None:
     levels = {"a": [1.0, 1.0, 1.0], "b": [2.0, None, 2.0], "c": [None, None, None]}
     stations = {
         name: {"fairness_level": each, "goodput_bps": [1e6, 1e6, 1e6]}
@@ -98,14 +98,14 @@ def test_a_station_that_counts_in_some_replications_only_is_told() -> None:
     assert mixed_demands(stations) == []
 
 
-def test_fewer_than_two_have_no_index() -> None:
+def test_fewer_than_two_stations_have_no_index() -> None:
     assert jain([1.0, 3.0]) == 0.8
     assert jain([2.0]) is None
     assert jain([]) is None
     assert jain([0.0, 0.0]) is None
 
 
-def test_levels_are_over_the_first_that_competes() -> None:
+def test_levels_are_relative_to_the_first_competing_station() -> None:
     assert fairness_levels({"a": 6.0, "b": 2.0, "c": 0.0}) == {"a": 1.0, "b": 3.0}
     assert fairness_levels({}) == {}
 
@@ -124,12 +124,12 @@ def test_a_satisfied_station_has_no_part_in_the_fairness_of_a_simulation() -> No
     assert sampled(run)["jain"] == pytest.approx(indices)
 
 
-def test_a_cell_in_which_one_station_wants_more_has_no_index() -> None:
+def test_a_cell_with_a_single_competing_station_has_no_index() -> None:
     run = lh.simulate(lh.Scenario(HOUSEHOLD.split("[station.far]")[0]))
     assert "jain" not in run.cells or run.cells.jain.isna().all()
 
 
-def test_a_class_compares_the_flows_that_want_more() -> None:
+def test_a_class_compares_only_competing_flows() -> None:
     def of_class(rate: str) -> Any:
         link = {"from": "x", "to": "y", "rate": "1 Mbps", "delay": "10 ms", "queue": 20}
         udp = {"rate": rate, "packet": "1000 B", "arrivals": "poisson"}
@@ -147,8 +147,8 @@ def test_a_class_compares_the_flows_that_want_more() -> None:
 def test_an_emulated_flow_is_judged_by_what_it_has_sent(received: int, competes: bool) -> None:
     scenario = lh.Scenario(HOUSEHOLD).typed
     flow = scenario.flows[0]
-    with socket.socket() as one, socket.socket() as other:
-        own = Datagrams(flow, one, other, ("", 0), 0.016, None)  # type: ignore[arg-type]
+    with socket.socket() as first, socket.socket() as other:
+        own = Datagrams(flow, first, other, ("", 0), 0.016, None)  # type: ignore[arg-type]
         own.sent = 50
         own.begin_to_count()
         own.sent, own.received_bytes = 150, 200 * received
@@ -175,16 +175,21 @@ def test_a_measured_flow_is_judged_by_the_rate_of_the_scenario() -> None:
         Flow("far/up/1", "far", "up"),
     ]
 
-    def found(call_bps: float) -> dict[str, float]:
+    def levels_of(call_bps: float) -> dict[str, float]:
         rates = (call_bps, 300.0, 100.0)
         streams = [Stream(f"s{k}", "up", rate) for k, rate in enumerate(rates)]
         lists = match(flows, ("cells", "cell"), [("", Measurement("f", "iperf3", streams))]).lists
         levels = {
-            name: one["fairness_level"]["mean"]
-            for name, one in lists["stations"].items()
-            if "fairness_level" in one
+            name: quantities["fairness_level"]["mean"]
+            for name, quantities in lists["stations"].items()
+            if "fairness_level" in quantities
         }
         return levels | {"jain": lists["cells"]["cell"]["jain"]["mean"]}
 
-    assert found(99.0) == {"near": 1.0, "far": 3.0, "jain": 0.8}
-    assert found(50.0) == {"phone": 1.0, "near": 50 / 300, "far": 0.5, "jain": jain([50, 300, 100])}
+    assert levels_of(99.0) == {"near": 1.0, "far": 3.0, "jain": 0.8}
+    assert levels_of(50.0) == {
+        "phone": 1.0,
+        "near": 50 / 300,
+        "far": 0.5,
+        "jain": jain([50, 300, 100]),
+    }

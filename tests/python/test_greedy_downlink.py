@@ -22,7 +22,7 @@ def simulate(source="greedy", other=None, **settings):
 
 
 def flow(result, quantity, name="a/udp-down/1"):
-    flows = {one["name"]: one for one in result.to_dict()["flows"]}
+    flows = {row["name"]: row for row in result.to_dict()["flows"]}
     return flows[name][quantity]["mean"]
 
 
@@ -61,14 +61,14 @@ def test_goodput_and_delay_are_those_of_the_slowest_link_on_the_path(source, pat
     ("source", "path", "longer_s"),
     [("greedy", {"wire.delay": "100 ms"}, 0.1), (SERVER, {"wire.delay": "100 ms"}, 0.125)],
 )
-def test_without_a_rate_the_air_is_as_full_and_packets_are_later(source, path, longer_s):
+def test_without_a_rate_limit_the_cell_is_as_full_and_packets_are_later(source, path, longer_s):
     result = simulate(source, **path)
     assert flow(result, "goodput_bps") == pytest.approx(flow(ALONE, "goodput_bps"), rel=1e-3)
     later_s = flow(result, "one_way_delay_s") - flow(ALONE, "one_way_delay_s")
     assert later_s == pytest.approx(longer_s, abs=1e-4)
 
 
-def test_without_a_rate_losses_before_the_air_are_of_what_was_sent():
+def test_without_a_rate_losses_before_the_air_are_relative_to_sent_packets():
     result = simulate(SERVER, **{"wire.loss": {"every": 4}, "link.far.loss": {"every": 3}})
     assert flow(result, "goodput_bps") == pytest.approx(flow(ALONE, "goodput_bps"), rel=1e-3)
     assert flow(result, "loss_probability") == pytest.approx(1 - 2 / 3 * 3 / 4, abs=2e-3)
@@ -85,7 +85,7 @@ def test_the_first_datagram_comes_after_the_delay_and_the_last_as_long_after_the
     assert between("1.1 s", "1.4 s") == 0
     assert between("1.4 s", "1.5 s") == pytest.approx(full_bps, rel=0.02)
     assert between("2.3 s", "2.4 s") == pytest.approx(full_bps, rel=0.02)
-    assert between("2.43 s", "2.5 s") == 0  # the access point's queue takes 16 ms
+    assert between("2.43 s", "2.5 s") == 0  # the queue of the access point delays by 16 ms
 
 
 @pytest.mark.parametrize("path", [{"wire.rate": "2 Mbps"}, {"vsb.rate": "2 Mbps"}])
@@ -135,7 +135,7 @@ def test_a_queue_that_cannot_be_filled_is_refused(settings, message):
         simulate(**settings)
 
 
-def test_behind_a_rate_the_air_may_be_managed_and_its_station_may_sleep():
+def test_after_a_rate_limit_the_cell_may_be_managed_and_its_station_may_sleep():
     rate = {"wire.rate": "1 Mbps", "wire.queue": 10}
     asleep = simulate(**rate, **{"station.a.power_save": "0 s"})
     assert flow(asleep, "one_way_delay_s") > 0.13

@@ -1,7 +1,7 @@
-"""Who imports whom: no circles, and no arrow against the order of the rooms.
+"""Imports have no circles, and follow the order of the rooms.
 
 Every ``import`` of the Python package is read, and every ``crate::`` and ``super::`` path of the
-engine. `docs/architecture.md` says why the rooms stand as they do.
+engine. `docs/architecture.md` gives the reasons for the order of the rooms.
 """
 
 import ast
@@ -23,11 +23,11 @@ Graph = Mapping[str, Set[str]]
 
 
 def circles(graph: Graph) -> list[list[str]]:
-    """Sets of more than one node each of which leads to all others (Tarjan)."""
+    """Return sets of more than one node in which each node leads to all others (Tarjan)."""
     number: dict[str, int] = {}
     lowest: dict[str, int] = {}
     stack: list[str] = []
-    found: list[list[str]] = []
+    components: list[list[str]] = []
 
     def visit(node: str) -> None:
         number[node] = lowest[node] = len(number)
@@ -43,12 +43,12 @@ def circles(graph: Graph) -> list[list[str]]:
             members = stack[at:]
             del stack[at:]
             if len(members) > 1:
-                found.append(sorted(members))
+                components.append(sorted(members))
 
     for node in sorted(graph):
         if node not in number:
             visit(node)
-    return found
+    return components
 
 
 def test_circles_are_found() -> None:
@@ -72,7 +72,7 @@ FOUNDATIONS = {
     "typed",
     "underway",
 }
-"""Rooms that know of nothing else, or of each other."""
+"""Rooms that import nothing else, or each other."""
 
 ANSWERS = {
     *FOUNDATIONS,
@@ -91,17 +91,17 @@ ANSWERS = {
     "scenario",
     "steadiness",
 }
-"""What an answer is made of: scenario, model, engine, result; and how it shows itself."""
+"""Parts of an answer: scenario, model, engine, result; and its display."""
 KEPT = {"batch", "ownership", "saving"}
-"""What keeps an answer on disk."""
+"""Storage of answers on disk."""
 
 DOORS = ("cli", "__main__")
-"""Who uses all of it, and is used by nobody."""
+"""Rooms that import the others and that no room imports."""
 
 MAY_IMPORT: Mapping[str, Set[str]] = {
     **{room: set() for room in FOUNDATIONS},
     "typed": {"rows"},
-    # Models know scenarios as typed values; they never run anything.
+    # Models import scenarios as typed values and never run anything.
     "allowance": {"errors", "pace", "underway"},
     "stability": {"allowance", "errors", "underway"},
     "models": {"allowance", "errors", "fairness", "stability", "typed"},
@@ -122,7 +122,7 @@ MAY_IMPORT: Mapping[str, Set[str]] = {
     "record": {"errors", "origin", "scenario"},
     "answer": {"display", "extras", "plot", "record", "scenario"},
     "result": {*ANSWERS - {"result", "run"}, "extras", "ownership", "plot", "saving"},
-    # What shows an object is handed it, and knows its class by name alone.
+    # A function that shows an object gets it as an argument, and imports no class of it.
     "calls": {"_core", "estimates", "models"},
     "display": {"calls", "digits", "errors", "estimates", "models", "plot", "quantities"},
     # The engine is called, and calls no model.
@@ -149,7 +149,7 @@ MAY_IMPORT: Mapping[str, Set[str]] = {
     "load": {*ANSWERS, *KEPT, "compare", "emulation", "envelope", "sweep", "whatif"},
     "sweep": {*ANSWERS, *KEPT, "allowance", "envelope", "opening", "plot", "sampling", "values"},
     "swing": {*ANSWERS, "stability"},
-    # What is there already becomes a scenario; nothing is run, and nobody asks a model.
+    # An existing network becomes a scenario without a run and without a model.
     "access_points": set(),
     "first": {"access_points", "errors"},
     "importing": {"access_points", "allowance", "errors", "extras", "opening", "tuning"},
@@ -213,12 +213,12 @@ MAY_IMPORT: Mapping[str, Set[str]] = {
 
 
 def modules() -> dict[str, Path]:
-    """Files of the package by the name of their module."""
-    found = {}
+    """Return the files of the package by the name of their module."""
+    files = {}
     for path in PACKAGE.rglob("*.py"):
         inside = path.relative_to(PACKAGE.parent).with_suffix("")
-        found[".".join(inside.parts).removesuffix(".__init__")] = path
-    return found
+        files[".".join(inside.parts).removesuffix(".__init__")] = path
+    return files
 
 
 def imported(node: ast.AST, *, has_calls: bool) -> Iterator[str]:
@@ -243,13 +243,13 @@ def imported(node: ast.AST, *, has_calls: bool) -> Iterator[str]:
 
 
 def is_ours(module: str) -> bool:
-    """Whether a module is of this package."""
+    """Return whether a module is in this package."""
     return module.split(".")[0] == "lasthop"
 
 
 @pytest.fixture(scope="module")
 def python() -> Graph:
-    """Modules of the package, and the modules that each imports."""
+    """Return the modules of the package, and the modules that each imports."""
     known = modules()
     graph: dict[str, set[str]] = {}
     for name, path in known.items():
@@ -266,11 +266,11 @@ def python() -> Graph:
 
 
 def room_of(module: str) -> str:
-    """The package or file right below `lasthop`."""
+    """Return the package or file directly below `lasthop`."""
     return module.split(".")[1] if "." in module else module
 
 
-def test_python_has_no_circle(python: Graph) -> None:
+def test_python_has_no_import_circle(python: Graph) -> None:
     assert circles(python) == []
 
 
@@ -278,7 +278,7 @@ def test_every_room_of_python_is_in_the_table(python: Graph) -> None:
     assert {room_of(module) for module in python} == {*MAY_IMPORT, *DOORS} - {"_core"}
 
 
-def test_no_room_of_python_imports_one_that_it_must_not_know(python: Graph) -> None:
+def test_no_room_of_python_imports_a_room_that_is_not_allowed(python: Graph) -> None:
     wrong = [
         f"{module} imports {other}"
         for module, others in python.items()
@@ -290,7 +290,7 @@ def test_no_room_of_python_imports_one_that_it_must_not_know(python: Graph) -> N
 
 
 def test_a_table_of_rooms_that_may_import_has_no_circle() -> None:
-    """But that an answer may draw, show and save itself, and what draws it knows answers."""
+    """Exceptions: an answer may draw, show and save itself, and drawing may import answers."""
     upward = {"display", "plot", "saving"}
     rooms = {room: set(others) - upward for room, others in MAY_IMPORT.items()}
     assert circles(rooms) == []
@@ -309,11 +309,11 @@ ORDER = (
     {"replication", "live", "pcapng", "result"},
     {"run", "session"},
 )
-"""Rooms of the engine from the ground up: none knows of one above it. [level]"""
+"""Rooms of the engine by level. No room imports a room above it. [level]"""
 
 
 def rooms_of_engine() -> dict[str, set[str]]:
-    """Rooms of the engine, and the rooms that each names; tests and comments do not count."""
+    """Return the rooms of the engine and the rooms that each names, without tests and comments."""
     graph: dict[str, set[str]] = {}
     for path in ENGINE.rglob("*.rs"):
         inside = path.relative_to(ENGINE).with_suffix("").parts
@@ -325,7 +325,7 @@ def rooms_of_engine() -> dict[str, set[str]]:
 
 
 def rooms_named(text: str, module: tuple[str, ...]) -> Iterator[str]:
-    """First names behind `crate::`, and behind as many `super::` as lead to the crate."""
+    """Return first names after `crate::`, and after the `super::` that lead to the crate."""
     code = re.sub(r"//.*", "", text.partition("#[cfg(test)]\nmod ")[0])
     for supers, names in re.findall(r"\b(crate|super(?:::super)*)::(\w+|\{[^;]*\})", code):
         up = supers.count("super")
@@ -334,7 +334,7 @@ def rooms_named(text: str, module: tuple[str, ...]) -> Iterator[str]:
 
 
 def first_names(names: str) -> Iterator[str]:
-    """First names of the paths in a list `{a::b, c::{d, e}}`, or the one name itself."""
+    """Return first names of the paths in a list `{a::b, c::{d, e}}`, or the name itself."""
     if not names.startswith("{"):
         yield names
         return
@@ -349,7 +349,7 @@ def first_names(names: str) -> Iterator[str]:
 
 
 def going_up(graph: Mapping[str, Iterable[str]]) -> set[str]:
-    """Arrows from a room to one above it."""
+    """Return imports of a room above."""
     level = {room: at for at, rooms in enumerate(ORDER) for room in rooms}
     return {
         f"{room} -> {other}"
@@ -376,7 +376,7 @@ def test_every_room_of_the_engine_is_in_the_table() -> None:
     assert set(rooms_of_engine()) <= set().union(*ORDER)
 
 
-def test_no_room_of_the_engine_knows_one_above_it() -> None:
+def test_no_room_of_the_engine_imports_a_room_above_it() -> None:
     assert going_up(rooms_of_engine()) == set()
 
 

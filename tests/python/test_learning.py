@@ -24,7 +24,7 @@ CELL = {
 }
 
 
-def test_gymnasium_finds_nothing_wrong() -> None:
+def test_the_environment_passes_the_check_of_gymnasium() -> None:
     checker.check_env(AccessEnv(CELL), skip_render_check=True)
 
 
@@ -39,7 +39,7 @@ def episode(env: AccessEnv, seed: int | None) -> list[tuple[float, list[float]]]
     return seen
 
 
-def test_a_seed_gives_the_same_episodes_and_each_has_streams_of_its_own() -> None:
+def test_a_seed_repeats_its_episodes_and_each_episode_has_its_own_streams() -> None:
     env = AccessEnv(CELL, interval_s=0.75)
     first, second = episode(env, 3), episode(env, None)
     assert len(first) == 1 + 7
@@ -48,7 +48,7 @@ def test_a_seed_gives_the_same_episodes_and_each_has_streams_of_its_own() -> Non
     assert episode(env, 4) != first
 
 
-def test_an_action_is_what_is_set() -> None:
+def test_an_action_sets_its_choice() -> None:
     env = AccessEnv(CELL, path="station.sender.cwmin", choices=(0, 1023), reward=goodput)
     env.reset(seed=1)
     *_, info = env.step(np.int64(1))
@@ -59,7 +59,7 @@ def test_an_action_is_what_is_set() -> None:
     assert calm["collision_rate"] < 0.2 < wild["collision_rate"]
 
 
-def test_what_cannot_be_an_environment_is_refused() -> None:
+def test_an_unsuitable_scenario_is_refused() -> None:
     wired = {"duration": "6 s", "dumbbell": {"flows": 2, "bottleneck": "1 Mbps", "rtt": "20 ms"}}
     with pytest.raises(lh.UserError, match="has no cell"):
         AccessEnv(wired)
@@ -77,7 +77,7 @@ def test_what_cannot_be_an_environment_is_refused() -> None:
         env.step(np.int64(0))
 
 
-def test_what_cannot_be_set_in_motion_is_refused_at_once() -> None:
+def test_a_setting_that_cannot_change_during_a_run_is_refused_immediately() -> None:
     for path, choices in (("tcp.window", (3, 7)), ("station.idle.count", (1, 2))):
         with pytest.raises(
             lh.UserError, match=f"`{path}`: . cannot be set during a simulation"
@@ -87,7 +87,7 @@ def test_what_cannot_be_set_in_motion_is_refused_at_once() -> None:
 
 
 @pytest.mark.parametrize("action", [11, -1, 1.0])
-def test_an_action_that_is_none_is_refused_with_those_that_are(action: float) -> None:
+def test_an_invalid_action_is_refused_with_the_valid_actions(action: float) -> None:
     env = AccessEnv(CELL)
     env.reset(seed=1)
     line = rf"action {action}: expected a whole number from 0 to 10, .* = 0, 1, 3, 7, .*, 1023$"
@@ -97,7 +97,7 @@ def test_an_action_that_is_none_is_refused_with_those_that_are(action: float) ->
     assert env.session.now_s == 1.0
 
 
-def test_the_bandit_learns_what_the_model_says(capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_bandit_learns_the_optimum_of_the_model(capsys: pytest.CaptureFixture[str]) -> None:
     example = EXAMPLES / "learn.py"
     runpy.run_path(str(example), run_name="__main__")
     printed = capsys.readouterr().out

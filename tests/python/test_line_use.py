@@ -1,4 +1,4 @@
-"""Whether the Wi-Fi fills the wired line, in words."""
+"""Sentences that say whether the Wi-Fi fills the wired line."""
 
 import pytest
 

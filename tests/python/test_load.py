@@ -1,4 +1,4 @@
-"""What was saved or printed is read again, and what is no answer is refused in a line."""
+"""Saved and printed answers are read again, and other files are refused in one line."""
 
 import json
 import os
@@ -42,7 +42,7 @@ def test_a_loaded_result_equals_the_saved_one(example: str, tmp_path: Path) -> N
     assert lh.load(tmp_path / "again") == result
 
 
-def test_what_the_command_line_saves_is_loaded(lasthop: Lasthop, small: Path) -> None:
+def test_results_saved_by_the_command_line_are_loaded(lasthop: Lasthop, small: Path) -> None:
     done = lasthop("simulate", small, "--seed", "3", "--out", "here", "--json")
     saved, printed = lh.load("here"), Path("printed.json")
     printed.write_text(done.stdout)
@@ -72,7 +72,7 @@ def test_named_files_may_hold_any_bytes_or_be_missing() -> None:
     assert (again.settings, again.source) == ([("seed", "7")], "x.toml")
 
 
-def test_a_summary_alone_has_tables_and_says_what_it_lacks(
+def test_a_summary_without_samples_has_tables_and_names_the_missing_parts(
     small_result: lh.Result, tmp_path: Path
 ) -> None:
     path = tmp_path / "printed.json"
@@ -101,7 +101,7 @@ def test_a_summary_alone_has_tables_and_says_what_it_lacks(
     assert not (tmp_path / "x").exists()
 
 
-def test_a_result_of_another_run_in_its_place_is_a_summary_alone(tmp_path: Path) -> None:
+def test_a_result_replaced_by_that_of_another_run_has_no_samples(tmp_path: Path) -> None:
     lh.simulate(SMALL).save(tmp_path)
     (tmp_path / "result.json").write_text(lh.simulate(SMALL, seed=9).to_json())
     again = lh.load(tmp_path)
@@ -124,13 +124,13 @@ def test_predictions_emulations_and_comparisons_are_loaded_from_json(tmp_path: P
     both = lh.compare(SMALL, replications=2)
     emulation = Emulation({**both.simulation.summary, "kind": "emulation"}, both.scenario)
     assert both.prediction is not None
-    for number, one in enumerate((both.prediction, emulation, both)):
+    for number, answer in enumerate((both.prediction, emulation, both)):
         path = tmp_path / f"{number}.json"
-        path.write_text(one.to_json())
+        path.write_text(answer.to_json())
         again = lh.load(path)
-        assert type(again) is type(one)
-        assert again.to_json() == one.to_json()
-        assert repr(again) == repr(one)
+        assert type(again) is type(answer)
+        assert again.to_json() == answer.to_json()
+        assert repr(again) == repr(answer)
     assert again.rows == both.rows
     assert again.table.equals(both.table)
     assert again.prediction == both.prediction
@@ -151,22 +151,24 @@ def test_a_sweep_is_loaded_from_json_and_from_its_directory(
     swept = lh.sweep(SMALL, over, replications=1)
     swept.save(tmp_path / "kept")
     (tmp_path / "printed.json").write_text(swept.to_json())
-    kept = tmp_path / "kept"
-    for place in (kept, kept / "manifest.json", tmp_path / "printed.json"):
+    saved = tmp_path / "kept"
+    for place in (saved, saved / "manifest.json", tmp_path / "printed.json"):
         again = lh.load(place)
         assert isinstance(again, lh.Sweep)
         assert again == swept
         assert hash(again) == hash(swept)
         assert again.stations.equals(swept.stations)
         assert again.warnings == swept.warnings
-        assert [point.scenario for point in again.points] == [one.scenario for one in swept.points]
+        assert [point.scenario for point in again.points] == [
+            original.scenario for original in swept.points
+        ]
     done = lasthop("sweep", small, "--over", "seed=1,2", "--out", "swept", "--json")
     assert lh.load("swept") == lh.sweep(small, {"seed": [1, 2]})
     (tmp_path / "printed.json").write_text(done.stdout)
     assert lh.load(tmp_path / "printed.json") == lh.load("swept")
 
 
-def test_the_example_prints_what_stands_beside_it() -> None:
+def test_the_example_prints_the_output_next_to_it() -> None:
     example = EXAMPLES / "keep.py"
     done = subprocess.run([sys.executable, example], capture_output=True, text=True, check=True)
     assert done.stdout == example.with_suffix(".txt").read_text("utf-8")
@@ -243,11 +245,11 @@ BAD: dict[str, tuple[str | bytes, str]] = {
 
 
 @pytest.mark.parametrize("case", BAD)
-def test_what_is_no_answer_is_refused_in_a_line(case: str, tmp_path: Path) -> None:
-    content, said = BAD[case]
+def test_a_file_that_is_not_an_answer_is_refused_in_one_line(case: str, tmp_path: Path) -> None:
+    content, message = BAD[case]
     path = tmp_path / "x.json"
     path.write_bytes(content.encode() if isinstance(content, str) else content)
-    with pytest.raises(lh.UserError, match=re.escape(said)) as caught:
+    with pytest.raises(lh.UserError, match=re.escape(message)) as caught:
         lh.load(path)
     text = str(caught.value)
     assert text.startswith(f"{path}: ")
@@ -277,13 +279,13 @@ def test_places_without_an_answer_are_refused(tmp_path: Path) -> None:
 
 
 def damaged(record: dict[str, Any], part: str, value: Any) -> str:
-    """A record with another value in a part, which is none where the value is `...`."""
+    """Return a record with another value in a part, or without the part if the value is `...`."""
     changed = {key: each for key, each in record.items() if key != part}
     return json.dumps(changed if value is ... else changed | {part: value})
 
 
 @pytest.mark.parametrize(
-    ("part", "value", "said"),
+    ("part", "value", "message"),
     [
         ("kind", "simulation", "its `kind` must be record"),
         ("version", "9.0", "written by lasthop 9.0"),
@@ -301,21 +303,23 @@ def damaged(record: dict[str, Any], part: str, value: Any) -> str:
     ],
 )
 def test_a_damaged_record_is_refused_by_its_part(
-    part: str, value: Any, said: str, tmp_path: Path
+    part: str, value: Any, message: str, tmp_path: Path
 ) -> None:
     lh.simulate(SMALL, replications=1).save(tmp_path)
     path = tmp_path / "record.json"
-    whole = path.read_text()
-    path.write_text(damaged(json.loads(whole), part, value))
-    with pytest.raises(lh.UserError, match=re.escape(said)) as caught:
+    text = path.read_text()
+    path.write_text(damaged(json.loads(text), part, value))
+    with pytest.raises(lh.UserError, match=re.escape(message)) as caught:
         lh.load(tmp_path)
     assert str(caught.value).startswith(f"{path}: ")
-    path.write_text(whole[: len(whole) // 2])
+    path.write_text(text[: len(text) // 2])
     with pytest.raises(lh.UserError, match=r"record\.json: cut short"):
         lh.load(tmp_path)
 
 
-def test_a_scenario_that_this_version_refuses_or_reads_otherwise(tmp_path: Path) -> None:
+def test_a_scenario_that_this_version_refuses_or_reads_differently_is_reported(
+    tmp_path: Path,
+) -> None:
     lh.simulate(SMALL, replications=1).save(tmp_path)
     path = tmp_path / "record.json"
     record = json.loads(path.read_text())

@@ -1,4 +1,4 @@
-"""Models at the ends of all ranges: an answer or a refusal in words, within time and memory."""
+"""Models at the ends of all ranges: an answer or a refusal within time and memory."""
 
 import json
 import os
@@ -21,16 +21,16 @@ from lasthop.models import MODELS
 
 ROOT = Path(__file__).parents[2]
 SEED = int(os.environ.get("SEED", "0")) or randrange(1, 2**31)
-"""Seed of what is drawn, printed where a test fails."""
+"""Seed of the drawn settings, printed if a test fails."""
 
 MAX_TIME_S = 4.0
-"""What an answer may take in the long test. [s]"""
+"""Time limit of an answer in the long test. [s]"""
 GRACE = 2.0
-"""Time after which an answer is given up, over what it may take. [-]"""
+"""Time after which an answer is stopped, over its limit. [-]"""
 LATE_S = 2.0
-"""Time between two looks at the clock. [s]"""
+"""Time between two checks of the clock. [s]"""
 MANY = 1000
-"""Stations, connections or flows from which on a scenario takes too long to read here."""
+"""Number of stations, connections or flows at which a scenario takes too long to read here."""
 
 ROUTER: dict[str, Any] = {
     "duration": "4 s",
@@ -103,16 +103,19 @@ EXAMPLES = {
 
 
 def scenarios() -> dict[str, tuple[str, dict[str, Any]]]:
-    """Scenarios that models answer, by name, each with its model."""
-    found = dict(OWN)
+    """Return scenarios that models answer, by name, each with its model."""
+    by_name = dict(OWN)
     for name, model in EXAMPLES.items():
-        found[f"{name}.toml"] = (model, tomllib.loads((ROOT / f"examples/{name}.toml").read_text()))
-    return found
+        by_name[f"{name}.toml"] = (
+            model,
+            tomllib.loads((ROOT / f"examples/{name}.toml").read_text()),
+        )
+    return by_name
 
 
 @pytest.fixture(scope="module")
 def corners() -> Corners:
-    """Keys of scenarios with their corners, from the schema."""
+    """Return keys of scenarios with their corners, from the schema."""
     return Corners(lh.schema())
 
 
@@ -121,7 +124,7 @@ def test_every_model_has_a_scenario() -> None:
 
 
 def impossible(tree: Any, path: str = "") -> Iterator[str]:
-    """Values of an answer that no cell has."""
+    """Yield impossible values of an answer."""
     if isinstance(tree, list):
         for item in tree:
             yield from impossible(item, path)
@@ -136,7 +139,7 @@ def impossible(tree: Any, path: str = "") -> Iterator[str]:
 
 
 def answer(name: str, settings: list[Setting], max_time_s: float) -> bool | None:
-    """Whether a scenario has an answer with these settings; None if it is no scenario."""
+    """Return whether a scenario has an answer with these settings, None if it is invalid."""
     model, base = scenarios()[name]
     options = {"beta": 1.3} if name.endswith("aggregates") and model == "hotspot" else {}
     what = f"SEED={SEED}: {name} with {settings}"
@@ -146,33 +149,33 @@ def answer(name: str, settings: list[Setting], max_time_s: float) -> bool | None
         return None
     begun = time.process_time()
     try:
-        found = lh.predict(scenario, model=model, options=options, max_time_s=max_time_s)
+        prediction = lh.predict(scenario, model=model, options=options, max_time_s=max_time_s)
     except UserError:
-        found = None
+        prediction = None
     except Exception as error:
         raise AssertionError(what) from error
     assert time.process_time() - begun < GRACE * max_time_s + LATE_S, what
-    wrong = [] if found is None else list(impossible(found.summary))
+    wrong = [] if prediction is None else list(impossible(prediction.summary))
     assert not wrong, f"{what}: {wrong}"
-    return found is not None
+    return prediction is not None
 
 
 def is_small(setting: Setting) -> bool:
-    """Whether a setting leaves a scenario with few stations, connections and flows."""
+    """Return whether a setting leaves a scenario with few stations, connections and flows."""
     key, value = setting
     many = key.rpartition(".")[2] in ("count", "upload", "download", "flows")
     return not (many and isinstance(value, int) and value > MANY)
 
 
 def drawn(corners: Corners, draws: Random, most: int) -> tuple[str, list[Setting]]:
-    """A scenario and a few of its keys at a corner."""
+    """Return a scenario and a few of its keys at a corner."""
     name = draws.choice(sorted(scenarios()))
     settings = corners.draw(scenarios()[name][1], draws, most)
     return name, list(filter(is_small, settings))
 
 
-def test_some_corners(corners: Corners) -> None:
-    """As many as a second has room for."""
+def test_a_sample_of_corners_has_an_answer_or_a_refusal(corners: Corners) -> None:
+    """The test draws corners for one second."""
     draws, begun = Random(SEED), time.process_time()
     while time.process_time() - begun < 1.0:
         answer(*drawn(corners, draws, 1), max_time_s=0.2)
@@ -180,14 +183,16 @@ def test_some_corners(corners: Corners) -> None:
 
 @pytest.mark.parametrize("max_p", [1.0, 1e-6])
 @pytest.mark.parametrize("gentle", [True, False])
-def test_red_at_its_ends_has_an_answer_or_a_refusal(max_p: float, gentle: bool) -> None:
+def test_red_at_extreme_settings_has_an_answer_or_a_refusal(max_p: float, gentle: bool) -> None:
     settings: list[Setting] = [("queue.red.max_p", max_p), ("queue.red.gentle", gentle)]
     assert answer("red", settings, max_time_s=1.0) is not None
     assert max_p < 1.0 or answer("red", settings, max_time_s=1.0)
 
 
 @pytest.mark.slow
-def test_all_single_corners_and_many_of_several(corners: Corners) -> None:
+def test_all_single_corners_and_many_combinations_have_an_answer_or_a_refusal(
+    corners: Corners,
+) -> None:
     answered = 0
     for name, (_, base) in scenarios().items():
         for key, values in corners.of(base).items():
@@ -222,11 +227,11 @@ from lasthop import allowance
 from lasthop.errors import UserError
 _, hard = resource.getrlimit(resource.RLIMIT_AS)
 resource.setrlimit(resource.RLIMIT_AS, (6 << 30, hard))
-told = {"time_s": 0.0, "memory_bytes": 0.0}
+estimate = {"time_s": 0.0, "memory_bytes": 0.0}
 def need(what, **costs):
     costs.pop("smaller", None)
     for name, cost in costs.items():
-        told[name] += cost
+        estimate[name] += cost
     allowance.need(what, **costs)
 for model in ("aggregates", "airtime", "dcf"):
     import_module(f"lasthop.models.{model}.predict").need = need
@@ -234,26 +239,26 @@ scenario = lh.Scenario(json.loads(sys.argv[1]), settings=json.loads(sys.argv[2])
 import numpy, scipy.sparse.linalg  # which take time and memory whatever is predicted
 scenario.typed
 before_s, before = time.process_time(), resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-told = {"time_s": 0.0, "memory_bytes": 0.0}
+estimate = {"time_s": 0.0, "memory_bytes": 0.0}
 try:
     lh.predict(scenario, max_time_s=120.0)
 except UserError as error:
-    told["refused"] = str(error)
-told["used_s"] = time.process_time() - before_s
-told["used_bytes"] = 1024 * (resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before)
-print(json.dumps(told))
+    estimate["refused"] = str(error)
+estimate["used_s"] = time.process_time() - before_s
+estimate["used_bytes"] = 1024 * (resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before)
+print(json.dumps(estimate))
 """
 
 MACHINE = 3.0
-"""Time that an answer may take over its estimate, which is of a machine that is not busy. [-]"""
+"""Limit of the time of an answer over its estimate for an idle machine. [-]"""
 LITTLE_S, LITTLE_BYTES = 2.0, 2e8
-"""Time and memory that no estimate counts. [s, bytes]"""
+"""Time and memory that estimates do not include. [s, bytes]"""
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("case", COSTLY)
 @pytest.mark.parametrize("downloads", [False, True])
-def test_an_answer_costs_no_more_than_is_estimated(case: str, downloads: bool) -> None:
+def test_an_answer_costs_at_most_its_estimate(case: str, downloads: bool) -> None:
     source = {"udp_down": {"rate": "400 Mbps"}} if downloads else UP
     stations = {f"{name}": {"cwmin": 15 + 2 * n, **source} for n, name in enumerate("abcdef")}
     if case == "attempts":

@@ -36,7 +36,7 @@ def test_classes_sum_up_their_flows(result: lh.Result) -> None:
     assert classes.loc["file", "unfinished"] == 0
 
 
-def test_link_is_as_busy_as_what_it_delivers(result: lh.Result) -> None:
+def test_the_utilisation_of_a_link_follows_from_its_deliveries(result: lh.Result) -> None:
     links, queues = result.table("links"), result.table("queues")
     assert list(links.index) == ["bottleneck", "bottleneck/back"]
     assert 0.9 < links.loc["bottleneck", "utilisation"] <= 1
@@ -44,7 +44,7 @@ def test_link_is_as_busy_as_what_it_delivers(result: lh.Result) -> None:
     assert queues.loc["bottleneck", "occupancy_max_packets"] <= 30
 
 
-def test_network_without_fluid_counterpart_is_simulated_all_the_same(result: lh.Result) -> None:
+def test_a_network_without_a_fluid_model_is_simulated(result: lh.Result) -> None:
     with pytest.raises(ModelError, match=r"`flow\.file` ends after its last segment"):
         lh.predict(DUMBBELL)
     with pytest.raises(ModelError, match="runs between wired nodes"):
@@ -72,7 +72,7 @@ def test_pictures_show_classes_and_links(result: lh.Result, tmp_path: Path) -> N
     assert result.plot.queues().axes[0].get_xlabel().startswith("mean queue")
 
 
-def test_sweep_over_the_queue() -> None:
+def test_a_sweep_may_be_over_the_queue() -> None:
     swept = lh.sweep(DUMBBELL, {"queue": [5, 60]})
     queues = swept.table("queues")
     drops = queues[queues["name"] == "bottleneck"].set_index("queue")["drop_probability"]
@@ -110,7 +110,7 @@ def test_cell_in_a_network_is_compared_once_and_with_its_links() -> None:
     goodputs = [row.name for row in comparison.rows if row.quantity == "goodput_bps"]
     assert sorted(goodputs) == ["a", "cell", "w"]
     shares = [row.name for row in comparison.rows if row.quantity == "goodput_share"]
-    assert shares == ["a"]  # of the cell; that of the class would be of all flows
+    assert shares == ["a"]  # of the cell; the index of the class would be over all flows
     waiting = {row.name for row in comparison.rows if row.quantity == "occupancy_packets"}
     assert waiting == {"up", "up/back"}
     axes = comparison.figure().axes
@@ -134,14 +134,14 @@ def test_web_connections_appear_as_a_class_only() -> None:
 TWO_RTTS = DUMBBELL + '[flow.far]\nrtt = "31 ms"\n'
 
 
-def test_phase_effects_are_warned_of_where_they_may_be() -> None:
+def test_possible_phase_effects_cause_a_warning() -> None:
     [warning] = lh.simulate(TWO_RTTS).warnings
     assert (
         "queue bottleneck: phase effects: flows with 2 round-trip times share a drop-tail queue"
         in warning
     )
     settings = [
-        {"dumbbell.jitter": "packet"},  # the cure
+        {"dumbbell.jitter": "packet"},  # the remedy
         {"queue": {"red": {"min_th": 5, "max_th": 15}}},  # draws at random
         {"queue": 10_000, "warmup": "3 s"},  # drops nothing
         {"flow.far.rtt": "20 ms"},  # one round-trip time
@@ -163,7 +163,7 @@ def test_long_title_fits_into_the_picture() -> None:
         assert box.x1 <= figure.bbox.x1
 
 
-def test_series_have_no_panel_for_a_cell_there_is_not() -> None:
+def test_series_of_a_wired_network_have_no_panel_for_a_cell() -> None:
     result = lh.simulate(DUMBBELL, series="0.1 s")
     assert len(result.plot.series("occupancy_packets").axes) == 2
 

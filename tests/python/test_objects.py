@@ -1,4 +1,4 @@
-"""Answers and scenarios travel: they are pickled, copied and compared."""
+"""Answers and scenarios are pickled, copied and compared."""
 
 import copy
 import pickle
@@ -15,7 +15,7 @@ from lasthop.tuning.search import TuneProgress
 from .conftest import EXAMPLES, SMALL
 
 WAYS: dict[str, Callable[[Any], Any]] = {
-    "pickle": lambda one: pickle.loads(pickle.dumps(one)),
+    "pickle": lambda answer: pickle.loads(pickle.dumps(answer)),
     "copy": copy.copy,
     "deepcopy": copy.deepcopy,
 }
@@ -26,35 +26,35 @@ KINDS = {"cell": "hotspot.toml", "router": "dumbbell.toml", "graph": "csma-hidde
 
 @pytest.fixture(scope="module", params=KINDS)
 def result(request: pytest.FixtureRequest) -> lh.Result:
-    """A result of a cell, of a router, of a conflict graph."""
+    """Return a result of a cell, of a router, or of a conflict graph."""
     path = EXAMPLES / KINDS[request.param]
     return lh.simulate(path, settings=SHORT, replications=2, series="0.5 s")
 
 
 @pytest.fixture(scope="module")
 def everything(result: lh.Result) -> list[Any]:
-    """One of each class, about one scenario where they can be."""
+    """Return an object of each class, about the same scenario if possible."""
     scenario = result.scenario
     over = {"seed": [1, 2]}
     bare = lh.check(EXAMPLES / Path(scenario.source).name)
-    found = [scenario, result, lh.compare(bare, settings=SHORT, replications=1)]
-    found.append(Emulation({**result.summary, "kind": "emulation"}, scenario))
-    found.append(lh.sweep(bare, over, settings=SHORT, replications=1))
-    return [*found, *([found[2].prediction] if found[2].prediction is not None else [])]
+    answers = [scenario, result, lh.compare(bare, settings=SHORT, replications=1)]
+    answers.append(Emulation({**result.summary, "kind": "emulation"}, scenario))
+    answers.append(lh.sweep(bare, over, settings=SHORT, replications=1))
+    return [*answers, *([answers[2].prediction] if answers[2].prediction is not None else [])]
 
 
 @pytest.mark.parametrize("way", WAYS)
-def test_what_has_travelled_is_equal_and_has_the_same_hash(everything: list[Any], way: str) -> None:
-    for one in everything:
-        again = WAYS[way](one)
-        assert again == one
-        assert hash(again) == hash(one)
-        assert type(again) is type(one)
-        assert repr(again) == repr(one)
+def test_a_copied_object_is_equal_and_has_the_same_hash(everything: list[Any], way: str) -> None:
+    for answer in everything:
+        again = WAYS[way](answer)
+        assert again == answer
+        assert hash(again) == hash(answer)
+        assert type(again) is type(answer)
+        assert repr(again) == repr(answer)
 
 
 @pytest.mark.parametrize("way", WAYS)
-def test_a_result_that_has_travelled_has_all_that_it_had(result: lh.Result, way: str) -> None:
+def test_a_copied_result_is_complete(result: lh.Result, way: str) -> None:
     again = WAYS[way](result)
     assert again.to_json() == result.to_json()
     assert again.warnings == result.warnings
@@ -65,43 +65,43 @@ def test_a_result_that_has_travelled_has_all_that_it_had(result: lh.Result, way:
 
 
 @pytest.mark.parametrize("way", WAYS)
-def test_a_capture_travels_and_is_written_byte_for_byte(
+def test_a_copied_result_writes_the_same_capture(
     small_result: lh.Result, tmp_path: Path, way: str
 ) -> None:
     again = WAYS[way](small_result)
     small_result.save_capture(tmp_path / "here.pcapng")
     again.save_capture(tmp_path / "there.pcapng")
     assert again.frame_count == 1000
-    there = (tmp_path / "there.pcapng").read_bytes()
-    assert len(there) > 10_000
-    assert there == (tmp_path / "here.pcapng").read_bytes()
+    content = (tmp_path / "there.pcapng").read_bytes()
+    assert len(content) > 10_000
+    assert content == (tmp_path / "here.pcapng").read_bytes()
 
 
-def test_a_pickle_needs_no_engine_to_be_read_and_no_file(small: Path) -> None:
+def test_a_pickle_is_read_without_the_engine_and_without_files(small: Path) -> None:
     packed = pickle.dumps(lh.simulate(small))
     small.unlink()
     assert b"SimulationOutput" not in packed
     assert pickle.loads(packed) == lh.simulate(SMALL)
 
 
-def test_results_differ_by_seed_and_by_samples_alone() -> None:
-    one = lh.simulate(SMALL)
-    assert one == lh.simulate(SMALL, jobs=2)
-    assert one != lh.simulate(SMALL, seed=5)
-    assert one != one.to_dict()
-    other = pickle.loads(pickle.dumps(one))
+def test_results_differ_only_by_seed_and_samples() -> None:
+    first = lh.simulate(SMALL)
+    assert first == lh.simulate(SMALL, jobs=2)
+    assert first != lh.simulate(SMALL, seed=5)
+    assert first != first.to_dict()
+    other = pickle.loads(pickle.dumps(first))
     changed = other._output.samples_json.replace("1", "2", 1)
     object.__setattr__(other._output, "samples_json", changed)
-    assert other.to_json() == one.to_json()
-    assert other != one
+    assert other.to_json() == first.to_json()
+    assert other != first
 
 
-def test_nothing_equals_nothing() -> None:
+def test_missing_values_are_equal() -> None:
     """A quantity without a value: null in JSON, NaN in what Python makes of it."""
-    endless = {"station.near.download.segments": 100_000}  # which nobody sees completed
-    one, other = (lh.simulate(SMALL, settings=endless, replications=2) for _ in range(2))
-    assert None in one.sample_tree["flows"]["near/down/1"]["completion_s"]
-    assert one == other
+    endless = {"station.near.download.segments": 100_000}  # which do not complete
+    first, other = (lh.simulate(SMALL, settings=endless, replications=2) for _ in range(2))
+    assert None in first.sample_tree["flows"]["near/down/1"]["completion_s"]
+    assert first == other
     model, same = (
         lh.Prediction({"scenario": "x", "model": "m", "p": float("nan")}, None) for _ in range(2)
     )
@@ -110,23 +110,23 @@ def test_nothing_equals_nothing() -> None:
 
 
 def test_a_deep_copy_shares_nothing_that_can_be_changed() -> None:
-    one = lh.simulate(SMALL, replications=1)
-    other, shallow = copy.deepcopy(one), copy.copy(one)
+    first = lh.simulate(SMALL, replications=1)
+    other, shallow = copy.deepcopy(first), copy.copy(first)
     other.summary["stations"][0]["name"] = "another"
-    assert one.summary["stations"][0]["name"] == "near"
-    assert shallow.summary is one.summary
-    assert other != one
+    assert first.summary["stations"][0]["name"] == "near"
+    assert shallow.summary is first.summary
+    assert other != first
 
 
-def test_scenarios_that_mean_the_same_are_equal_and_one_in_a_set() -> None:
-    one, other = lh.Scenario(SMALL), lh.Scenario("# the same\n" + SMALL)
-    assert len({one, other, one.with_("seed", 2)}) == 2
-    assert copy.deepcopy(one) is one
+def test_scenarios_with_the_same_meaning_are_equal_and_a_single_element_of_a_set() -> None:
+    first, other = lh.Scenario(SMALL), lh.Scenario("# the same\n" + SMALL)
+    assert len({first, other, first.with_("seed", 2)}) == 2
+    assert copy.deepcopy(first) is first
 
 
 @pytest.fixture(scope="module")
 def tuning() -> lh.Tuning:
-    """A search whose progress cannot be pickled."""
+    """Return a search whose progress cannot be pickled."""
     seen: list[TuneProgress] = []
     return lh.tune(
         {
@@ -144,7 +144,7 @@ def tuning() -> lh.Tuning:
 
 
 @pytest.mark.parametrize("way", WAYS)
-def test_a_tuning_travels(tuning: lh.Tuning, way: str) -> None:
+def test_a_tuning_can_be_copied(tuning: lh.Tuning, way: str) -> None:
     again = WAYS[way](tuning)
     assert again == tuning
     assert hash(again) == hash(tuning)
@@ -155,7 +155,7 @@ def test_a_tuning_travels(tuning: lh.Tuning, way: str) -> None:
     assert repr(again) == repr(tuning)
 
 
-def test_stops_and_errors_travel() -> None:
+def test_interruptions_and_errors_can_be_pickled() -> None:
     for error in (lh.UserError("a", "b"), lh.Stopped("a", [1]), lh.TooCostlyError("a", "b")):
         again = pickle.loads(pickle.dumps(error))
         assert (str(again), type(again)) == (str(error), type(error))

@@ -67,10 +67,10 @@ LIGHT = (
     + [["import", "hostapd", f"{ROOT}/tests/samples/hostapd/balena-open-ap.conf"]]
     + [["import", "openwrt", f"{ROOT}/tests/samples/openwrt/arduino-yun"]]
 )
-"""Commands that work where no package for numbers and pictures is."""
+"""Commands that work without packages for numbers and pictures."""
 
 
-def test_commands_that_need_no_heavy_package_do_without(tmp_path: Path) -> None:
+def test_light_commands_load_no_heavy_package(tmp_path: Path) -> None:
     code = f"""
 import contextlib, io, os, sys
 class Missing:
@@ -81,17 +81,17 @@ sys.meta_path.insert(0, Missing())
 os.chdir({str(tmp_path)!r})
 from lasthop.cli import main
 for args in {LIGHT}:
-    said = io.StringIO()
-    with contextlib.redirect_stdout(said), contextlib.redirect_stderr(said):
+    output = io.StringIO()
+    with contextlib.redirect_stdout(output), contextlib.redirect_stderr(output):
         code = main(args)
-    assert code == (2 if "no-such-file" in args else 0), (args, said.getvalue())
+    assert code == (2 if "no-such-file" in args else 0), (args, output.getvalue())
 print(*[m for m in {HEAVY} if m in sys.modules])
 """
     run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
     assert (run.returncode, run.stdout.split(), run.stderr) == (0, [], "")
 
 
-def test_every_public_name_is_there() -> None:
+def test_every_public_name_exists() -> None:
     assert all(hasattr(lasthop, name) for name in lasthop.__all__)
     assert {*lasthop.MODULES, *lasthop.PACKAGES, "__version__"} >= set(lasthop.__all__)
     with pytest.raises(AttributeError, match="has no attribute 'frobnicate'"):
@@ -110,7 +110,7 @@ def test_a_function_keeps_its_name_after_its_module_is_imported(name: str) -> No
     assert pickle.loads(pickle.dumps(getattr(lasthop, name))) is getattr(module, name)
 
 
-def test_completion_offers_public_names_alone() -> None:
+def test_completion_offers_only_public_names() -> None:
     import lasthop.caution
     import lasthop.result
 
@@ -118,10 +118,10 @@ def test_completion_offers_public_names_alone() -> None:
     packages = {"models", "relay", "stability", "studies"}
     assert offered == {*lasthop.__all__, *packages} - {"__version__"}
     assert all(hasattr(lasthop, name) for name in offered)
-    assert lasthop.caution is not None  # what is imported by its name is there all the same
+    assert lasthop.caution is not None  # an import by name still works
 
 
-def test_modules_that_the_documentation_names_are_there() -> None:
+def test_modules_named_in_the_documentation_exist() -> None:
     pages = [ROOT / "README.md", *(ROOT / "docs").rglob("*.md"), *(ROOT / "docs").rglob("*.rst")]
     named = {
         name.removesuffix(".")
@@ -134,11 +134,11 @@ def test_modules_that_the_documentation_names_are_there() -> None:
 
 
 FILES = {"toml", "md", "lasthop", "abi3", "conf"}
-"""Names behind a dot that are no names of Python: ends of files."""
+"""Names after a dot that are not names of Python: ends of files."""
 
 
 def is_there(steps: list[str]) -> bool:
-    """Whether these names, one in the other, lead from the package to something."""
+    """Return whether these nested names lead from the package to an object."""
     if steps[0] in FILES:
         return True
     node = importlib.import_module("lasthop")
@@ -159,9 +159,9 @@ def test_emulate_and_reproduce_are_verbs_of_the_package(tmp_path: Path) -> None:
 
     with pytest.raises(lh.UserError, match="neither a subject nor a claim"):
         lh.reproduce(["xyzzy"], directory=tmp_path)
-    # a claim of the models alone, which simulates nothing
-    found = lh.reproduce(["acsma-16"], directory=tmp_path)
-    assert [each.claim.id for each in found.results] == ["acsma-16"]
+    # a claim that needs only models and no simulation
+    answer = lh.reproduce(["acsma-16"], directory=tmp_path)
+    assert [each.claim.id for each in answer.results] == ["acsma-16"]
     with pytest.raises(lh.UserError, match="webs"):
         lh.emulate({"duration": "1 s", "webs": {}})
 
@@ -185,14 +185,14 @@ def test_no_message_names_a_file_that_is_not_installed() -> None:
     sources = ROOT / "python/lasthop"
     not_installed = re.compile(r"\b(docs|examples|tests|bench)/\w|\w\.md\b")
     texts = {path: path.read_text("utf-8") for path in sorted(sources.rglob("*.py"))}
-    found = [
+    places = [
         f"{path.relative_to(sources)}:{node.lineno}: {node.value}"
         for path, text in texts.items()
         if not_installed.search(text)  # parsing all files takes seconds
         for node in messages(ast.parse(text))
         if not_installed.search(str(node.value))
     ]
-    assert found == []
+    assert places == []
 
 
 def messages(tree: ast.Module) -> Iterator[ast.Constant]:

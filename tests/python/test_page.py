@@ -1,4 +1,4 @@
-"""The page of the guide: what it consists of, and that the guide shows its record."""
+"""The page of the guide: its objects and the record that the guide shows."""
 
 import json
 import sys
@@ -21,7 +21,7 @@ RECORD = json.loads((EXAMPLE / "page.json").read_text("utf-8"))
 
 
 @pytest.mark.parametrize("count", [objects.LEAST, 7, objects.OBJECTS, 31])
-def test_every_object_but_the_document_is_asked_for_by_another(count):
+def test_every_object_except_the_document_is_requested_by_another(count):
     made = objects.page(count)
     assert len({each.path for each in made}) == len(made) == count
     texts = "".join(each.content.decode() for each in made if each.kind != "image")
@@ -35,7 +35,7 @@ def test_a_page_too_small_for_all_kinds_is_refused():
         objects.page(5)
 
 
-def test_pictures_are_pictures():
+def test_picture_objects_are_images():
     for each in objects.page():
         if each.kind == "image":
             Image.open(BytesIO(each.content)).verify()
@@ -53,12 +53,12 @@ def test_the_record_is_complete_and_was_in_time():
         assert {each["path"] for each in run["objects"]} == {o.path for o in objects.page()}
 
 
-def test_the_guides_file_is_the_examples():
+def test_the_file_of_the_guide_is_the_example():
     file = (EXAMPLE / "page.toml").read_text("utf-8")
     assert f"```toml\n{file}```" in GUIDE
 
 
-def test_a_page_that_is_never_complete_is_drawn_and_told_as_such():
+def test_an_incomplete_page_is_drawn_and_reported_as_incomplete():
     cases = [dict(case, runs=[dict(run) for run in case["runs"]]) for case in RECORD["cases"]]
     for run in cases[1]["runs"]:
         run.update(complete=False, load_s=None, first_paint_s=None)

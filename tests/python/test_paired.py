@@ -1,4 +1,4 @@
-"""Differences of paired runs: intervals worked by hand, and verdicts that chance does not give."""
+"""Differences of paired runs: intervals worked by hand, and verdicts that are not due to chance."""
 
 import random
 from math import isclose
@@ -23,12 +23,12 @@ DELAY = Measure("flows", "one_way_delay_p99_s", ("phone/udp-up/1",))
 
 def test_interval_is_students_over_the_differences() -> None:
     # Differences 1, 2, 3: mean 2, standard error 1/sqrt(3), t(2 degrees, 97.5 %) = 4.3027.
-    found = judge([10.0, 20.0, 30.0], [11.0, 22.0, 33.0], 1, confidence=0.95)
-    assert found.mean == 2.0
-    assert found.half is not None
-    assert isclose(found.half, 4.3027 / 3**0.5, rel_tol=1e-4)
-    assert found.half == found.ci95
-    assert found.verdict == "same"
+    difference = judge([10.0, 20.0, 30.0], [11.0, 22.0, 33.0], 1, confidence=0.95)
+    assert difference.mean == 2.0
+    assert difference.half is not None
+    assert isclose(difference.half, 4.3027 / 3**0.5, rel_tol=1e-4)
+    assert difference.half == difference.ci95
+    assert difference.verdict == "same"
 
 
 def test_more_comparisons_widen_the_interval_and_change_the_verdict() -> None:
@@ -39,13 +39,13 @@ def test_more_comparisons_widen_the_interval_and_change_the_verdict() -> None:
 
 
 def test_missing_values_leave_out_their_pair() -> None:
-    found = judge([1.0, None, 3.0, 4.0], [None, 2.0, 3.5, 4.6], 0, confidence=0.5)
-    assert (found.pairs, found.verdict) == (2, "different")
+    difference = judge([1.0, None, 3.0, 4.0], [None, 2.0, 3.5, 4.6], 0, confidence=0.5)
+    assert (difference.pairs, difference.verdict) == (2, "different")
     assert judge([None], [1.0], 0).verdict == "unknown"
     assert judge([1.0], [2.0], 0).verdict == "unknown"
 
 
-def test_rounding_of_a_sum_is_no_difference() -> None:
+def test_rounding_of_a_sum_is_not_a_difference() -> None:
     base = [1e8 + k for k in range(5)]
     assert judge(base, [value + 1e-6 for value in base], 1).verdict == "identical"
 
@@ -65,7 +65,7 @@ def test_equal_differences_count_only_if_chance_hardly_gives_them(
     assert judge(base, case, -1, is_random=False).verdict == "worse"
 
 
-def test_false_differences_of_equal_samples_are_as_rare_as_the_confidence_says() -> None:
+def test_false_differences_of_equal_samples_are_as_rare_as_the_confidence() -> None:
     draw = random.Random(5)
     false = 0
     for _ in range(400):

@@ -1,7 +1,7 @@
 """Every kind of flow meets every kind of element on its path, and each element has its effect.
 
-Both lists are those of the schema. A new way to make a flow, a new table of the file or a new key
-of a table that describes a path has no entry below, and fails until it has one.
+Both lists are those of the schema. A new kind of flow, a new table of the file or a new key of
+a table that describes a path fails until it has an entry below.
 """
 
 import json
@@ -35,7 +35,7 @@ OFFERED = "2 Mbps"
 
 @dataclass(frozen=True)
 class Kind:
-    """A kind of flow: where it is, the table that makes it, the way of its data."""
+    """A kind of flow: its path, its table, and the direction of its data."""
 
     place: str
     table: str
@@ -50,10 +50,10 @@ class Kind:
 
 
 def tables_in(schema: Any) -> set[str]:
-    """Names of the tables that a key may hold."""
-    found = schema.get("$ref", "").removeprefix("#/$defs/")
-    inner = (set(), *(tables_in(one) for one in schema.get("oneOf", ())))
-    return set().union({found} - {""}, *inner)
+    """Return names of the tables that a key may hold."""
+    name = schema.get("$ref", "").removeprefix("#/$defs/")
+    inner = (set(), *(tables_in(branch) for branch in schema.get("oneOf", ())))
+    return set().union({name} - {""}, *inner)
 
 
 def words(table: str, key: str) -> list[str]:
@@ -76,7 +76,7 @@ STATION_FLOWS: Mapping[str, Callable[[], Iterator[tuple[Tree, bool, bool]]]] = {
     ),
     "call": lambda: iter([({"calls": 1}, False, False)]),
 }
-"""Tables that make flows of a station: what is written in each, whether ACKs go back, greed."""
+"""Tables that make flows of a station: their content, ACKs and greediness."""
 
 WIRED_FLOWS: Mapping[str, Callable[[], Iterator[tuple[Tree, bool]]]] = {
     "source": lambda: (
@@ -89,7 +89,7 @@ WIRED_FLOWS: Mapping[str, Callable[[], Iterator[tuple[Tree, bool]]]] = {
     ),
     "wired_call": lambda: iter([({"call": {"calls": 1}}, False)]),
 }  # fmt: skip
-"""The same for carriers of wired flows other than bulk TCP."""
+"""Tables that make wired flows other than bulk TCP."""
 
 
 def station_kinds() -> Iterator[Kind]:
@@ -133,7 +133,7 @@ def air_kinds() -> Iterator[Kind]:
 
 Measures = Mapping[str, float]
 Effect = Callable[[Measures, Measures], bool]
-"""Whether what was measured without and with an element shows its effect."""
+"""Function that returns whether measurements without and with an element show its effect."""
 
 
 @dataclass(frozen=True)
@@ -145,20 +145,20 @@ class Element:
     tree : dict
         The setting: values by dotted key.
     effect : callable
-        What shows in a flow on whose packets it acts.
+        Effect on a flow with packets on which the element acts.
     way : str
-        Packets on which it acts: those that go up or along a route ("forth"), the others
-        ("back"), or both.
+        Packets on which it acts: packets that go up or along a route ("forth"), the other
+        packets ("back"), or both.
     on : str
         Whether it acts on "data", on "acks" or on all.
     acks : dict
-        The setting for ACKs, if it is another; ACKs must then come later, or let less through.
+        The setting for ACKs if it differs. ACKs must then be later, or goodput lower.
     base : dict
-        What it needs, set with and without it.
+        Settings that it needs, which are set with and without it.
     spares : str
-        Carrier that has it in a table of its own only.
+        Carrier that has the element only in its own table.
     refused : str
-        What is said of a greedy source that fills a queue for the station.
+        Message about a greedy source that fills a queue for the station.
     """
 
     tree: Tree
@@ -171,7 +171,7 @@ class Element:
     refused: str = ""
 
     def acts_on(self, kind: Kind) -> str:
-        """Tell on which packets of a flow it acts: its data, its ACKs, or nothing."""
+        """Return the packets of a flow on which it acts: its data, its ACKs, or none."""
         if self.spares in json.loads(kind.tree):
             return ""
         if self.on != "acks" and self.way in (kind.way, "both"):
@@ -190,7 +190,7 @@ def shorter(before: Measures, after: Measures) -> bool:
 
 
 def lossy(before: Measures, after: Measures) -> bool:
-    """One in ten of the packets that came through no longer does."""
+    """Return whether one in ten of the earlier packets is lost."""
     return 0.8 < (1 - after["loss"]) / (1 - before["loss"]) < 0.95
 
 
@@ -199,7 +199,7 @@ def later(seconds: float) -> Effect:
 
 
 def limited(before: Measures, after: Measures) -> bool:
-    """The goodput is that of a link of 500 kb/s, at most, and of TCP whose ACKs are slow."""
+    """Return whether the goodput is at most that of a link of 500 kb/s or of slow ACKs."""
     return slower(before, after) and 50e3 < after["goodput"] <= 500e3
 
 
@@ -207,20 +207,20 @@ SLOW, SLOW_ACKS = "500 kbps", "30 kbps"
 
 
 def rate(key: str, way: str, other: str = "") -> Element:
-    """A rate; the other direction's, which would follow it, stays unlimited."""
+    """Return a rate. The rate of the other direction stays unlimited."""
     free = {other: "unlimited"} if other else {}
     return Element({key: SLOW} | free, limited, way, acks={key: SLOW_ACKS} | free)
 
 
 def queue(key: str, needs: str, way: str) -> Element:
-    """A short queue, and a long one where a rate makes packets wait."""
+    """Return a short queue, and a long queue if a rate delays packets."""
     return Element(
         {key: 2}, shorter, way, "data", base={key: 40} | ({needs: SLOW} if needs else {})
     )
 
 
 def of_link(place: str, forth: str, back: str) -> dict[str, Element]:
-    """Return what a wire and a link have in common, with their keys of the rates."""
+    """Return the common elements of a wire and a link, with their keys of the rates."""
     return {
         forth: rate(f"{place}.{forth}", "forth", f"{place}.{back}"),
         back: rate(f"{place}.{back}", "back", f"{place}.{forth}"),
@@ -287,7 +287,7 @@ DISCIPLINES = {
 
 
 def managed(key: str, base: Tree) -> dict[str, Element]:
-    """A limit, a threshold and each discipline; greedy sources fill a plain queue alone."""
+    """Return a limit, a threshold and each discipline. Greedy sources fill only a plain queue."""
     plain = {
         word: Element(
             {f"{key}.{word}": 2}, shorter, "back", "data", base=base | {f"{key}.{word}": 40}
@@ -317,7 +317,7 @@ CELL = {
 
 
 def shape(name: str) -> dict[str, Element]:
-    """Return what a dumbbell and a parking lot have in common."""
+    """Return the common elements of a dumbbell and a parking lot."""
     return {
         "bottleneck": rate(f"{name}.bottleneck", "both"),
         "delay": Element({f"{name}.delay": "40 ms"}, later(0.02)),
@@ -358,7 +358,7 @@ PATHS: Mapping[str, Mapping[str, Mapping[str, Element]]] = {
     "parking_lot": {"parking_lot": shape("parking_lot")},
     "air": {"link": LINK, "csma.link": ON_AIR, "csma": CSMA},
 }
-"""By the place of a flow and the table that holds the key: the elements that its path may have."""
+"""Elements that a path may have, by the place of its flow and the table with the key."""
 
 ACCESS = """phy mcs streams control_rate aifsn cwmin cwmax txop_packets txop_limit attempts_short
     attempts_long voice video background aggregation"""
@@ -384,7 +384,7 @@ OTHERS: Mapping[str, str] = {
         acks access_intensity beta r_per_packet queue_unit r_interval r_max aqm connections k
         connections_interval rounding smoothing fairness marginal_utility""",
 }
-"""Keys of those tables that say who takes part, how a medium is shared or how a sender works."""
+"""Keys of those tables about participants, the sharing of a medium, or senders."""
 
 NO_PATH = "format tcp udp programs record gateway interface queue"
 """Tables and keys of the file that put nothing on a path; `queue` is the default of others."""
@@ -397,7 +397,7 @@ def elements() -> Iterator[tuple[str, str, str]]:
                 yield place, table, key
 
 
-def test_each_key_of_a_table_on_a_path_is_an_element_or_known_to_be_none():
+def test_each_key_of_a_table_on_a_path_is_an_element_or_is_excluded():
     flows = {"station": {key for key in DEFS["station"]["properties"] if made_by(key, "station")}}
     flows["flow"] = {"udp", "web", "call", *DEFS["connections"]["properties"]} & set(
         DEFS["flow"]["properties"]
@@ -409,7 +409,7 @@ def test_each_key_of_a_table_on_a_path_is_an_element_or_known_to_be_none():
         assert not known & set(OTHERS[table].split()), table
 
 
-def test_each_table_of_the_file_is_on_a_path_or_known_to_be_on_none():
+def test_each_table_of_the_file_is_on_a_path_or_is_excluded():
     single = {"name", "duration", "warmup", "replications", "seed", "stagger"}
     on_paths = {table.partition(".")[0] for tables in PATHS.values() for table in tables}
     file = set(SCHEMA["properties"])

@@ -1,4 +1,4 @@
-"""Phase effects: which queues are warned of, and what the remedy changes."""
+"""Phase effects: queues that cause a warning, and the effect of the remedy."""
 
 import pytest
 
@@ -51,7 +51,7 @@ def locked(text: str, settings: dict[str, object] | None = None) -> list[str]:
     return phase_locks(lh.Scenario(text, settings or {}).typed)
 
 
-def test_a_link_that_feeds_a_queue_of_its_own_rate_is_warned_of() -> None:
+def test_a_link_that_feeds_a_queue_of_its_own_rate_causes_a_warning() -> None:
     [warning] = locked(LOT)
     assert warning.startswith("queue bottleneck-2 (drop-tail): phase lock: the link before has the")
     assert "same rate, 20 Mb/s" in warning
@@ -68,11 +68,11 @@ def test_a_link_that_feeds_a_queue_of_its_own_rate_is_warned_of() -> None:
         {"queue": {"red": {"min_th": 5, "max_th": 15}}},
         {"queue": {"fq_codel": {}}},
         {"queue": 30_000},  # longer than all windows together
-        {"parking_lot.cross": 0},  # nothing joins
+        {"parking_lot.cross": 0},  # no flows join
     ],
     ids=str,
 )
-def test_queues_that_cannot_lock_are_not_warned_of(settings: dict[str, object]) -> None:
+def test_queues_that_cannot_lock_cause_no_warning(settings: dict[str, object]) -> None:
     assert locked(LOT, settings) == []
 
 
@@ -132,11 +132,11 @@ def test_access_links_whose_rate_divides_that_of_the_queue_lock() -> None:
 @pytest.mark.parametrize(
     ("text", "queue"), [(FIFO, "queue ap (drop-tail)"), (WIRE, "queue wire/up (drop-tail)")]
 )
-def test_constant_sources_that_overload_a_fifo_are_warned_of(text: str, queue: str) -> None:
+def test_constant_sources_that_overload_a_fifo_cause_a_warning(text: str, queue: str) -> None:
     [warning] = locked(text)
     assert warning.startswith(f"{queue}: phase lock: 2 constant-rate UDP flows")
     assert 'set arrivals = "poisson"' in warning
-    assert any(warning == told for told in lh.simulate(text).warnings)
+    assert any(warning == line for line in lh.simulate(text).warnings)
     way = "udp_up" if text == WIRE else "udp_down"
     rate = "8 Mbps" if text == WIRE else "20 Mbps"
     poisson = {
@@ -154,13 +154,13 @@ def test_poisson_arrivals_undo_the_lock_of_constant_sources() -> None:
         udp = {"rate": "20 Mbps", "arrivals": arrivals}
         settings = {"station.near.udp_down": udp, "station.far.udp_down": udp}
         near = lh.simulate(FIFO, settings=settings).sample_tree["stations"]["near"]["goodput_bps"]
-        return (max(near) - min(near)) / 15e6  # half of what the cell carries [bit/s]
+        return (max(near) - min(near)) / 15e6  # half of the goodput of the cell [bit/s]
 
     assert spread("constant") > 0.2
     assert spread("poisson") < 0.05
 
 
-def test_constant_sources_that_overload_a_csma_link_are_warned_of() -> None:
+def test_constant_sources_that_overload_a_csma_link_cause_a_warning() -> None:
     [warning] = locked(CSMA)
     assert warning.startswith(
         "queue l (drop-tail): phase lock: 2 constant-rate UDP flows (near, far)"
@@ -168,7 +168,7 @@ def test_constant_sources_that_overload_a_csma_link_are_warned_of() -> None:
     assert locked(CSMA, {f"flow.{name}.udp.rate": "1 Mbps" for name in ("near", "far")}) == []
 
 
-def test_the_wire_of_a_cell_behind_a_link_of_its_rate_is_warned_of() -> None:
+def test_the_wire_of_a_cell_after_a_link_of_its_rate_causes_a_warning() -> None:
     [warning] = locked(SERVERS)
     assert warning.startswith(
         "queue wire/down (drop-tail): phase lock: the link before has the same"
@@ -176,7 +176,7 @@ def test_the_wire_of_a_cell_behind_a_link_of_its_rate_is_warned_of() -> None:
     assert locked(SERVERS, {"wire.rate": "20.06 Mbps"}) == []
 
 
-def test_periodic_losses_of_sources_that_take_turns_are_warned_of() -> None:
+def test_periodic_losses_of_alternating_sources_cause_a_warning() -> None:
     [warning] = locked(LOSSES)
     assert warning.startswith("link way: phase lock: one of every 100 packets is lost")
     assert "repeat their order every 2 packets" in warning
@@ -184,11 +184,11 @@ def test_periodic_losses_of_sources_that_take_turns_are_warned_of() -> None:
     assert locked(LOSSES, {"flow.two.udp": "10 Mbps"}) == []
     losses = lh.simulate(LOSSES).sample_tree["flows"]
     each = zip(losses["one"]["loss_probability"], losses["two"]["loss_probability"], strict=True)
-    for pair in each:  # one of the two loses all
+    for pair in each:  # one of the two sources loses everything
         assert sorted(pair) == pytest.approx([0.0, 0.02], abs=1e-3)
 
 
-def test_a_busy_queue_without_constant_sources_alone_is_not_warned_of() -> None:
+def test_a_busy_queue_with_other_traffic_causes_no_warning() -> None:
     mixed = FIFO + "[station.third]\ndownload = 2\n"
     low = {f"station.{name}.udp_down": "64 kbps" for name in ("near", "far")}
     assert locked(mixed, low) == []
@@ -216,7 +216,7 @@ RED = "red = { min_th = 5, max_th = 15 }"
         "limit = 20, pie = {}",
     ],
 )
-def test_random_drops_that_leave_the_overload_to_the_limit_are_warned_of(queue: str) -> None:
+def test_random_drops_that_leave_the_overload_to_the_limit_cause_a_warning(queue: str) -> None:
     [warning] = locked(full(queue))
     kind = warning.removeprefix("queue l (").partition(")")[0]
     assert f"overload it, {kind} drops less than the overload" in warning
@@ -238,7 +238,7 @@ def test_random_drops_that_leave_the_overload_to_the_limit_are_warned_of(queue: 
         "limit = 20, fq_codel = {}",
     ],
 )
-def test_random_drops_of_the_whole_overload_are_not_warned_of(queue: str) -> None:
+def test_random_drops_of_the_complete_overload_cause_no_warning(queue: str) -> None:
     assert locked(full(queue)) == []
     run = lh.simulate(full(queue))
     assert not any("phase lock" in text for text in run.warnings)
@@ -247,6 +247,6 @@ def test_random_drops_of_the_whole_overload_are_not_warned_of(queue: str) -> Non
         assert a == pytest.approx(b, rel=0.1)
 
 
-def test_red_that_hardly_draws_is_warned_of_whatever_its_limit() -> None:
+def test_red_that_hardly_drops_causes_a_warning_at_any_limit() -> None:
     assert locked(full(f"limit = 100, {RED}", "12 Mbps")) != []
     assert locked(full("limit = 100, red = { min_th = 5, max_th = 15, wait = false }")) == []

@@ -69,9 +69,11 @@ def test_classes_of_a_shared_queue_have_a_panel_with_their_targets() -> None:
     assert len(figure.axes) == 4
     assert panel.get_xlabel() == "goodput of the class [Mb/s]"
     assert [label.get_text() for label in panel.get_yticklabels()] == ["near", "far"]
-    whole = comparison.simulation.classes["goodput_bps"].loc[["near", "far"]].sum() / 1e6
+    total_mbps = comparison.simulation.classes["goodput_bps"].loc[["near", "far"]].sum() / 1e6
     [targets] = (lines for lines in panel.collections if lines.get_label() == "target")
-    assert [path.vertices[0, 0] for path in targets.get_paths()] == pytest.approx([whole / 2] * 2)
+    assert [path.vertices[0, 0] for path in targets.get_paths()] == pytest.approx(
+        [total_mbps / 2] * 2
+    )
     [legend] = figure.legends
     assert [text.get_text() for text in legend.texts] == [
         "simulation, 95 %",
@@ -82,7 +84,7 @@ def test_classes_of_a_shared_queue_have_a_panel_with_their_targets() -> None:
     ]
 
 
-def test_a_tall_picture_stands_in_two_columns_without_queues_of_nothing() -> None:
+def test_a_tall_picture_has_two_columns_without_empty_queues() -> None:
     settings = {"duration": "4 s", "replications": 1}
     figure = lh.compare(EXAMPLES / "vbs.toml", settings=settings).figure()
     width, height = figure.get_size_inches()
@@ -91,10 +93,10 @@ def test_a_tall_picture_stands_in_two_columns_without_queues_of_nothing() -> Non
     queues = figure.axes[-1]
     assert [label.get_text() for label in queues.get_yticklabels()] == ["ap"]
     assert "\n3 others have less than 0." in queues.get_xlabel()  # two groups and the meter
-    # ten downloads have equal shares; the meter, a sensor, asks for none
+    # ten downloads have equal shares; the meter is a sensor without a share
     [shares] = (axes for axes in figure.axes if axes.get_title(loc="left").startswith("Share"))
     assert shares.lines[-1].get_xdata()[0] == 10.0
-    # queues that the model too has as empty take no row
+    # queues that are also empty in the model have no row
     many = SMALL.replace("[station.near]", "[station.near]\ncount = 20")
     rows = lh.compare(many).figure().axes[-1].get_yticklabels()
     assert rows[0].get_text() == "ap"
@@ -103,7 +105,7 @@ def test_a_tall_picture_stands_in_two_columns_without_queues_of_nothing() -> Non
     assert low.get_size_inches()[0] == pytest.approx(85 / 25.4)
 
 
-def test_panels_stand_in_columns_about_equally_tall() -> None:
+def test_panels_are_in_columns_of_about_equal_height() -> None:
     assert in_columns([40.0, 40.0]) == [[0, 1]]
     assert in_columns([60.0, 30.0, 25.0, 30.0]) == [[0], [1, 2, 3]]
     assert in_columns([20.0, 60.0, 50.0, 20.0]) == [[0, 1], [2, 3]]
@@ -116,7 +118,7 @@ def test_picture_without_a_model_says_why() -> None:
     assert lh.compare(SMALL).figure().legends[0].get_title().get_text() == ""
 
 
-def test_series_has_a_panel_an_item_of_one_scale(small_result: lh.Result) -> None:
+def test_series_have_a_panel_per_item_with_a_common_scale(small_result: lh.Result) -> None:
     figure = small_result.plot.series("goodput_bps")
     names = [text.get_text() for axes in figure.axes for text in axes.texts]
     assert names == ["near/down/1", "far/up/1", "far/up/2"]
@@ -131,14 +133,14 @@ def test_one_replication_is_drawn_without_intervals() -> None:
     assert figure._repr_png_().startswith(b"\x89PNG")
 
 
-def test_thousand_stations_have_few_names() -> None:
+def test_a_thousand_stations_have_few_labels() -> None:
     many = SMALL.replace("[station.near]", "[station.near]\ncount = 300").replace("4 s", "0.5 s")
     many = many.replace('warmup = "1 s"', 'warmup = "0 s"')
     figure = lh.simulate(many, replications=1).plot.goodput()
     assert len(figure.axes[0].get_yticks()) <= 16
 
 
-def test_series_not_recorded_is_refused_with_those_that_are(small_result: lh.Result) -> None:
+def test_an_unrecorded_series_is_refused_with_the_recorded_series(small_result: lh.Result) -> None:
     with pytest.raises(lh.UserError, match="no series of cwnd; there are cwnd_packets") as caught:
         small_result.plot.series("cwnd")
     assert "occupancy_packets" in (caught.value.hint or "")
@@ -146,7 +148,7 @@ def test_series_not_recorded_is_refused_with_those_that_are(small_result: lh.Res
         lh.simulate(SMALL, replications=1).plot.series("cwnd_packets")
 
 
-def test_one_panel_is_drawn_into_axes_of_the_callers(small_result: lh.Result) -> None:
+def test_a_single_panel_is_drawn_into_given_axes(small_result: lh.Result) -> None:
     graph = lh.simulate(
         EXAMPLES / "csma-hidden.toml", settings={"duration": "4 s", "warmup": "1 s"}
     )
@@ -173,7 +175,7 @@ def test_one_panel_is_drawn_into_axes_of_the_callers(small_result: lh.Result) ->
         assert "\n" not in str(caught.value)
 
 
-def test_several_panels_are_drawn_into_a_figure_of_the_callers(small_result: lh.Result) -> None:
+def test_several_panels_are_drawn_into_a_given_figure(small_result: lh.Result) -> None:
     comparison = lh.compare(SMALL)
     mine = Figure(figsize=(9.0, 5.0))
     left, right = mine.subfigures(1, 2)
@@ -182,8 +184,8 @@ def test_several_panels_are_drawn_into_a_figure_of_the_callers(small_result: lh.
     assert (len(left.axes), len(right.axes)) == (3, 3)
     assert mine.get_layout_engine() is not None
     mine.draw_without_rendering()
-    whole = Figure(layout="tight")
-    assert comparison.figure(figure=whole) is whole
+    tight = Figure(layout="tight")
+    assert comparison.figure(figure=tight) is tight
     for draw in (
         lambda: comparison.figure(figure=3),
         lambda: small_result.plot.series("goodput_bps", figure=3),
@@ -192,7 +194,7 @@ def test_several_panels_are_drawn_into_a_figure_of_the_callers(small_result: lh.
             draw()
 
 
-def test_a_value_without_interval_has_no_bar_of_one() -> None:
+def test_a_value_without_an_interval_has_no_error_bar() -> None:
     figure = lh.simulate(SMALL, replications=1).plot.goodput()
     [bars] = figure.axes[0].collections
     assert not any(len(segment) for segment in bars.get_segments())
@@ -211,14 +213,14 @@ def texts(axes: Axes) -> str:
     return "\n".join(text.get_text() for text in axes.texts)
 
 
-def test_conflict_graph_is_drawn_with_what_each_link_gets() -> None:
+def test_a_conflict_graph_is_drawn_with_the_goodput_of_each_link() -> None:
     settings = {"duration": "50 s", "warmup": "10 s"}
     compared = lh.compare(EXAMPLES / "csma.toml", settings=settings, replications=1)
     model, simulation = compared.figure().axes
     assert "2: 25 %\n1.193 Mb/s" in texts(model)
     goodput = compared.simulation.flows.goodput_bps["user-2"] * 1e-6
     assert f"{goodput:.4g} Mb/s" in texts(simulation)
-    for axes in (model, simulation):  # four conflicts, solid whatever the cycle of styles
+    for axes in (model, simulation):  # four conflicts, solid in each cycle of styles
         assert [line.get_linestyle() for line in axes.lines] == ["-"] * 4
     [alone] = compared.simulation.plot.conflicts().axes
     assert texts(alone) == texts(simulation)
@@ -228,7 +230,7 @@ def test_conflict_graph_is_drawn_with_what_each_link_gets() -> None:
     assert only.get_title(loc="left") == "simulation: air time and throughput of each link"
 
 
-def test_dummy_packets_of_a_prediction_are_told_apart() -> None:
+def test_dummy_packets_of_a_prediction_are_drawn_separately() -> None:
     settings = {"duration": "20 s", "warmup": "5 s"}
     compared = lh.compare(EXAMPLES / "csma-wires.toml", settings=settings, replications=1)
     model, simulation = compared.figure().axes
@@ -256,10 +258,10 @@ PLACED = {
     },
     "flow": {name: {"route": [name]} for name in ("near", "middle", "far")},
 }
-"""Transmitters in a row; the far one destroys what the middle one sends."""
+"""Transmitters are in a row, and the far station destroys frames of the middle station."""
 
 
-def test_links_stand_where_their_nodes_do_and_arrows_tell_who_is_hidden() -> None:
+def test_links_are_at_their_nodes_and_arrows_show_hidden_links() -> None:
     compared = lh.compare(PLACED)
     model, simulation = compared.figure().axes
     for axes in (model, simulation):
@@ -268,7 +270,7 @@ def test_links_stand_where_their_nodes_do_and_arrows_tell_who_is_hidden() -> Non
         assert (middle - near) / (far - near) == pytest.approx(500.0 / 1150.0)
         [arrow] = [text for text in axes.texts if getattr(text, "arrow_patch", None)]
         assert (arrow.xyann[0], arrow.xy[0]) == (far, middle)
-        assert len(axes.lines) == 1  # near and middle hear each other
+        assert len(axes.lines) == 1  # the near and the middle station sense each other
     [legend] = compared.figure().legends
     assert "hidden: collides" in legend.get_texts()[1].get_text()
 
@@ -280,12 +282,12 @@ def test_links_that_would_cover_one_another_are_moved_apart_in_their_order() -> 
     assert np.ptp(at[:, 0]) <= WIDTH - BOX[0]
     assert list(np.argsort(at[:, 0])) == [0, 1, 2, 3]
     assert at[1, 1] < at[0, 1] == at[2, 1]
-    # far too many at one place: one above the other
+    # too many links at a point are drawn above each other
     heap = clear(np.zeros((9, 2)), np.array(BOX))
     assert not covering(heap, np.array(BOX)).any()
 
 
-def test_nothing_of_a_conflict_graph_is_cut_off() -> None:
+def test_no_part_of_a_conflict_graph_is_cut_off() -> None:
     figure = lh.compare(PLACED).figure()
     figure.draw_without_rendering()
     box = figure.bbox
@@ -296,7 +298,7 @@ def test_nothing_of_a_conflict_graph_is_cut_off() -> None:
             assert inside.x1 <= box.x1
 
 
-def test_conflict_graph_without_a_model_is_the_simulation_alone() -> None:
+def test_a_conflict_graph_without_a_model_shows_only_the_simulation() -> None:
     settings = {"csma.access": "dcf", "duration": "20 s", "warmup": "1 s"}
     compared = lh.compare(EXAMPLES / "csma.toml", settings=settings, replications=1)
     assert compared.refusal is not None

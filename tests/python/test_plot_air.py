@@ -1,4 +1,4 @@
-"""Frames on the air: what is recorded of them, and their timeline."""
+"""Frames on the air: their table and their timeline."""
 
 import pickle
 from pathlib import Path
@@ -37,15 +37,15 @@ def result() -> lh.Result:
 
 
 def bars(axes: Axes, color: str) -> list[tuple[int, float, float]]:
-    """Row, start and end [ms] of each bar of a colour."""
-    found = []
+    """Return row, start and end [ms] of each bar of a colour."""
+    spans = []
     for each in axes.collections:
         if to_hex(each.get_facecolor()[0]).upper() != color:
             continue
         for path in each.get_paths():
             x, y = path.vertices[:-1].T
-            found.append((round(float(y.mean())), float(x.min()), float(x.max())))
-    return sorted(found, key=lambda bar: bar[1])
+            spans.append((round(float(y.mean())), float(x.min()), float(x.max())))
+    return sorted(spans, key=lambda bar: bar[1])
 
 
 def test_frames_are_a_table_of_what_was_on_the_air(result: lh.Result) -> None:
@@ -58,8 +58,10 @@ def test_frames_are_a_table_of_what_was_on_the_air(result: lh.Result) -> None:
     data = frames[frames["kind"] == "data"]
     assert set(data["packet"]) == {"datagram", "segment", "ack", "syn", "syn-ack"}
     # 192 us of preamble and 36 bytes around the packet
-    whole = data[data["packet"] == "datagram"].iloc[0]
-    assert whole["duration_s"] == pytest.approx(192e-6 + 8 * whole["bytes"] / whole["rate_bps"])
+    datagram = data[data["packet"] == "datagram"].iloc[0]
+    assert datagram["duration_s"] == pytest.approx(
+        192e-6 + 8 * datagram["bytes"] / datagram["rate_bps"]
+    )
     assert data["attempt"].min() == 1
     assert data["attempt"].max() > 1
     assert frames[frames["kind"] == "ack"]["backoff_slots"].isna().all()
@@ -69,7 +71,7 @@ def test_frames_are_a_table_of_what_was_on_the_air(result: lh.Result) -> None:
     )
 
 
-def test_a_pickle_has_the_frames_and_what_was_saved_has_not(
+def test_a_pickle_has_the_frames_and_a_saved_result_has_not(
     result: lh.Result, tmp_path: Path
 ) -> None:
     again = pickle.loads(pickle.dumps(result))
@@ -111,14 +113,14 @@ def test_each_frame_is_a_bar_in_its_senders_row(result: lh.Result) -> None:
     assert axes.get_xlim() == (0.0, pytest.approx(50.0))
 
 
-def test_collisions_are_drawn_by_what_became_of_the_frames(result: lh.Result) -> None:
+def test_collisions_are_drawn_by_the_fate_of_the_frames(result: lh.Result) -> None:
     [axes] = result.plot.air(FROM_S, TO_S).axes
     frames = result.frames(FROM_S, TO_S)
     for fate in ("collided", "corrupted"):
         lost = frames[frames["fate"] == fate]
         assert len(bars(axes, FATES[fate][1])) == len(lost) > 0
     collided = bars(axes, FATES["collided"][1])
-    assert collided[0][1] == collided[1][1]  # both begin at once
+    assert collided[0][1] == collided[1][1]  # both begin simultaneously
 
 
 def test_a_frame_is_preceded_by_the_slots_that_its_sender_counted_down(result: lh.Result) -> None:
@@ -130,7 +132,7 @@ def test_a_frame_is_preceded_by_the_slots_that_its_sender_counted_down(result: l
     row = names.index("up-1")
     checked = 0
     for (_, before), (_, frame) in zip(known.iterrows(), known.iloc[1:].iterrows(), strict=False):
-        low, high = (1e3 * (one["start_s"] - FROM_S) for one in (before, frame))
+        low, high = (1e3 * (sent["start_s"] - FROM_S) for sent in (before, frame))
         own = [bar for bar in counted if bar[0] == row and low < bar[1] and bar[2] <= high + 1e-6]
         slots = sum(end - start for _, start, end in own) / 0.02
         assert slots == pytest.approx(frame["backoff_slots"], abs=1e-3)
@@ -138,21 +140,21 @@ def test_a_frame_is_preceded_by_the_slots_that_its_sender_counted_down(result: l
     assert checked > 5
 
 
-def test_the_legend_has_what_there_is(result: lh.Result) -> None:
+def test_the_legend_has_only_the_kinds_that_are_drawn(result: lh.Result) -> None:
     figure = result.plot.air(FROM_S, TO_S)
     [legend] = figure.legends
-    said = [text.get_text() for text in legend.get_texts()]
-    assert said == ["data", "TCP ACK", "MAC ACK", "collided", "lost to channel errors", "backoff"]
+    labels = [text.get_text() for text in legend.get_texts()]
+    assert labels == ["data", "TCP ACK", "MAC ACK", "collided", "lost to channel errors", "backoff"]
     assert inside(figure) == []
     quiet = result.plot.air(FROM_S, FROM_S + 0.0005)
     [few] = quiet.legends
-    assert len(few.get_texts()) < len(said)
+    assert len(few.get_texts()) < len(labels)
 
 
 def test_rts_and_cts_have_a_colour() -> None:
-    found = lh.simulate(CELL, settings={"cell.rts_threshold": "500 B"}, frames=10_000)
-    assert {"rts", "cts"} <= set(found.frames()["kind"])
-    [legend] = found.plot.air(FROM_S, TO_S).legends
+    result = lh.simulate(CELL, settings={"cell.rts_threshold": "500 B"}, frames=10_000)
+    assert {"rts", "cts"} <= set(result.frames()["kind"])
+    [legend] = result.plot.air(FROM_S, TO_S).legends
     assert "RTS, CTS" in [text.get_text() for text in legend.get_texts()]
 
 
@@ -183,7 +185,7 @@ def test_wires_have_no_frames() -> None:
         lh.simulate(DUMBBELL).plot.air(1.0, 1.1)
 
 
-def test_it_is_drawn_into_axes_of_the_callers(result: lh.Result) -> None:
+def test_the_picture_is_drawn_into_given_axes(result: lh.Result) -> None:
     mine = Figure()
     axes = mine.subplots()
     assert result.plot.air(FROM_S, TO_S, ax=axes) is mine
@@ -203,14 +205,14 @@ def test_an_aggregate_is_a_bar_with_the_number_of_its_mpdus(aggregating: lh.Resu
     frames = aggregating.frames(*AGGREGATES_S)
     long = frames[(frames["mpdus"] > 1) & (frames["duration_s"] > 2e-3)]
     assert len(long) > 5
-    told = {(round(text.get_position()[0], 6), text.get_text()) for text in axes.texts}
+    labels = {(round(text.get_position()[0], 6), text.get_text()) for text in axes.texts}
     for row in long.itertuples():
         middle_s = row.start_s + row.duration_s / 2 - AGGREGATES_S[0]
         if 1e3 * (middle_s + row.duration_s / 2) < 40:
-            assert (round(1e3 * middle_s, 6), str(row.mpdus)) in told
+            assert (round(1e3 * middle_s, 6), str(row.mpdus)) in labels
     short = frames[frames["duration_s"] < 5e-5]
     assert len(short) > len(long)
-    assert len(told) < len(frames) - len(short) + 1
+    assert len(labels) < len(frames) - len(short) + 1
 
 
 def test_lost_mpdus_are_seen_in_their_aggregate(aggregating: lh.Result) -> None:
@@ -233,7 +235,9 @@ def test_lost_mpdus_are_seen_in_their_aggregate(aggregating: lh.Result) -> None:
     assert colors[-1] == FATES["corrupted"][1]  # above the bars that they are in
 
 
-def test_backoffs_are_counted_behind_the_eifs_of_such_cells(aggregating: lh.Result) -> None:
+def test_backoffs_are_counted_after_the_eifs_of_cells_that_aggregate(
+    aggregating: lh.Result,
+) -> None:
     [axes] = aggregating.plot.air(0.1, 0.3).axes
     names = [label.get_text() for label in axes.get_yticklabels()]
     counted = bars(axes, BACKOFF)
@@ -241,10 +245,10 @@ def test_backoffs_are_counted_behind_the_eifs_of_such_cells(aggregating: lh.Resu
     known = every[every["backoff_slots"].notna() & (every["sender"] == "far")].reset_index()
     row, checked = names.index("far"), 0
     for (_, before), (_, frame) in zip(known.iterrows(), known.iloc[1:].iterrows(), strict=False):
-        low, high = (1e3 * (one["start_s"] - 0.1) for one in (before, frame))
+        low, high = (1e3 * (sent["start_s"] - 0.1) for sent in (before, frame))
         own = [bar for bar in counted if bar[0] == row and low < bar[1] and bar[2] <= high + 1e-6]
         slots = sum(end - start for _, start, end in own) / 0.009
-        # by EDCA's rule a slot in which others begin to send counts, and is not seen
+        # by the rule of EDCA a slot in which others begin to send counts, but it is not drawn
         between = (every["start_s"] > before["start_s"]) & (every["start_s"] < frame["start_s"])
         others = every[between & every["backoff_slots"].notna()]["start_s"].nunique()
         assert slots + others == pytest.approx(frame["backoff_slots"], abs=1e-3)
@@ -255,6 +259,6 @@ def test_backoffs_are_counted_behind_the_eifs_of_such_cells(aggregating: lh.Resu
 def test_the_legend_of_aggregates_has_their_frames(aggregating: lh.Result) -> None:
     figure = aggregating.plot.air(*AGGREGATES_S)
     [legend] = figure.legends
-    said = [text.get_text() for text in legend.get_texts()]
-    assert {"data, with number of MPDUs", "BlockAck", "BlockAckReq", "RTS, CTS"} <= set(said)
+    labels = [text.get_text() for text in legend.get_texts()]
+    assert {"data, with number of MPDUs", "BlockAck", "BlockAckReq", "RTS, CTS"} <= set(labels)
     assert inside(figure) == []

@@ -1,4 +1,4 @@
-"""Main pictures of answers: which rows they have, what is folded, what is parted by direction."""
+"""Main pictures of answers: rows, folded rows, and rows by direction."""
 
 import json
 from collections.abc import Sequence
@@ -43,7 +43,7 @@ BOTH_WAYS = {
 
 
 def rows(axes: Axes) -> list[str]:
-    """Names down the left side."""
+    """Return the names on the left side."""
     return [label.get_text() for label in axes.get_yticklabels()]
 
 
@@ -56,9 +56,9 @@ def numbers(axes: Axes) -> list[str]:
 
 
 def widths(axes: Axes, label: str) -> list[float]:
-    """Widths of the bars of one label."""
-    [found] = (each for each in axes.containers if each.get_label() == label)
-    return [patch.get_width() for patch in found if isinstance(patch, Rectangle)]
+    """Return widths of the bars of a label."""
+    [container] = (each for each in axes.containers if each.get_label() == label)
+    return [patch.get_width() for patch in container if isinstance(patch, Rectangle)]
 
 
 @pytest.fixture(scope="module")
@@ -66,7 +66,7 @@ def groups() -> lh.Result:
     return lh.simulate(GROUPS)
 
 
-def test_alike_stations_are_one_row_with_the_interval_of_their_mean(groups: lh.Result) -> None:
+def test_equal_stations_are_one_row_with_the_interval_of_their_mean(groups: lh.Result) -> None:
     goodputs, queues = groups.plot().axes
     assert rows(goodputs) == ["up ↑", "down-1..3 ↓"]
     assert rows(queues) == ["ap", "up", "down-1..3"]
@@ -78,7 +78,7 @@ def test_alike_stations_are_one_row_with_the_interval_of_their_mean(groups: lh.R
     assert numbers(goodputs)[1] == estimate(means.mean(), half)
 
 
-def test_a_groups_least_and_most_are_marked(groups: lh.Result) -> None:
+def test_the_minimum_and_maximum_of_a_group_are_marked(groups: lh.Result) -> None:
     goodputs = groups.plot().axes[0]
     [mark] = (each for each in goodputs.containers if each.get_label() == OF_GROUP)
     [bar] = mark
@@ -87,7 +87,7 @@ def test_a_groups_least_and_most_are_marked(groups: lh.Result) -> None:
     assert bar.get_x() + bar.get_width() == pytest.approx(down.max())
 
 
-def test_a_range_that_nobody_sees_has_no_place_in_the_legend() -> None:
+def test_an_invisible_range_is_not_in_the_legend() -> None:
     wide = Spread(5.0, 0.1, 4.0, 6.0)
     assert is_seen([Spread(10.0), wide])
     assert not is_seen([Spread(1000.0, 3.0), wide])
@@ -98,13 +98,13 @@ def test_a_range_that_nobody_sees_has_no_place_in_the_legend() -> None:
         assert sorted(axes.get_legend_handles_labels()[1]) == sorted(labels)
 
 
-def test_a_groups_bar_is_said_to_be_the_mean_of_one(groups: lh.Result) -> None:
-    said = "down-1..3: average of the members"
+def test_the_legend_says_that_the_bar_of_a_group_is_an_average(groups: lh.Result) -> None:
+    expected = "down-1..3: average of the members"
     for figure in (groups.plot(), lh.compare(GROUPS).plot()):
         [legend] = figure.legends
-        assert legend.get_title().get_text() == said
+        assert legend.get_title().get_text() == expected
     for figure in (groups.plot.goodput(), groups.plot.queues()):
-        assert figure.axes[0].get_xlabel().endswith(said)
+        assert figure.axes[0].get_xlabel().endswith(expected)
     alone = lh.simulate(SMALL).plot()
     assert alone.legends[0].get_title().get_text() == ""
     row = sharers([groups])[1]
@@ -112,7 +112,7 @@ def test_a_groups_bar_is_said_to_be_the_mean_of_one(groups: lh.Result) -> None:
     assert several == "groups: average of the members"
 
 
-def test_both_ways_of_a_station_are_two_rows_beside_equal_ones() -> None:
+def test_both_directions_of_a_station_are_two_rows_next_to_equal_rows() -> None:
     result = lh.simulate(BOTH_WAYS)
     goodputs, queues = result.plot().axes
     assert rows(goodputs) == ["laptop ↑", "laptop ↓"]
@@ -126,14 +126,14 @@ def test_both_ways_of_a_station_are_two_rows_beside_equal_ones() -> None:
     assert sum(widths(shares, "simulation, 95 %")) == pytest.approx(100.0)
 
 
-def test_equal_shares_are_not_drawn_where_stations_and_ways_are_mixed() -> None:
+def test_equal_shares_are_not_drawn_for_mixed_stations_and_directions() -> None:
     mixed = BOTH_WAYS | {"station": BOTH_WAYS["station"] | {"other": {"udp_up": "greedy"}}}
     goodputs = lh.simulate(mixed).plot().axes[0]
     assert rows(goodputs) == ["laptop ↑", "laptop ↓", "other ↑"]
     assert not [line for line in goodputs.lines if line.get_label() == EQUAL]
 
 
-def test_ways_stay_together_where_the_model_knows_only_their_sum(groups: lh.Result) -> None:
+def test_directions_are_one_row_if_the_model_has_only_their_sum(groups: lh.Result) -> None:
     result = lh.simulate(BOTH_WAYS)
     summary = {
         "kind": "prediction",
@@ -143,24 +143,24 @@ def test_ways_stay_together_where_the_model_knows_only_their_sum(groups: lh.Resu
     guess = lh.Prediction(summary, result.scenario)
     assert [row.label for row in sharers([result, guess])] == ["laptop"]
     assert [row.label for row in sharers([result])] == ["laptop ↑", "laptop ↓"]
-    # a group of which one member alone was measured is not folded
+    # a group of which only one member was measured is not folded
     apart = sharers([groups], apart={"down-2"})
     assert [row.label for row in apart] == ["up ↑", "down-1 ↓", "down-2 ↓", "down-3 ↓"]
 
 
-def test_a_way_of_a_group_sums_the_flows_of_each_member() -> None:
+def test_a_direction_of_a_group_sums_the_flows_of_each_member() -> None:
     both = GROUPS | {"station": {"pair": {"count": 2, "upload": 2, "download": 1}}}
     result = lh.simulate(both)
     up, down = sharers([result])
     assert (up.label, down.label) == ("pair-1..2 ↑", "pair-1..2 ↓")
-    found = item_of(result, up)["goodput_bps"]
+    goodput = item_of(result, up)["goodput_bps"]
     flows = result.flows[result.flows["direction"] == "up"]["goodput_bps"]
-    assert found["mean"] == pytest.approx(flows.sum() / 2)
-    assert found["ci95"] > 0.0
-    assert found["least"] <= found["mean"] <= found["most"]
+    assert goodput["mean"] == pytest.approx(flows.sum() / 2)
+    assert goodput["ci95"] > 0.0
+    assert goodput["least"] <= goodput["mean"] <= goodput["most"]
 
 
-def test_a_result_of_which_a_summary_is_left_is_drawn_without_the_mean_of_intervals(
+def test_a_result_with_only_a_summary_is_drawn_without_the_interval_of_the_mean(
     groups: lh.Result, tmp_path: Path
 ) -> None:
     path = tmp_path / "result.json"
@@ -195,7 +195,7 @@ def test_each_answer_has_a_main_picture_in_its_colour() -> None:
     assert panel == pytest.approx(left, abs=1.5)
 
 
-def test_an_emulation_is_drawn_as_a_simulation_is_and_says_how_often_it_ran(
+def test_an_emulation_is_drawn_like_a_simulation_with_its_number_of_runs(
     groups: lh.Result,
 ) -> None:
     from lasthop.emulation import Emulation
@@ -211,7 +211,7 @@ def test_an_emulation_is_drawn_as_a_simulation_is_and_says_how_often_it_ran(
         summary = summary | {"replications": 3}
 
 
-def test_one_run_says_so_and_a_model_has_no_interval() -> None:
+def test_a_single_run_says_so_and_a_model_has_no_interval() -> None:
     comparison = lh.compare(SMALL, replications=1)
     [legend] = comparison.plot().legends
     assert [text.get_text() for text in legend.texts][:2] == ["simulation, one run", "model"]
@@ -220,11 +220,11 @@ def test_one_run_says_so_and_a_model_has_no_interval() -> None:
 
 
 def columns(figure: Figure) -> list[list[float]]:
-    """Where numbers of each panel begin, from its axes' right edge. [points]"""
+    """Return the start of numbers of each panel, from the right edge of its axes. [points]"""
     return [sorted({text.xyann[0] for text in axes.texts}) for axes in figure.axes]
 
 
-def test_numbers_of_the_model_stand_in_one_column_of_all_panels() -> None:
+def test_numbers_of_the_model_are_aligned_in_all_panels() -> None:
     figure = lh.compare(SMALL).figure()
     first, goodputs, queues = columns(figure)
     assert len(first) == 2
@@ -234,19 +234,19 @@ def test_numbers_of_the_model_stand_in_one_column_of_all_panels() -> None:
     assert heads == ["simulated", "model"]
 
 
-def test_pictures_tell_what_was_changed_and_which_model() -> None:
+def test_pictures_name_the_changes_and_the_model() -> None:
     settings = {"cell.ap_queue": 20, "record.frames": 10, "name": "x"}
     comparison = lh.compare(
         SMALL, settings=settings, seed=4, model="hotspot", options={"beta": 1.5}
     )
     figure = comparison.figure()
-    said = [each.get_text() for each in figure.findobj() if hasattr(each, "xycoords")]
-    assert "cell.ap_queue=20, seed=4, model hotspot, beta 1.5" in said
+    texts = [each.get_text() for each in figure.findobj() if hasattr(each, "xycoords")]
+    assert "cell.ap_queue=20, seed=4, model hotspot, beta 1.5" in texts
     assert figure.get_suptitle().strip() == "x"
 
 
 def inside(figure: Figure) -> Sequence[str]:
-    """Texts that the picture's edge cuts."""
+    """Return the texts that the edge of the picture cuts."""
     figure.draw_without_rendering()
     box = figure.bbox
     return [
@@ -265,7 +265,7 @@ def test_no_text_is_cut_off(groups: lh.Result) -> None:
         assert inside(figure) == []
 
 
-def test_group_names_say_first_and_last() -> None:
+def test_names_of_groups_have_the_first_and_last_number() -> None:
     assert title_of("others", ["others-1", "others-2", "others-4"]) == "others-1..4"
     assert title_of("x", ["x"]) == "x"
     assert title_of("flow", ["a", "b"]) == "flow (2)"

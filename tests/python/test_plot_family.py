@@ -1,4 +1,4 @@
-"""Families of curves: one colour a label, what differs hollow and dashed, a legend that fits."""
+"""Families of curves: one colour per label, hollow and dashed variants, a legend that fits."""
 
 import numpy as np
 import pytest
@@ -24,7 +24,7 @@ def legend(figure) -> list[str]:
     return [text.get_text() for text in only.get_texts()]
 
 
-def test_a_label_has_one_colour_in_all_panels_and_variants():
+def test_a_label_has_the_same_colour_in_all_panels_and_variants():
     lines = [
         line("up", [0, 1], 1.0, 2.0),
         line("down", [0, 1], 3.0, 4.0),
@@ -84,7 +84,7 @@ def test_a_panel_may_have_an_abscissa_of_its_own():
     assert third.get_xlim()[1] < 2
 
 
-def test_values_of_the_abscissa_stand_at_their_places_under_their_words():
+def test_values_of_the_abscissa_are_at_their_positions_with_their_labels():
     abscissa = {"places": evenly((3, 255)), "ticks": (3, 255)}
     panel = Panel("y", [line("up", (3, 255), 1.0, 2.0)], stated=[(255, 1.5)])
     [axes] = drawn(panel, **abscissa).axes
@@ -93,7 +93,7 @@ def test_values_of_the_abscissa_stand_at_their_places_under_their_words():
     assert [tick.get_text() for tick in axes.get_xticklabels()] == ["3", "255"]
 
 
-def test_labels_may_stand_side_by_side_on_a_logarithmic_ordinate():
+def test_labels_may_be_side_by_side_on_a_logarithmic_ordinate():
     lines = [line(name, [0, 1], 0.2, 2.0, predicted=False) for name in ("up", "down")]
     [axes] = drawn(Panel("y", lines, log_from=0.05), beside=0.2).axes
     up, down = (container.lines[0] for container in axes.containers)

@@ -25,8 +25,8 @@ def luminance(color: object) -> float:
     return float(np.dot((0.2126, 0.7152, 0.0722), parts))
 
 
-def contrast(one: object, other: object) -> float:
-    low, high = sorted((luminance(one), luminance(other)))
+def contrast(first: object, other: object) -> float:
+    low, high = sorted((luminance(first), luminance(other)))
     return (high + 0.05) / (low + 0.05)
 
 
@@ -48,7 +48,7 @@ def test_every_ink_stands_out_from_dark_and_from_white_as_far_as_its_use_asks(
     assert contrast(color, DARK_PAGE) > 3.6
 
 
-def test_all_letters_are_legible_on_both_pages_while_it_lasts(comparison: lh.Comparison) -> None:
+def test_all_text_is_legible_on_dark_and_white_pages(comparison: lh.Comparison) -> None:
     figure = comparison.plot()
     black = [text.get_text() for text in texts(figure) if luminance(text.get_color()) < 0.01]
     assert len(black) > 20
@@ -61,7 +61,7 @@ def test_all_letters_are_legible_on_both_pages_while_it_lasts(comparison: lh.Com
                 assert contrast(line.get_color(), DARK_PAGE) > 2.0
 
 
-def test_a_figure_is_as_it_was_afterwards(comparison: lh.Comparison) -> None:
+def test_a_figure_is_restored_afterwards(comparison: lh.Comparison) -> None:
     figure = comparison.plot()
 
     def look() -> list[object]:

@@ -1,4 +1,4 @@
-"""Time series as small multiples: a quantity a panel, one axis of time, names where few."""
+"""Time series as small multiples: one panel per quantity and a common time axis."""
 
 import pytest
 from matplotlib.colors import to_hex
@@ -39,7 +39,7 @@ def test_each_quantity_has_a_panel_over_one_axis_of_time(groups: lh.Result) -> N
     assert list(rates.lines[0].get_ydata()) == pytest.approx([v / 1e6 for v in values])
 
 
-def test_stations_of_a_table_and_their_flows_have_one_colour(groups: lh.Result) -> None:
+def test_stations_of_a_table_and_their_flows_have_the_same_colour(groups: lh.Result) -> None:
     figure = groups.plot.series()
     assert names(figure, 0) == ["ap", "up", "down-1..3"]
     assert names(figure, 1) == ["up (2)", "down (3)"]
@@ -48,7 +48,7 @@ def test_stations_of_a_table_and_their_flows_have_one_colour(groups: lh.Result) 
     assert of_windows == [of_queues[1]] * 2 + [of_queues[2]] * 3
 
 
-def test_uploads_and_downloads_of_a_table_have_other_dashes() -> None:
+def test_uploads_and_downloads_of_a_table_have_different_dashes() -> None:
     both = GROUPS | {"station": {"pair": {"count": 2, "upload": 1, "download": 1}}}
     figure = lh.simulate(both, series="0.2 s", replications=1).plot.series()
     assert names(figure, 1) == ["pair up (2)", "pair down (2)"]
@@ -65,14 +65,14 @@ def test_many_items_are_counted_not_named() -> None:
     assert [axes.texts[0].get_text() for axes in figure.axes] == ["9 lines", "8 lines", "8 lines"]
 
 
-def test_one_group_stands_above_its_panel() -> None:
+def test_the_name_of_a_single_group_is_above_its_panel() -> None:
     alike = DUMBBELL.partition("[flow.voice]")[0]
     windows = lh.simulate(alike, series="0.2 s").plot.series().axes[1]
     assert windows.get_legend() is None
     assert [text.get_text() for text in windows.texts] == ["flow-1..4"]
 
 
-def test_colours_are_given_list_by_list_where_all_together_are_too_many() -> None:
+def test_colours_are_assigned_per_list_if_there_are_too_many_items() -> None:
     few = colors_of([("queues", "ap"), ("flows", "a"), ("queues", "a")])
     assert few["flows", "a"] == few["queues", "a"] == COLORS[1]
     four = [(kind, f"{kind}{number}") for kind in ("links", "flows") for number in range(4)]
@@ -80,18 +80,18 @@ def test_colours_are_given_list_by_list_where_all_together_are_too_many() -> Non
     assert colors_of([("flows", str(number)) for number in range(9)]) == {}
 
 
-def test_units_are_those_that_people_read() -> None:
+def test_units_are_the_usual_units() -> None:
     assert label_of("rtt_s") == "round trip\n[ms]"
     assert label_of("connections") == "connections\n[-]"
 
 
-def test_without_series_the_remedy_is_told() -> None:
+def test_without_series_the_remedy_is_named() -> None:
     with pytest.raises(lh.UserError, match="no series were sampled") as caught:
         lh.simulate(SMALL, replications=1).plot.series()
     assert "series=" in (caught.value.hint or "")
 
 
-def test_multiples_go_into_a_figure_of_the_callers(groups: lh.Result) -> None:
+def test_multiples_are_drawn_into_a_given_figure(groups: lh.Result) -> None:
     mine = Figure(figsize=(8.0, 5.0))
     part = mine.subfigures(1, 2)[0]
     assert groups.plot.series(figure=part) is part

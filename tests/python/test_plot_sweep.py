@@ -1,4 +1,4 @@
-"""Pictures of sweeps: what goes along which axis, what is drawn, what is too much for a picture."""
+"""Pictures of sweeps: axes, drawn quantities, and limits."""
 
 import numpy as np
 import pytest
@@ -34,8 +34,8 @@ def values(count: int) -> list[str]:
 
 
 def legend(figure: Figure) -> tuple[str, list[str]]:
-    [found] = figure.legends
-    return found.get_title().get_text(), [text.get_text() for text in found.get_texts()]
+    [box] = figure.legends
+    return box.get_title().get_text(), [text.get_text() for text in box.get_texts()]
 
 
 @pytest.fixture(scope="module")
@@ -52,7 +52,7 @@ def test_equal_ratios_are_drawn_over_a_logarithmic_axis() -> None:
     assert not axis("10", "1000").logarithmic
 
 
-def test_numbers_have_the_unit_in_which_they_are_read() -> None:
+def test_numbers_have_their_usual_unit() -> None:
     times = axis("1 s", "10 ms", "100 ms")
     assert times.label == "a.b [s]"
     assert times.texts == ("10 ms", "100 ms", "1 s")  # in order
@@ -127,7 +127,7 @@ def test_a_call_is_drawn_and_flows_without_a_round_trip_are_named() -> None:
     assert legend(swept.plot("flows.rtt_s"))[0] == "no RTT: voice, call"
 
 
-def test_of_many_panels_those_that_the_sweep_asks_about_come_first() -> None:
+def test_panels_of_the_requested_quantities_come_first() -> None:
     bulk = "".join(f"[flow.f{number}]\n" for number in range(9))
     tree = 'duration = "1 s"\nqueue = 20\ndumbbell = { bottleneck = "20 Mbps", rtt = "9 ms" }\n'
     call = f'{tree}{bulk}[flow.call]\nudp = "64 kbps"\n'
@@ -138,12 +138,12 @@ def test_of_many_panels_those_that_the_sweep_asks_about_come_first() -> None:
     assert legend(figure) == ("the first 6 of 10 panels", [])
 
 
-def test_one_path_is_the_abscissa_and_categories_stand_in_rows() -> None:
+def test_a_single_path_is_the_abscissa_and_categories_are_rows() -> None:
     assert layout({"q": ["1", "2"]}).x.is_numeric
     assert not layout({"q": ["cubic", "reno"]}).x.is_numeric
 
 
-def test_of_two_paths_the_longer_one_with_numbers_is_the_abscissa() -> None:
+def test_the_longer_numeric_path_is_the_abscissa() -> None:
     how = layout({"a": ["1", "2", "3"], "b": values(5)})
     assert (how.x.path, how.lines.path, how.is_map) == ("b", "a", False)
     how = layout({"a": ["1", "2"], "law": ["cubic", "reno", "illinois"]})
@@ -154,12 +154,12 @@ def test_of_two_paths_the_longer_one_with_numbers_is_the_abscissa() -> None:
     assert (how.x.path, how.lines.path) == ("name", "b")
 
 
-def test_two_long_paths_make_a_map_and_one_short_one_makes_lines() -> None:
+def test_two_long_paths_make_a_map_and_a_short_path_makes_lines() -> None:
     assert layout({"a": values(7), "b": values(8)}).is_map
     assert not layout({"a": values(6), "b": values(8)}).is_map
 
 
-def test_values_side_by_side_are_told_apart_by_one_path_or_by_all() -> None:
+def test_combined_values_are_labelled_by_one_path_or_by_all() -> None:
     how = layout({"a": ["1", "2"], "b": ["5", "5"]}, "zip")
     assert (how.x.path, how.label) == ("a", "a\nb")
     assert how.ticks.labels == ("1\n5", "2\n5")
@@ -168,12 +168,12 @@ def test_values_side_by_side_are_told_apart_by_one_path_or_by_all() -> None:
     assert how.at(("1", "y")) == ("1, y", "")
 
 
-def test_values_of_all_paths_stand_at_each_point_side_by_side() -> None:
+def test_combined_points_are_labelled_with_values_of_all_paths() -> None:
     roomy = {"q": ["10", "20", "30"], "rate": ["2 Mbps", "11 Mbps", "5.5 Mbps"]}
     how = layout(roomy, "zip")
     assert how.ticks.labels == ("10\n2", "20\n11", "30\n5.5")
     assert how.label == "q\nrate [Mb/s]"
-    # upright where they would cover each other, and in rows where even that is too close
+    # vertical if they would overlap, and in rows if even that is too close
     names = ["a-long-name", "another-name"]
     dense = {"q": values(10), "law": names * 5}
     how = layout(dense, "zip")
@@ -187,7 +187,7 @@ def test_values_of_all_paths_stand_at_each_point_side_by_side() -> None:
     assert (how.ticks, how.label) == (None, "q, with law")
 
 
-def test_ticks_of_points_side_by_side_are_drawn_and_not_cut() -> None:
+def test_ticks_of_combined_points_are_drawn_and_not_cut() -> None:
     over = {"cell.ap_queue": [10, 20, 40], "station.up.rate": ["2 Mbps", "5.5 Mbps", "11 Mbps"]}
     figure = lh.sweep(GROUPS, over, combine="zip", settings=QUICK).plot()
     [axes] = figure.axes
@@ -210,7 +210,7 @@ def test_queues_and_flows_of_a_group_are_its_mean_and_range(queues: lh.Sweep) ->
     assert flows == ("a group: mean and range", ["up/up/1", "up/up/2", "down/down/1"])
 
 
-def test_what_cannot_be_told_apart_is_refused_with_the_limit() -> None:
+def test_too_many_lines_are_refused_with_the_limit() -> None:
     with pytest.raises(lh.UserError, match="a picture of 9 lines, one for each of b, c"):
         layout({"a": values(4), "b": ["1", "2", "3"], "c": ["1", "2", "3"]})
     with pytest.raises(lh.UserError, match="at most 40 have a row each"):
@@ -248,7 +248,7 @@ def test_a_quantity_is_chosen_by_name_and_list(queues: lh.Sweep) -> None:
     assert Quantity.of("classes", "rtt_s").label == "RTT [ms]"
 
 
-def test_a_quantity_that_is_not_there_is_refused_with_the_nearest(queues: lh.Sweep) -> None:
+def test_a_missing_quantity_is_refused_with_similar_names(queues: lh.Sweep) -> None:
     for refused in (lambda: queues.plot("jam"), lambda: check_name("cells.jam")):
         with pytest.raises(lh.UserError, match='no quantity "jam"; the nearest are jain') as error:
             refused()
@@ -260,7 +260,7 @@ def test_a_quantity_that_is_not_there_is_refused_with_the_nearest(queues: lh.Swe
     check_name("cells.jain")
 
 
-def test_both_ways_of_a_station_are_two_lines() -> None:
+def test_both_directions_of_a_station_are_two_lines() -> None:
     laptop = GROUPS | {"station": {"laptop": {"udp_up": "greedy", "udp_down": "greedy"}}}
     swept = lh.sweep(laptop, {"cell.ap.cwmin": [15, 63]}, settings=QUICK)
     assert legend(swept.plot())[1] == ["laptop ↑", "laptop ↓"]
@@ -271,13 +271,13 @@ def test_a_group_stays_a_group_where_its_number_varies() -> None:
     assert legend(swept.plot())[1] == ["up ↑", "down ↓"]
 
 
-def test_two_paths_have_a_panel_an_item_and_a_line_a_value() -> None:
+def test_two_paths_have_one_panel_per_item_and_one_line_per_value() -> None:
     over = {"cell.ap_queue": [10, 20, 40], "station.up.rate": ["2 Mbps", "11 Mbps"]}
     figure = lh.sweep(GROUPS, over, settings=QUICK).plot()
     assert [axes.get_title(loc="left") for axes in figure.axes] == ["up ↑", "down ↓"]
     assert [len(axes.containers) for axes in figure.axes] == [2, 2]
-    said, lines = legend(figure)
-    assert said.startswith("lines: station.up.rate [Mb/s]")
+    title, lines = legend(figure)
+    assert title.startswith("lines: station.up.rate [Mb/s]")
     assert lines == ["2", "11"]
     assert [axes.get_xlabel() for axes in figure.axes] == ["", "cell.ap_queue"]
 
@@ -298,7 +298,7 @@ def test_a_router_has_goodput_and_losses_in_rows_of_categories(router: lh.Sweep)
     assert figure.axes[0].get_xlim() != figure.axes[-1].get_xlim()
 
 
-def test_a_map_has_a_cell_a_point_with_its_number() -> None:
+def test_a_map_has_a_numbered_cell_per_point() -> None:
     over = {"cell.ap_queue": list(range(10, 80, 10)), "cell.ap.cwmin": [3, 7, 15, 31, 63, 127, 255]}
     quick = QUICK | {"duration": "0.4 s", "warmup": "0 s", "replications": 1}
     swept = lh.sweep(GROUPS, over, settings=quick)
@@ -313,7 +313,7 @@ def test_a_map_has_a_cell_a_point_with_its_number() -> None:
     assert (axes.get_xlabel(), axes.get_ylabel()) == ("cell.ap_queue", "cell.ap.cwmin")
 
 
-def test_maps_of_a_quantity_have_one_scale_and_the_same_decimals() -> None:
+def test_maps_of_a_quantity_share_scale_and_decimals() -> None:
     over = {"cell.ap_queue": list(range(10, 80, 10)), "cell.ap.cwmin": [3, 7, 15, 31, 63, 127, 255]}
     quick = QUICK | {"duration": "0.4 s", "warmup": "0 s", "replications": 1}
     up, down, *_ = lh.sweep(GROUPS, over, settings=quick).plot().axes
@@ -327,7 +327,7 @@ def test_maps_of_a_quantity_have_one_scale_and_the_same_decimals() -> None:
     assert len(decimals) == 1
 
 
-def test_numbers_of_a_map_have_as_many_decimals_as_differences_need() -> None:
+def test_numbers_of_a_map_have_enough_decimals_for_their_differences() -> None:
     assert [Scale.of([0.0, 100.0]).said(x) for x in (0.0, 7.99, 100.0)] == ["0", "8", "100"]
     assert [Scale.of([3.0, 33.3]).said(x) for x in (3.0, 33.3)] == ["3.0", "33.3"]
     assert Scale.of([0.998, 1.0]).said(0.9991) == "0.9991"
@@ -336,7 +336,7 @@ def test_numbers_of_a_map_have_as_many_decimals_as_differences_need() -> None:
     assert Scale.of([float("nan")]).said(0.0) == "0"
 
 
-def test_a_sweep_is_drawn_into_a_figure_of_the_callers(queues: lh.Sweep) -> None:
+def test_a_sweep_is_drawn_into_a_given_figure(queues: lh.Sweep) -> None:
     mine = Figure()
     assert queues.plot(figure=mine) is mine
     with pytest.raises(lh.UserError, match="figure=3: expected a figure"):

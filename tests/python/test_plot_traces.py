@@ -1,11 +1,11 @@
-"""Lines over time: one colour a label, levels, a legend that fits."""
+"""Lines over time: one colour per label, levels, a legend that fits."""
 
 from lasthop.plot.traces import Trace, TracePanel, traces_figure
 
 TIMES = [0.0, 1.0, 2.0]
 
 
-def test_a_label_has_one_colour_in_all_panels_and_one_key():
+def test_a_label_has_the_same_colour_in_all_panels_and_a_single_key():
     panels = [
         TracePanel("a", [Trace("near", TIMES, [1.0, 2.0, 3.0]), Trace("far", TIMES, [0.0] * 3)]),
         TracePanel("b", [Trace("near", TIMES, [3.0, 2.0, 1.0])], "second", {"room": 4.0}),

@@ -1,4 +1,4 @@
-"""Recorded frames of cells that aggregate, against what else is known of them."""
+"""Recorded frames of cells that aggregate, compared with other facts about them."""
 
 import pandas as pd
 import pytest
@@ -80,7 +80,7 @@ def frames(result: lh.Result) -> pd.DataFrame:
     return result.frames()
 
 
-def test_frames_take_as_long_as_the_standard_says(frames: pd.DataFrame, phy: str) -> None:
+def test_durations_of_frames_follow_the_standard(frames: pd.DataFrame, phy: str) -> None:
     links = {
         "near-1": modulation(phy, HIGHEST_MCS[phy]),
         "near-2": modulation(phy, HIGHEST_MCS[phy]),
@@ -111,20 +111,20 @@ def test_frames_overlap_only_where_they_collide(frames: pd.DataFrame) -> None:
         free_s = (together["start_s"] + together["duration_s"]).max()
 
 
-def test_mpdus_are_as_many_as_the_result_counts(result: lh.Result, frames: pd.DataFrame) -> None:
+def test_the_number_of_mpdus_is_that_of_the_result(result: lh.Result, frames: pd.DataFrame) -> None:
     data = frames[frames["kind"] == "data"]
     down = data[data["sender"] == "ap"].groupby("receiver")[["mpdus", "mpdus_lost"]].sum()
     for station in ("near-1", "far", "clean", "old"):
         attempts, lost = down.loc[station]
         counted = result.stations.loc[station, "downlink_failure_rate"]
         assert counted == pytest.approx(lost / attempts, rel=1e-12)
-    # error-free, so that what is received is handed up at once
+    # without errors, so that received packets are delivered immediately
     mpdus, lost = down.loc["clean"]
     goodput_bps = result.flows.loc["clean/udp-down/1", "goodput_bps"]
     assert goodput_bps * 0.8 / (8 * 1472) == pytest.approx(mpdus - lost, rel=1e-12)
 
 
-def test_collisions_are_as_many_as_the_result_counts(
+def test_the_number_of_collisions_is_that_of_the_result(
     result: lh.Result, frames: pd.DataFrame
 ) -> None:
     sent = frames[frames["kind"].isin(["data", "block-ack-req"])]
@@ -162,7 +162,7 @@ def test_an_aggregate_counts_for_its_mpdus() -> None:
     assert few.frame_count > 300 - 64
 
 
-def test_cells_of_single_frames_have_one_mpdu_a_frame(small_result: lh.Result) -> None:
+def test_cells_of_single_frames_have_one_mpdu_per_frame(small_result: lh.Result) -> None:
     frames = small_result.frames()
     data = frames[frames["kind"] == "data"]
     assert set(data["mpdus"]) == {1}

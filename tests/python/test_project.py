@@ -1,4 +1,4 @@
-"""The people and addresses of `packaging/project.toml`, and README as packages have it."""
+"""The people and addresses of `packaging/project.toml`, and the README of packages."""
 
 import re
 import sys
@@ -34,13 +34,13 @@ FIELDS = ["authors", "maintainers", *(f"urls.{key}" for key in FULL["urls"])]
 
 
 def without(field: str, value: object) -> dict[str, Any]:
-    """The full project with another value of one field."""
+    """Return the full project with another value of a field."""
     table, _, key = field.rpartition(".")
     return {**FULL, "urls": {**FULL["urls"], key: value}} if table else {**FULL, key: value}
 
 
 def targets(tokens: Iterable[Token]) -> Iterator[str]:
-    """The targets of all links and pictures, in Markdown or HTML."""
+    """Return the targets of all links and pictures, in Markdown or HTML."""
     for token in tokens:
         for value in (token.attrs.get("href"), token.attrs.get("src")):
             if value is not None:
@@ -103,7 +103,7 @@ def test_a_release_needs_all_values() -> None:
 
 
 def person(**fields: object) -> list[dict[str, object]]:
-    """A list of one person, with other fields."""
+    """Return a list of one person with these fields."""
     return [{"name": "C. Maintainer", "email": "c@example.org", **fields}]
 
 
@@ -172,7 +172,7 @@ def test_a_wrong_value_is_named(key: str, tree: dict[str, Any]) -> None:
     assert line.isprintable()
 
 
-def test_right_and_empty_values_have_no_fault() -> None:
+def test_correct_and_empty_values_have_no_fault() -> None:
     assert list(project.faults(FULL)) == []
     assert list(project.faults({**EMPTY, "files": FULL["files"]})) == []
     people = person(name="Zoë O'Hara, Jr.", email="zoe.o'hara+net@mail.example.org")
@@ -252,7 +252,7 @@ def test_python_package_gets_people_and_addresses() -> None:
     table = tomllib.loads(project.filled("pyproject.toml", FULL))["project"]
     assert table["authors"] == FULL["authors"]
     assert table["maintainers"] == FULL["maintainers"]
-    # an address of mail is not accepted by the package index
+    # the package index does not accept an e-mail address
     addresses = {key.capitalize(): url for key, url in FULL["urls"].items() if key != "security"}
     assert table["urls"] == addresses
     table = tomllib.loads(project.filled("pyproject.toml", EMPTY))["project"]

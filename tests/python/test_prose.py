@@ -1,4 +1,4 @@
-"""The checker of prose: what it finds, and sentences that must pass."""
+"""The checker of prose: faults, and sentences without a fault."""
 
 import importlib
 import importlib.util
@@ -29,7 +29,7 @@ prose = load()
 RULES = prose.rules((CI / "prose.toml").read_text("utf-8"))
 
 
-def found(text: str, rules=RULES, file: str = "page.md") -> list[str]:
+def faults(text: str, rules=RULES, file: str = "page.md") -> list[str]:
     """Return the faults of a text, without places."""
     return [each.what for each in prose.check(file, text, rules).faults]
 
@@ -67,7 +67,7 @@ RUST = "crates/engine/src/page.rs"
     ],
 )
 def test_faults_are_found(text: str, part: str) -> None:
-    assert any(part in each for each in found(text)), found(text)
+    assert any(part in each for each in faults(text)), faults(text)
 
 
 @pytest.mark.parametrize(
@@ -94,39 +94,39 @@ def test_faults_are_found(text: str, part: str) -> None:
         "(what-stands-beside-it)=\n## A heading",
     ],
 )
-def test_sentences_that_are_right_pass(text: str) -> None:
-    assert found(text) == []
+def test_correct_sentences_have_no_fault(text: str) -> None:
+    assert faults(text) == []
 
 
 def test_a_file_has_few_long_sentences() -> None:
     short, long = "This is a short sentence of the page.", "word " * 26 + "end."
     lines = "\n\n".join([short] * 18 + [long.replace(" word word", "\nword word")] * 2)
-    assert found(lines) == []
+    assert faults(lines) == []
     assert (
-        "3 of 21 sentences" in found(lines + "\n\n" + long.replace(" word word", "\nword word"))[0]
+        "3 of 21 sentences" in faults(lines + "\n\n" + long.replace(" word word", "\nword word"))[0]
     )
 
 
-def test_an_exception_has_a_reason_and_there_are_few() -> None:
+def test_exceptions_have_a_reason_and_a_limit() -> None:
     text = 'generated = []\n[words]\nx = "told"\n'
-    one = '[[except]]\nfile = "page.md"\ntext = "is told"\nreason = "a quotation"\n'
-    assert found("He is told of it.", prose.rules(text + one)) == []
-    assert found("She was told of it.", prose.rules(text + one)) != []
+    exception = '[[except]]\nfile = "page.md"\ntext = "is told"\nreason = "a quotation"\n'
+    assert faults("He is told of it.", prose.rules(text + exception)) == []
+    assert faults("She was told of it.", prose.rules(text + exception)) != []
     with pytest.raises(SystemExit, match="`file`, `text` and `reason`"):
-        prose.rules(text + one.replace("reason", "why"))
+        prose.rules(text + exception.replace("reason", "why"))
     with pytest.raises(SystemExit, match="100 exceptions: must be below 100"):
-        prose.rules(text + one * 100)
+        prose.rules(text + exception * 100)
 
 
 def test_an_exception_that_excuses_nothing_is_a_fault() -> None:
-    one = {"file": "page.md", "text": "is told", "reason": "a quotation"}
-    rules = RULES._replace(exceptions=[one])
+    exception = {"file": "page.md", "text": "is told", "reason": "a quotation"}
+    rules = RULES._replace(exceptions=[exception])
     used = prose.check("page.md", "He is told of it.", rules).used
-    assert list(prose.unused([one], {"page.md": used})) == []
+    assert list(prose.unused([exception], {"page.md": used})) == []
     used = prose.check("page.md", "He is here now.", rules).used
-    (fault,) = prose.unused([one], {"page.md": used})
+    (fault,) = prose.unused([exception], {"page.md": used})
     assert str(fault) == "page.md:1: unused exception: is told"
-    assert len(list(prose.unused([one], {}))) == 1
+    assert len(list(prose.unused([exception], {}))) == 1
 
 
 def test_a_fault_has_its_line() -> None:
@@ -162,7 +162,7 @@ def test_a_fault_has_its_line() -> None:
 )
 def test_faults_of_python_are_found(text: str, part: str) -> None:
     rules = RULES._replace(documented=frozenset(["python/lasthop"]))
-    assert any(part in each for each in found(text, rules, PYTHON)), found(text, rules, PYTHON)
+    assert any(part in each for each in faults(text, rules, PYTHON)), faults(text, rules, PYTHON)
 
 
 @pytest.mark.parametrize(
@@ -187,15 +187,15 @@ def test_faults_of_python_are_found(text: str, part: str) -> None:
         '"""A model, whose optimum differs, and a station that sleeps."""',
     ],
 )
-def test_python_that_is_right_passes(text: str) -> None:
+def test_correct_python_has_no_fault(text: str) -> None:
     rules = RULES._replace(documented=frozenset(["python/lasthop"]))
-    assert found(text, rules, PYTHON) == []
+    assert faults(text, rules, PYTHON) == []
 
 
 def test_docstrings_of_other_folders_are_not_read_yet_but_their_messages_are() -> None:
     text = '"""What is told."""\n\nwarn("it stands beside it")'
     rules = RULES._replace(documented=frozenset(["python/lasthop/cli"]))
-    assert [each[:8] for each in found(text, rules, PYTHON)] == ['"stands"', '"beside"']
+    assert [each[:8] for each in faults(text, rules, PYTHON)] == ['"stands"', '"beside"']
 
 
 @pytest.mark.parametrize(
@@ -210,7 +210,7 @@ def test_docstrings_of_other_folders_are_not_read_yet_but_their_messages_are() -
     ],
 )
 def test_faults_of_rust_are_found(text: str, part: str) -> None:
-    assert any(part in each for each in found(text, file=RUST)), found(text, file=RUST)
+    assert any(part in each for each in faults(text, file=RUST)), faults(text, file=RUST)
 
 
 @pytest.mark.parametrize(
@@ -224,8 +224,8 @@ def test_faults_of_rust_are_found(text: str, part: str) -> None:
         'table! {\n    /// Length of the queue.\n    pub struct X in "x" {\n    }\n}',
     ],
 )
-def test_rust_that_is_right_passes(text: str) -> None:
-    assert found(text, file=RUST) == []
+def test_correct_rust_has_no_fault(text: str) -> None:
+    assert faults(text, file=RUST) == []
 
 
 @pytest.mark.parametrize(
@@ -243,11 +243,11 @@ def test_faults_of_toml_are_found(text: str, line: int) -> None:
     assert (fault.line, fault.what[:6]) == (line, '"told"')
 
 
-def test_toml_that_is_right_passes() -> None:
+def test_correct_toml_has_no_fault() -> None:
     text = (
         '# A cell.\n#\n#   lasthop told beside it\nx = "#1 of it"\ny = { told = 1 }    # a number\n'
     )
-    assert found(text, file="examples/page.toml") == []
+    assert faults(text, file="examples/page.toml") == []
 
 
 def test_a_fault_of_code_has_its_line() -> None:
@@ -263,11 +263,12 @@ def test_documentation_of_code_has_few_long_sentences() -> None:
     short, long = "    It is a short sentence.", "    It is " + "word " * 25 + "too."
     lines = [short] * 17 + [long] * 2
     assert (
-        found('def x():\n    """Do it.\n\n' + "\n\n".join(lines) + '\n    """', rules, PYTHON) == []
+        faults('def x():\n    """Do it.\n\n' + "\n\n".join(lines) + '\n    """', rules, PYTHON)
+        == []
     )
     lines.append(long)
     text = 'def x():\n    """Do it for it.\n\n' + "\n\n".join(lines) + '\n    """'
-    assert "3 of 21 sentences" in found(text, rules, PYTHON)[0]
+    assert "3 of 21 sentences" in faults(text, rules, PYTHON)[0]
 
 
 def names_of_reference(page: str) -> Iterator[tuple[str, str]]:

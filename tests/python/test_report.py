@@ -38,15 +38,15 @@ download = 1
 
 @pytest.fixture
 def built(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A template, as `make workbench` builds it."""
+    """Write a template like that of `make workbench`."""
     (tmp_path / "report.template").write_text(TEMPLATE)
     monkeypatch.setattr(template, "FILE", tmp_path / "report.template")
 
 
 def data_of(report: Path) -> dict[str, Any]:
-    found = re.search(r'<script id="data">(.*)</script>', report.read_text())
-    assert found is not None
-    tree: dict[str, Any] = json.loads(gzip.decompress(b64decode(found[1])))
+    match = re.search(r'<script id="data">(.*)</script>', report.read_text())
+    assert match is not None
+    tree: dict[str, Any] = json.loads(gzip.decompress(b64decode(match[1])))
     return tree
 
 

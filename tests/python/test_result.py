@@ -57,12 +57,12 @@ def test_a_track_is_found_by_its_names(small_result: lh.Result) -> None:
     assert ("queues", "ap", "occupancy_packets") in small_result.tracks
 
 
-def test_a_track_that_is_not_there_is_refused_with_the_nearest(small_result: lh.Result) -> None:
+def test_a_missing_track_is_refused_with_similar_names(small_result: lh.Result) -> None:
     with pytest.raises(lh.UserError) as caught:
         small_result.track("queues", "ap", "occupancy")
     text = str(caught.value)
     assert text.startswith("no series of queues, ap, occupancy; there are queues, ap, occupancy_p")
-    assert text.count(";") == 3  # a few, whatever there is
+    assert text.count(";") == 3  # a few of many
     with pytest.raises(lh.UserError, match="no series of x, y, z; there are "):
         small_result.track("x", "y", "z")
     with pytest.raises(lh.UserError, match="no series were sampled") as caught:

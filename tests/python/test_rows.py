@@ -1,4 +1,4 @@
-"""Long lists that are read a piece at a time: the same values, each row once, little memory."""
+"""Long lists that are read in pieces: equal values, each row once, little memory."""
 
 import contextlib
 import gc
@@ -28,12 +28,12 @@ FEW, MANY = 200, 600
 """Flows of the networks that are compared."""
 
 MORE_KB = {"check": 0.1, "result": 8.0}
-"""Kilobytes that a flow may cost beside the engine. A result has ten quantities per
+"""Memory of a flow in addition to the engine. [kB] A result has ten quantities per
 flow. A tree of all rows costs 10."""
 
 
 def network(flows: int) -> str:
-    """A router with so many flows of hosts with links of their own."""
+    """Return a router with this many flows of hosts with their own links."""
     return (
         'duration = "50 ms"\nwarmup = "10 ms"\nreplications = 1\nqueue = 1000\n'
         f'dumbbell = {{ flows = {flows}, access = "2 Mbps", bottleneck = "1 Gbps", rtt = "10 ms" }}'
@@ -51,7 +51,7 @@ def test_rows_are_those_of_the_whole_tree(path: Path, monkeypatch: pytest.Monkey
 
 
 def numbers(count: int, asked: list[tuple[int, int]]) -> Rows[int]:
-    """The numbers below `count`, which note what stretches of them were asked for."""
+    """Return the numbers below `count`, which record the requested ranges."""
 
     def fetch(first: int, last: int) -> str:
         asked.append((first, last))
@@ -61,26 +61,26 @@ def numbers(count: int, asked: list[tuple[int, int]]) -> Rows[int]:
     return Rows(LongList(count, fetch), lambda row: int(row["value"]))
 
 
-def test_a_piece_is_read_when_it_is_asked_for_and_once(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_piece_is_read_on_demand_and_once(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(rows, "PIECE", 4)
     asked: list[tuple[int, int]] = []
-    found = numbers(10, asked)
-    assert len(found) == 10
+    sequence = numbers(10, asked)
+    assert len(sequence) == 10
     assert asked == []
-    assert found[-1] == 9
+    assert sequence[-1] == 9
     assert asked == [(8, 10)]
-    assert next(iter(found)) == 0
+    assert next(iter(sequence)) == 0
     assert asked == [(8, 10), (0, 4)]
-    assert found[2:7] == (2, 3, 4, 5, 6)
-    assert found == tuple(range(10))
-    assert found != tuple(range(11))
-    assert hash(found) == hash(tuple(range(10)))
+    assert sequence[2:7] == (2, 3, 4, 5, 6)
+    assert sequence == tuple(range(10))
+    assert sequence != tuple(range(11))
+    assert hash(sequence) == hash(tuple(range(10)))
     assert sorted(asked) == [(0, 4), (4, 8), (8, 10)]
     with pytest.raises(IndexError):
-        found[10]
+        sequence[10]
 
 
-def test_rows_share_the_tables_that_are_the_same() -> None:
+def test_rows_share_equal_tables() -> None:
     scenario = lh.Scenario(
         'duration = "9 s"\ndumbbell = { flows = 3, bottleneck = "9 Mbps", rtt = "40 ms" }\n'
         'flow.other.mss = "500 B"\nflow.more.count = 2\n'
@@ -92,7 +92,7 @@ def test_rows_share_the_tables_that_are_the_same() -> None:
     assert tcp[4] is tcp[5]
 
 
-def test_a_view_reads_the_lists_that_are_asked_for() -> None:
+def test_a_view_reads_only_requested_lists() -> None:
     scenario = lh.Scenario(network(3))
     assert scenario["duration"] == 0.05
     assert list(scenario) == list(scenario.to_dict())
@@ -109,7 +109,7 @@ def test_a_view_reads_the_lists_that_are_asked_for() -> None:
 
 
 def tree_of(scenario: lh.Scenario) -> dict[str, Any]:
-    """The tree with tuples in the place of lists, as views have them."""
+    """Return the tree with tuples instead of lists, as in views."""
     tree: dict[str, Any] = scenario.to_dict()
     for flow in tree["flows"]:
         flow |= {way: tuple(flow[way]) for way in ("forward", "back")}
@@ -120,12 +120,12 @@ def tree_of(scenario: lh.Scenario) -> dict[str, Any]:
 def test_a_check_prints_the_whole_tree(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(rows, "PIECE", 3)
     scenario = lh.Scenario(path)
-    whole = json.dumps(scenario.to_dict(), indent=2, ensure_ascii=False)
-    assert "".join(written(scenario)) == whole
+    expected = json.dumps(scenario.to_dict(), indent=2, ensure_ascii=False)
+    assert "".join(written(scenario)) == expected
 
 
 def test_a_check_reads_neither_flows_nor_links_of_hosts() -> None:
-    """What is only counted is not read."""
+    """Counting does not read items."""
     known = lh.Scenario(network(MANY)).typed
     assert cautions(known) == []
     assert len(known.flows) == MANY
@@ -134,21 +134,21 @@ def test_a_check_reads_neither_flows_nor_links_of_hosts() -> None:
     assert [link.name for link in known.routers] == ["bottleneck", "bottleneck/back"]
 
 
-def pieces(found: object) -> set[int]:
-    """Numbers of the pieces that have been read."""
-    assert isinstance(found, Rows)
-    return set(found._pieces)
+def pieces(value: object) -> set[int]:
+    """Return the numbers of the pieces that have been read."""
+    assert isinstance(value, Rows)
+    return set(value._pieces)
 
 
 @pytest.mark.parametrize("what", ["check", "result"])
-def test_memory_and_work_grow_as_flows_do(what: str, tmp_path: Path) -> None:
-    """By slope, so that what every run costs does not count; nothing quadratic, no tree of all."""
+def test_memory_and_work_are_proportional_to_flows(what: str, tmp_path: Path) -> None:
+    """The slope excludes constant costs. There is no quadratic cost and no complete tree."""
 
     def work(flows: int) -> Callable[[], object]:
         if what == "check":
             return lambda: checked(flows, tmp_path)
         result = lh.simulate(network(flows))
-        return lambda: told(result)
+        return lambda: printed(result)
 
     work(10)()  # imports and caches
     few, many = work(FEW), work(MANY)
@@ -159,15 +159,15 @@ def test_memory_and_work_grow_as_flows_do(what: str, tmp_path: Path) -> None:
 
 
 def checked(flows: int, folder: Path) -> None:
-    """What `lasthop check` does."""
+    """Run `lasthop check`."""
     path = folder / "network.toml"
     path.write_text(network(flows))
     with contextlib.redirect_stdout(io.StringIO()):
         check(str(path))
 
 
-def told(result: lh.Result) -> None:
-    """What `lasthop simulate` does with a result."""
+def printed(result: lh.Result) -> None:
+    """Print a result as `lasthop simulate` does."""
     fresh = lh.Result(result._output, lh.Scenario(result.scenario.content.decode()))
     with contextlib.redirect_stdout(io.StringIO()):
         print_result(fresh)
@@ -175,7 +175,7 @@ def told(result: lh.Result) -> None:
 
 
 def peak_kb(do: Callable[[], object]) -> float:
-    """The most memory of Python that something takes."""
+    """Return the peak of the memory of Python during a call. [kB]"""
     gc.collect()
     tracemalloc.start()
     try:
@@ -186,7 +186,7 @@ def peak_kb(do: Callable[[], object]) -> float:
 
 
 def calls(do: Callable[[], object]) -> int:
-    """Calls of functions that something makes."""
+    """Return the number of calls of functions during a call."""
     count = 0
 
     def counting(frame: FrameType, event: str, arg: object) -> None:

@@ -14,10 +14,10 @@ from .conftest import EXAMPLES, SMALL
 LONG = SMALL.replace('duration = "4 s"', 'duration = "2000 s"')
 
 
-def test_example_gives_the_bytes_kept_beside_it(hotspot: Path) -> None:
-    kept = (EXAMPLES / "hotspot.result.json").read_text()
-    assert lh.simulate(hotspot, jobs=1).to_json() == kept
-    assert lh.simulate(hotspot, jobs=2).to_json() == kept
+def test_the_example_gives_the_stored_bytes(hotspot: Path) -> None:
+    expected = (EXAMPLES / "hotspot.result.json").read_text()
+    assert lh.simulate(hotspot, jobs=1).to_json() == expected
+    assert lh.simulate(hotspot, jobs=2).to_json() == expected
 
 
 def test_seed_and_replications_replace_those_of_the_scenario() -> None:
@@ -49,7 +49,7 @@ def test_progress_counts_replications_and_simulated_time() -> None:
     assert times[-1] <= 6000
 
 
-def test_python_runs_on_while_the_engine_works() -> None:
+def test_python_threads_run_while_the_engine_works() -> None:
     counted = 0
     stop = threading.Event()
 
@@ -65,12 +65,12 @@ def test_python_runs_on_while_the_engine_works() -> None:
     elapsed = time.monotonic() - start
     stop.set()
     thread.join()
-    # Twice as often as the engine looks for Ctrl-C, every 50 ms, when it would have to let go of
-    # the GIL anyway; a thousand a second on an idle machine, so that a busy one has room.
+    # The engine checks for Ctrl-C every 50 ms, when it must release the GIL anyway. The bound is
+    # twice as often. An idle machine counts to a thousand per second.
     assert counted > elapsed / 0.025
 
 
-def test_callback_that_returns_false_keeps_what_is_finished() -> None:
+def test_a_callback_that_returns_false_keeps_finished_replications() -> None:
     def stop_after_two(progress: Progress) -> bool:
         return progress["replications_done"] < 2
 
@@ -78,11 +78,11 @@ def test_callback_that_returns_false_keeps_what_is_finished() -> None:
         result = lh.simulate(LONG, replications=500, jobs=1, progress=stop_after_two)
     assert result.interrupted
     assert 2 <= result.replications < 500
-    whole = lh.simulate(LONG, replications=result.replications)
-    assert result.to_json() == whole.to_json()
+    expected = lh.simulate(LONG, replications=result.replications)
+    assert result.to_json() == expected.to_json()
 
 
-def test_callback_that_stops_before_anything_is_finished_is_no_ctrl_c() -> None:
+def test_a_callback_that_stops_before_the_first_result_is_not_ctrl_c() -> None:
     endless = SMALL.replace('duration = "4 s"', 'duration = "100000 s"')
     for no in (False, 0):
         with pytest.raises(lh.Stopped, match="progress stopped the run") as caught:
@@ -117,7 +117,7 @@ def test_ctrl_c_keeps_finished_replications() -> None:
     assert result.replications >= 1
 
 
-def test_ctrl_c_before_anything_finished_is_a_keyboard_interrupt() -> None:
+def test_ctrl_c_before_the_first_result_is_a_keyboard_interrupt() -> None:
     endless = SMALL.replace('duration = "4 s"', 'duration = "100000 s"')
     sent = False
 

@@ -1,4 +1,4 @@
-"""Time series take memory that is known before the run, and are refused where that is too much."""
+"""The memory of time series is estimated before the run, and refused above its limit."""
 
 import subprocess
 import sys
@@ -28,12 +28,12 @@ vsb = {}
 
 
 def sampled(text: str, interval: str) -> lh.Scenario:
-    """The scenario with time series."""
+    """Return the scenario with time series."""
     return lh.Scenario(text, {"record.series_interval": interval})
 
 
 @pytest.mark.parametrize("text", [ROUTER, CELL])
-def test_as_many_values_are_told_as_a_run_has(text: str) -> None:
+def test_the_estimated_number_of_values_is_that_of_a_run(text: str) -> None:
     scenario = sampled(text, "30 ms")
     assert values_sampled(scenario) == len(lh.simulate(scenario).series) > 0
     late = scenario.with_("record.from", "0.5 s")
@@ -41,7 +41,7 @@ def test_as_many_values_are_told_as_a_run_has(text: str) -> None:
     assert values_sampled(lh.Scenario(text)) == 0
 
 
-def test_a_table_takes_no_more_than_is_told() -> None:
+def test_a_table_needs_no_more_memory_than_estimated() -> None:
     code = (
         "import sys, pandas, lasthop as lh\n"
         "def peak():  # `getrusage` begins with what the parent had\n"
@@ -58,7 +58,7 @@ def test_a_table_takes_no_more_than_is_told() -> None:
     assert 0.5 * VALUE_BYTES < float(done.stdout) < VALUE_BYTES
 
 
-def test_series_are_refused_with_what_they_would_take() -> None:
+def test_series_that_are_too_large_are_refused_with_their_estimate() -> None:
     # a million samples of 10 series: 3 goodputs, 3 windows, 2 queues and 2 links
     text = sampled(ROUTER, "2 us")
     with pytest.raises(TooCostlyError, match=r"10 time series of 1000000 samples") as caught:
@@ -72,7 +72,9 @@ def test_series_are_refused_with_what_they_would_take() -> None:
 
 
 @pytest.mark.parametrize("command", ["simulate", "sweep"])
-def test_the_command_line_says_so(lasthop: Lasthop, tmp_path: Path, command: str) -> None:
+def test_the_command_line_reports_the_refusal(
+    lasthop: Lasthop, tmp_path: Path, command: str
+) -> None:
     over = ("--over", "seed=1,2", "--jobs", "1") if command == "sweep" else ()
     path = tmp_path / "many.toml"
     path.write_text(ROUTER)

@@ -25,7 +25,7 @@ def test_saved_tables_read_back_as_they_were(small_result: lh.Result, tmp_path: 
     assert (tmp_path / "new" / "deep" / "result.json").read_text() == small_result.to_json()
 
 
-def test_parquet_fields_say_unit_and_definition(small_result: lh.Result, tmp_path: Path) -> None:
+def test_parquet_fields_have_unit_and_definition(small_result: lh.Result, tmp_path: Path) -> None:
     small_result.save(tmp_path)
     schema = pq.read_schema(tmp_path / "stations.parquet")
     assert schema.field("goodput_bps").metadata[b"unit"] == b"bit/s"
@@ -75,7 +75,7 @@ def test_result_is_not_saved_over_a_file(small_result: lh.Result, tmp_path: Path
 
 
 @pytest.mark.parametrize("text", ["mine", "[1, 2]", '{"kind": "survey"}', ""])
-def test_result_of_something_else_is_not_replaced(
+def test_a_file_of_another_program_is_not_replaced(
     small_result: lh.Result, tmp_path: Path, text: str
 ) -> None:
     path = tmp_path / "result.json"
@@ -114,7 +114,7 @@ FOREIGN = {
 
 
 @pytest.mark.parametrize("name", FOREIGN)
-def test_table_of_somebody_else_is_neither_replaced_nor_removed(
+def test_a_foreign_table_is_neither_replaced_nor_removed(
     small_result: lh.Result, tmp_path: Path, name: str
 ) -> None:
     path = tmp_path / name
@@ -132,7 +132,7 @@ def test_a_table_changed_by_hand_is_not_replaced(small_result: lh.Result, tmp_pa
         small_result.save(tmp_path)
 
 
-def test_pictures_name_lasthop_and_are_told_from_others(
+def test_pictures_name_lasthop_and_are_recognised_by_it(
     small_result: lh.Result, tmp_path: Path
 ) -> None:
     picture = tmp_path / "goodput.png"
@@ -158,14 +158,14 @@ OTHERS = {
 
 
 @pytest.mark.parametrize("name", OTHERS)
-def test_a_file_that_only_speaks_of_lasthop_is_not_lasthops(name: str, tmp_path: Path) -> None:
+def test_a_file_that_only_mentions_lasthop_is_foreign(name: str, tmp_path: Path) -> None:
     (tmp_path / name).write_text(OTHERS[name])
     (tmp_path / name).with_suffix(".parquet").write_text("no table")
     with pytest.raises(lh.UserError, match=f"{name}: exists and is not"):
         refuse_foreign(tmp_path, [name])
 
 
-def test_a_capture_replaces_an_older_one_and_nobody_elses(tmp_path: Path) -> None:
+def test_a_capture_replaces_only_an_older_capture_of_lasthop(tmp_path: Path) -> None:
     result = lh.simulate(SMALL, settings={"record.frames": 100})
     path = tmp_path / "frames.cap"
     result.save_capture(path)
@@ -176,7 +176,7 @@ def test_a_capture_replaces_an_older_one_and_nobody_elses(tmp_path: Path) -> Non
         result.save_capture(path)
 
 
-def test_a_folder_of_the_name_is_somebody_elses(tmp_path: Path) -> None:
+def test_a_folder_with_that_name_is_foreign(tmp_path: Path) -> None:
     (tmp_path / "report.html").mkdir()
     with pytest.raises(lh.UserError, match=r"report\.html: exists and is not a report of lasthop"):
         refuse_foreign(tmp_path, ["report.html"])

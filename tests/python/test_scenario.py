@@ -29,7 +29,7 @@ def test_file_text_and_mapping_give_the_same_scenario(small: Path) -> None:
     assert lh.Scenario(tree) == lh.Scenario(json.dumps(tree)) == lh.Scenario(SMALL)
 
 
-def test_scenario_without_name_goes_by_its_file(tmp_path: Path) -> None:
+def test_a_scenario_without_a_name_is_named_after_its_file(tmp_path: Path) -> None:
     unnamed = SMALL.replace('name = "two downloaders"', "")
     (tmp_path / "lobby.toml").write_text(unnamed)
     assert lh.Scenario(tmp_path / "lobby.toml")["name"] == "lobby"
@@ -38,12 +38,12 @@ def test_scenario_without_name_goes_by_its_file(tmp_path: Path) -> None:
 
 def test_a_pickled_scenario_is_the_same_scenario(small: Path) -> None:
     scenario = lh.Scenario(small, {"seed": 7})
-    there = pickle.loads(pickle.dumps(scenario))
-    small.unlink()  # it has the text, and needs the file no more
-    again = pickle.loads(pickle.dumps(there))
-    for one in (there, again):
-        assert one == scenario
-        assert (one.content, one.source, one.settings) == (
+    first = pickle.loads(pickle.dumps(scenario))
+    small.unlink()  # it has the text and no longer needs the file
+    again = pickle.loads(pickle.dumps(first))
+    for restored in (first, again):
+        assert restored == scenario
+        assert (restored.content, restored.source, restored.settings) == (
             scenario.content,
             scenario.source,
             scenario.settings,
@@ -78,7 +78,7 @@ def test_a_path_leads_into_tables_and_lists() -> None:
 
 
 @pytest.mark.parametrize(
-    ("path", "there"),
+    ("path", "words"),
     [
         ("duratoin", "there is no `duratoin`; there is `duration_s`"),
         ("cell.ap.cwmni", "there is `cell.ap.cwmin`, "),
@@ -95,16 +95,16 @@ def test_a_path_leads_into_tables_and_lists() -> None:
         (3, "3 is no path; expected names joined by dots"),
     ],
 )
-def test_a_key_that_is_not_there_names_those_that_are_near(path: str, there: str) -> None:
+def test_a_missing_key_names_similar_keys(path: str, words: str) -> None:
     with pytest.raises(KeyError) as caught:
         lh.Scenario(SMALL)[path]
     text = str(caught.value)
-    assert there in text
+    assert words in text
     assert "\n" not in text
     assert text == str(pickle.loads(pickle.dumps(caught.value)).args[0])
 
 
-def test_a_key_of_the_file_leads_to_the_one_that_is_meant_and_no_other() -> None:
+def test_a_key_of_the_file_names_its_normalised_key_only() -> None:
     many = SMALL.replace("[station.near]", "[station.near]\ncount = 2")
     scenario = lh.Scenario(many)
     for path, meant in (
@@ -126,7 +126,7 @@ def test_with_gives_a_checked_copy() -> None:
         scenario.with_("cell.ap.cwmin", -1)
 
 
-def test_key_is_that_of_the_meaning_not_of_the_text() -> None:
+def test_the_key_depends_on_the_meaning_and_not_on_the_text() -> None:
     scenario = lh.Scenario(SMALL)
     assert lh.Scenario("# a comment\n" + SMALL).key == scenario.key
     assert scenario.with_("replications", 3).key == scenario.key
@@ -156,7 +156,7 @@ def test_mapping_has_no_lines() -> None:
     assert str(caught.value).startswith("<dict>: `")
 
 
-def test_everything_a_user_can_put_right_is_a_user_error() -> None:
+def test_every_fault_that_a_user_can_fix_is_a_user_error() -> None:
     for error in (lh.ScenarioError, lh.ModelError, lh.ConvergenceError):
         assert issubclass(error, lh.UserError)
     with pytest.raises(lh.UserError, match="replications=0: `replications`"):
@@ -182,7 +182,7 @@ def test_examples_satisfy_the_schema(example: Path) -> None:
 
 
 @pytest.mark.parametrize("value", [float("nan"), float("inf"), np.float64("nan")])
-def test_number_that_is_none_is_refused_by_its_key(value: float) -> None:
+def test_an_invalid_number_is_refused_with_its_key(value: float) -> None:
     tree = {"duration": "4 s", "cell": {"phy": "802.11b"}, "station": {"a": {"error": value}}}
     with pytest.raises(lh.ScenarioError, match=r"`station\.a\.error`: \"(nan|inf)\""):
         lh.check(tree)
@@ -208,7 +208,7 @@ def test_tables_are_set_as_toml_writes_them() -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "said"),
+    ("text", "message"),
     [
         ('[{"duration": "9 s"}]', "a list is not a table; expected a scenario with"),
         ("[1, 2]", "a list is not a table"),
@@ -219,9 +219,9 @@ def test_tables_are_set_as_toml_writes_them() -> None:
         ("[" * 100_000, "not valid TOML"),
     ],
 )
-def test_what_is_no_table_is_called_what_it_is(text: str, said: str, tmp_path: Path) -> None:
+def test_invalid_content_is_named_by_its_kind(text: str, message: str, tmp_path: Path) -> None:
     file = tmp_path / "scenario"
     file.write_text(text)
-    with pytest.raises(lh.ScenarioError, match=re.escape(said)) as refused:
+    with pytest.raises(lh.ScenarioError, match=re.escape(message)) as refused:
         lh.Scenario(file)
-    assert "TOML" in said or "TOML" not in str(refused.value)
+    assert "TOML" in message or "TOML" not in str(refused.value)

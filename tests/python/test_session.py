@@ -1,4 +1,4 @@
-"""A simulation that is stepped from Python: exact, refused in a line, out of harm's way."""
+"""A simulation stepped from Python: exact results, refusals in one line, and threads."""
 
 import gc
 import json
@@ -29,16 +29,16 @@ VSB = {
 
 
 def test_a_session_that_changes_nothing_is_a_simulation() -> None:
-    whole = lh.simulate(SMALL, replications=1, seed=5, series="0.5 s", frames=50, tails=True)
+    expected = lh.simulate(SMALL, replications=1, seed=5, series="0.5 s", frames=50, tails=True)
     with lh.Session(SMALL, seed=5, series="0.5 s", frames=50, tails=True) as session:
         while session.now_s < session.duration_s:
             session.step(0.3)
             session.read()
         result = session.finish()
-    assert result == whole
-    assert result.to_json() == whole.to_json()
-    assert result.record == whole.record
-    assert result.frames().equals(whole.frames())
+    assert result == expected
+    assert result.to_json() == expected.to_json()
+    assert result.record == expected.record
+    assert result.frames().equals(expected.frames())
 
 
 def test_a_replication_has_its_own_streams() -> None:
@@ -57,12 +57,12 @@ def test_a_change_at_the_start_is_that_of_the_scenario(path: str, value: int) ->
     with lh.Session(SEVEN, settings=SHORT) as session:
         session.set(path, value)
         result = session.finish()
-    said = lh.simulate(SEVEN, replications=1, settings={**SHORT, path: value})
-    assert result.to_json() == said.to_json()
+    expected = lh.simulate(SEVEN, replications=1, settings={**SHORT, path: value})
+    assert result.to_json() == expected.to_json()
     assert session.changes == [(0.0, path, str(value))]
 
 
-def test_c_is_changed_and_read() -> None:
+def test_the_capacity_is_changed_and_read() -> None:
     with lh.Session(VSB) as session:
         session.run_until(3.0)
         assert session.values("links", "capacity_bps", now=True) == {"vsb": 3e6}
@@ -87,12 +87,12 @@ def test_a_reading_has_names_and_units_of_the_registry() -> None:
     assert reading["interval_s"] == reading["time_s"] == 2.0
 
 
-def test_what_may_change_can_be_set_to_what_it_says() -> None:
+def test_changeable_settings_can_be_set_to_their_own_text() -> None:
     with lh.Session(VSB) as session:
         session.step(0.5)
-        for path, one in session.changeable().items():
-            session.set(path, one.text)
-            assert one.least <= one.greatest
+        for path, setting in session.changeable().items():
+            session.set(path, setting.text)
+            assert setting.least <= setting.greatest
         changed = session.finish()
     assert changed == lh.simulate(VSB, replications=1)
 
@@ -118,7 +118,7 @@ def test_what_may_change_can_be_set_to_what_it_says() -> None:
         ("gateway.lan", "wlan1", "`gateway.lan`: wlan1 cannot be set during a simulation"),
     ],
 )
-def test_what_must_not_be_is_refused_in_a_line(path: str, value: object, line: str) -> None:
+def test_invalid_changes_are_refused_in_one_line(path: str, value: object, line: str) -> None:
     with lh.Session(VSB) as session:
         session.step(1)
         with pytest.raises(lh.UserError) as caught:
@@ -189,7 +189,7 @@ def test_a_refusal_says_whether_it_lists_all_that_can_change() -> None:
         session.set("tcp.window", 9)
 
 
-def test_values_that_are_not_there_are_named() -> None:
+def test_missing_values_are_named() -> None:
     with lh.Session(SMALL) as session:
         session.step(1)
         with pytest.raises(lh.UserError, match="no list 'flow' in the reading"):
@@ -199,7 +199,7 @@ def test_values_that_are_not_there_are_named() -> None:
         assert session.values("flows", "completion_s") == {}
 
 
-def test_a_session_that_is_over_says_so() -> None:
+def test_a_finished_session_says_so() -> None:
     finished = lh.Session(SMALL)
     finished.finish()
     closed = lh.Session(SMALL)
@@ -217,7 +217,7 @@ def threads_of(name: str) -> int:
 
 
 @pytest.mark.skipif(not Path("/proc/self/task").is_dir(), reason="needs Linux's /proc")
-def test_a_session_that_is_dropped_leaves_no_thread() -> None:
+def test_a_deleted_session_leaves_no_thread() -> None:
     gc.collect()
     before = threads_of("session")
     sessions = [lh.Session(SMALL) for _ in range(3)]
@@ -232,7 +232,7 @@ def test_a_session_that_is_dropped_leaves_no_thread() -> None:
 LONG = SMALL.replace('duration = "4 s"', 'duration = "100000 s"')
 
 
-def test_ctrl_c_leaves_a_step_which_goes_on_later() -> None:
+def test_a_step_interrupted_by_ctrl_c_continues_later() -> None:
     with lh.Session(LONG) as session:
         timer = threading.Timer(0.2, lambda: os.kill(os.getpid(), signal.SIGINT))
         timer.start()
@@ -248,7 +248,7 @@ def test_ctrl_c_leaves_a_step_which_goes_on_later() -> None:
             session.run_until(seen + 1)
 
 
-def test_two_threads_do_not_use_one_session() -> None:
+def test_two_threads_cannot_use_the_same_session() -> None:
     with lh.Session(LONG) as session:
         begun = threading.Event()
         errors: list[BaseException] = []
@@ -263,15 +263,15 @@ def test_two_threads_do_not_use_one_session() -> None:
         other = threading.Thread(target=work)
         other.start()
         begun.wait()
-        told: set[str] = set()
+        messages: set[str] = set()
         while other.is_alive():
             try:
                 session.read()
             except lh.UserError as error:
-                told.add(str(error))
+                messages.add(str(error))
             other.join(0.01)
         assert errors == []
-        assert told == {"session: another thread is using it"}
+        assert messages == {"session: another thread is using it"}
         assert session.now_s == 20_000
 
 
@@ -323,23 +323,23 @@ def test_without_tails_there_are_no_distributions(tmp_path: Path) -> None:
 
 
 @pytest.mark.filterwarnings("ignore:.*fork.*:DeprecationWarning")
-def test_a_fork_is_told_that_the_session_is_not_its_own() -> None:
+def test_a_fork_cannot_use_the_session() -> None:
     with lh.Session(SEVEN, settings=SHORT) as session:
         session.step(0.1)
         reads, writes = os.pipe()
         child = os.fork()
         if child == 0:
-            said = ""
+            messages = ""
             for use in (lambda: session.step(0.1), session.close):
                 try:
                     use()
                 except lh.UserError as error:
-                    said += str(error) + "\n"
-            os.write(writes, said.encode())
+                    messages += str(error) + "\n"
+            os.write(writes, messages.encode())
             os._exit(0)
         os.waitpid(child, 0)
-        told = os.read(reads, 1000).decode()
-        assert told.count("not of a fork") == 2
+        received = os.read(reads, 1000).decode()
+        assert received.count("not of a fork") == 2
         session.step(0.1)
         for end in (reads, writes):
             os.close(end)

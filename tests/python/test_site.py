@@ -1,4 +1,4 @@
-"""The documentation as a site: doors for its readers, pictures, and nothing from a network."""
+"""The documentation as a site: links for its readers, pictures, and no network access."""
 
 import re
 import sys
@@ -19,14 +19,14 @@ PICTURE = re.compile(r"!\[([^]]*)\]\(([^)]+\.png)\)|<img src=\"([^\"]+)\"[^>]*al
 
 
 def pictures(page: Path) -> list[tuple[str, Path]]:
-    """What a page says of each of its pictures, and the file."""
+    """Return the description and the file of each picture of a page."""
     return [
-        (found[1] or found[4] or "", (page.parent / (found[2] or found[3])).resolve())
-        for found in PICTURE.finditer(page.read_text("utf-8"))
+        (match[1] or match[4] or "", (page.parent / (match[2] or match[3])).resolve())
+        for match in PICTURE.finditer(page.read_text("utf-8"))
     ]
 
 
-def test_pictures_are_there_and_say_what_they_show() -> None:
+def test_every_picture_exists_and_has_a_description() -> None:
     shown = [(page.name, *each) for page in PAGES for each in pictures(page)]
     assert len(shown) > 25
     assert [(page, file.name) for page, _, file in shown if not file.is_file()] == []
@@ -45,7 +45,7 @@ def test_pictures_come_from_files_of_the_pages() -> None:
 
 
 @pytest.mark.parametrize("page", ["README.md", "docs/index.md"])
-def test_the_first_page_begins_with_install_scenario_command_picture_and_doors(page: str) -> None:
+def test_the_first_page_begins_with_install_scenario_command_picture_and_links(page: str) -> None:
     text = (ROOT / page).read_text("utf-8")
     steps = [
         "pip install 'lasthop[science]'",
@@ -69,13 +69,13 @@ def test_the_extra_that_is_installed_exists() -> None:
 
 
 @pytest.mark.parametrize("name", GUIDES)
-def test_every_guide_page_is_behind_a_door(name: str) -> None:
+def test_every_guide_page_is_reachable_from_the_first_page(name: str) -> None:
     assert f"](docs/guide/{name})" in (ROOT / "README.md").read_text("utf-8")
     index = (DOCS / "index.md").read_text("utf-8")
     assert re.findall(r"^(guide/\S+)$", index, re.M).count(f"guide/{name[:-3]}") == 1
 
 
-def test_links_between_pages_lead_somewhere() -> None:
+def test_links_between_pages_have_a_target() -> None:
     wrong = [
         (page.name, link)
         for page in PAGES
@@ -107,12 +107,12 @@ FREE = [
 
 
 @pytest.mark.parametrize("text", LOADED)
-def test_what_is_loaded_from_elsewhere_is_found(text: str) -> None:
+def test_external_resources_are_found(text: str) -> None:
     assert len(list(offline.loaded_from_elsewhere(text))) == 1
 
 
 @pytest.mark.parametrize("text", FREE)
-def test_links_and_files_of_the_site_are_none_of_it(text: str) -> None:
+def test_links_and_files_of_the_site_are_not_external_resources(text: str) -> None:
     assert list(offline.loaded_from_elsewhere(text)) == []
 
 

@@ -49,8 +49,8 @@ def parts(directory: Path) -> dict[Path, bytes]:
     return {path: path.read_bytes() for path in sorted(directory.glob("parts/*.zip"))}
 
 
-def kept(directory: Path) -> int:
-    """Points whose results are in the parts of a directory."""
+def saved_points(directory: Path) -> int:
+    """Return the number of points whose results are in the parts of a directory."""
     return sum(len(Part(path).runs()) for path in parts(directory))
 
 
@@ -71,7 +71,7 @@ def test_finished_points_are_not_simulated_again(
 ) -> None:
     first = lh.sweep(SMALL, OVER, directory=tmp_path)
     before = parts(tmp_path)
-    assert kept(tmp_path) == 4
+    assert saved_points(tmp_path) == 4
     simulated = count_simulations(monkeypatch)
     again = lh.sweep(SMALL, OVER, directory=tmp_path)
     assert again.to_json() == first.to_json()
@@ -81,14 +81,14 @@ def test_finished_points_are_not_simulated_again(
     assert len(simulated) == 2
 
 
-def cut(whole: bytes) -> bytes:
-    return whole[:-200]
+def cut(part: bytes) -> bytes:
+    return part[:-200]
 
 
-def flip(whole: bytes) -> bytes:
-    """One byte of the first run, behind the description of the part, is another."""
-    at = len(whole) // 3
-    return whole[:at] + bytes([whole[at] ^ 1]) + whole[at + 1 :]
+def flip(part: bytes) -> bytes:
+    """Return the part with another byte in its first run, after the description."""
+    at = len(part) // 3
+    return part[:at] + bytes([part[at] ^ 1]) + part[at + 1 :]
 
 
 def empty_archive() -> bytes:
@@ -97,9 +97,9 @@ def empty_archive() -> bytes:
     return buffer.getvalue()
 
 
-def sealed(whole: bytes, change: Callable[[dict[str, bytes]], object]) -> bytes:
-    """The part with changed members, and good checksums."""
-    with zipfile.ZipFile(io.BytesIO(whole)) as archive:
+def sealed(part: bytes, change: Callable[[dict[str, bytes]], object]) -> bytes:
+    """Return the part with changed members and correct checksums."""
+    with zipfile.ZipFile(io.BytesIO(part)) as archive:
         members = {name: archive.read(name) for name in archive.namelist()}
     change(members)
     buffer = io.BytesIO()
@@ -109,50 +109,50 @@ def sealed(whole: bytes, change: Callable[[dict[str, bytes]], object]) -> bytes:
     return buffer.getvalue()
 
 
-def without_member(whole: bytes) -> bytes:
-    return sealed(whole, lambda members: members.pop("summary-0.jsonl"))
+def without_member(part: bytes) -> bytes:
+    return sealed(part, lambda members: members.pop("summary-0.jsonl"))
 
 
-def fewer_lines(whole: bytes) -> bytes:
-    return sealed(whole, lambda members: members.update({"summary-0.jsonl": b"{}\n{}"}))
+def fewer_lines(part: bytes) -> bytes:
+    return sealed(part, lambda members: members.update({"summary-0.jsonl": b"{}\n{}"}))
 
 
-def members_of_none(whole: bytes) -> bytes:
+def members_of_none(part: bytes) -> bytes:
     def change(members: dict[str, bytes]) -> None:
         about = json.loads(members["about.json"]) | {"members": None}
         members["about.json"] = json.dumps(about).encode()
 
-    return sealed(whole, change)
+    return sealed(part, change)
 
 
-def nested(whole: bytes) -> bytes:
-    return sealed(whole, lambda members: members.update({"about.json": b"[" * 100_000}))
+def nested(part: bytes) -> bytes:
+    return sealed(part, lambda members: members.update({"about.json": b"[" * 100_000}))
 
 
 @pytest.mark.parametrize(
     "damage",
     [
-        lambda whole: b"",
+        lambda part: b"",
         cut,
         flip,
-        lambda whole: empty_archive(),
+        lambda part: empty_archive(),
         without_member,
         fewer_lines,
         members_of_none,
         nested,
     ],
 )
-def test_part_that_is_damaged_is_put_aside_and_its_points_simulated_again(
+def test_a_damaged_part_is_moved_and_its_points_are_simulated_again(
     tmp_path: Path, damage: Any
 ) -> None:
     first = lh.sweep(SMALL, {"seed": [1, 2]}, directory=tmp_path, jobs=1)
-    path, whole = next(iter(parts(tmp_path).items()))
+    path, part = next(iter(parts(tmp_path).items()))
     # Once only: an archive carries the time at which it is written.
-    damaged = damage(whole)
+    damaged = damage(part)
     path.write_bytes(damaged)
     again = lh.sweep(SMALL, {"seed": [1, 2]}, directory=tmp_path, jobs=1)
     assert again.to_json() == first.to_json()
-    assert parts(tmp_path)[path] == whole
+    assert parts(tmp_path)[path] == part
     [note] = again.notes
     assert str(path) in note
     assert path.with_suffix(".damaged").read_bytes() == damaged
@@ -233,7 +233,7 @@ def test_values_are_replaced_at_every_point() -> None:
 
 
 @pytest.mark.parametrize("values", [5, "15,,31", "15,15", "31..15", [], [15, "15"]])
-def test_values_that_are_no_list_are_refused(values: Any) -> None:
+def test_values_that_are_not_a_list_are_refused(values: Any) -> None:
     with pytest.raises(lh.UserError, match=r"over cell\.ap\.cwmin"):
         lh.sweep(SMALL, {"cell.ap.cwmin": values})
     with pytest.raises(lh.UserError, match="jobs=0"):
@@ -248,8 +248,8 @@ def test_stopped_sweep_keeps_finished_points(tmp_path: Path) -> None:
 
     with pytest.raises(Stopped) as caught:
         lh.sweep(long, {"seed": range(1, 200)}, directory=tmp_path, jobs=1, progress=stop)
-    assert 1 <= kept(tmp_path) < 199
-    assert len(caught.value.finished.points) == kept(tmp_path)
+    assert 1 <= saved_points(tmp_path) < 199
+    assert len(caught.value.finished.points) == saved_points(tmp_path)
 
 
 def test_a_value_may_be_a_table() -> None:
@@ -303,7 +303,7 @@ def test_sweep_names_the_points_with_phase_effects() -> None:
         ("100,{red={min_th=20,max_th=60}}", ["100", "{red={min_th=20,max_th=60}}"]),
     ],
 )
-def test_texts_stand_for_values(text: str, values: list[str]) -> None:
+def test_texts_become_values(text: str, values: list[str]) -> None:
     assert values_of(text, "over x", "") == values
 
 
@@ -330,14 +330,14 @@ def test_texts_stand_for_values(text: str, values: list[str]) -> None:
         ("{a=1", "a brace or bracket is not closed"),
     ],
 )
-def test_texts_that_stand_for_nothing_are_refused(text: str, message: str) -> None:
+def test_texts_without_a_value_are_refused(text: str, message: str) -> None:
     with pytest.raises(lh.UserError) as caught:
         values_of(text, "over x", "")
     assert str(caught.value).startswith("over x: ")
     assert message in str(caught.value)
 
 
-def test_paths_may_go_side_by_side() -> None:
+def test_paths_may_be_varied_together() -> None:
     over = {"cell.ap.cwmin": "15,31", "seed": [7, 8]}
     settings = [point.settings for point in lh.sweep(SMALL, over, combine="zip").points]
     assert settings == [
@@ -357,9 +357,9 @@ def test_points_may_be_a_table(tmp_path: Path) -> None:
     ]
     file = tmp_path / "points.csv"
     file.write_text("# two\ncell.ap.cwmin,station.near.rate\n15,1 Mbps\n\n63,11 Mbps\n")
-    whole = lh.sweep(SMALL, rows).to_json()
-    assert lh.sweep(SMALL, file).to_json() == whole
-    assert lh.sweep(SMALL, pd.DataFrame(rows)).to_json() == whole
+    expected = lh.sweep(SMALL, rows).to_json()
+    assert lh.sweep(SMALL, file).to_json() == expected
+    assert lh.sweep(SMALL, pd.DataFrame(rows)).to_json() == expected
 
 
 @pytest.mark.parametrize(
@@ -374,9 +374,7 @@ def test_points_may_be_a_table(tmp_path: Path) -> None:
         ("seed\n1\n1\n", "the point seed=1 is given twice"),
     ],
 )
-def test_tables_of_points_that_are_none_are_refused(
-    tmp_path: Path, text: str, message: str
-) -> None:
+def test_invalid_tables_of_points_are_refused(tmp_path: Path, text: str, message: str) -> None:
     file = tmp_path / "points.csv"
     file.write_text(text)
     with pytest.raises(lh.UserError) as caught:
@@ -390,13 +388,13 @@ def test_too_many_points_are_refused_with_their_number() -> None:
         grid({"seed": "1..1000", "cell.ap_queue": "1..1000"})
 
 
-def test_a_grid_knows_each_of_its_points() -> None:
+def test_each_point_of_a_grid_is_found_by_its_number() -> None:
     points = grid({"a": [1, 2, 3], "b": "x,y"})
     assert [points[at] for at in range(len(points))] == list(points)
     assert points.column("b") == ["x", "y"]
 
 
-def test_swept_values_are_numbers_where_they_are_numbers() -> None:
+def test_swept_numbers_are_numbers_in_the_table() -> None:
     over = {"cell.ap_queue": [20, 200, 50], "station.near.rate": ["1 Mbps", "5.5 Mbps"]}
     swept = lh.sweep(SMALL, over, replications=1)
     table = swept.cells
@@ -423,7 +421,7 @@ def test_saved_tables_are_those_of_the_sweep(tmp_path: Path) -> None:
     assert not (tmp_path / "stations.csv").exists()
 
 
-def test_tables_do_not_depend_on_who_simulates(tmp_path: Path) -> None:
+def test_tables_do_not_depend_on_the_executor(tmp_path: Path) -> None:
     over = {"seed": "1..6", "cell.ap_queue": [10, 20]}
     lh.sweep(SMALL, over, directory=tmp_path / "one", jobs=1, series="1 s").save(tmp_path / "one")
     with ThreadPoolExecutor(3) as pool:
@@ -436,34 +434,34 @@ def test_tables_do_not_depend_on_who_simulates(tmp_path: Path) -> None:
     assert ones == others
 
 
-def test_a_damaged_part_is_told_and_left_alone_by_who_only_loads(tmp_path: Path) -> None:
+def test_loading_reports_a_damaged_part_and_does_not_change_it(tmp_path: Path) -> None:
     lh.sweep(SMALL, {"seed": [1]}, directory=tmp_path).save(tmp_path)
     lh.sweep(SMALL, {"seed": [1, 2]}, directory=tmp_path).save(tmp_path)
-    path, whole = sorted(parts(tmp_path).items())[0]
-    path.write_bytes(cut(whole))
+    path, part = sorted(parts(tmp_path).items())[0]
+    path.write_bytes(cut(part))
     with pytest.warns(RuntimeWarning, match=f"{path.name}: .*; not used"):
         loaded = lh.load(tmp_path)
     assert isinstance(loaded, lh.Sweep)
     assert len(loaded.points) == 1
-    assert path.read_bytes() == cut(whole)
+    assert path.read_bytes() == cut(part)
 
 
-def test_what_is_kept_of_a_run_and_is_no_json_is_told_with_its_file(tmp_path: Path) -> None:
+def test_an_invalid_summary_of_a_run_is_reported_with_its_file(tmp_path: Path) -> None:
     lh.sweep(SMALL, {"seed": [1]}, directory=tmp_path).save(tmp_path)
-    path, whole = next(iter(parts(tmp_path).items()))
-    path.write_bytes(sealed(whole, lambda members: members.update({"summary-0.jsonl": b"{"})))
+    path, part = next(iter(parts(tmp_path).items()))
+    path.write_bytes(sealed(part, lambda members: members.update({"summary-0.jsonl": b"{"})))
     with pytest.raises(lh.UserError, match=f"{path.name}: summary of a run is no JSON"):
         _ = lh.sweep(SMALL, {"seed": [1]}, directory=tmp_path).stations
 
 
-def test_what_is_no_file_is_no_part(tmp_path: Path) -> None:
+def test_a_directory_is_not_a_part(tmp_path: Path) -> None:
     (tmp_path / "parts").mkdir()
     os.mkfifo(tmp_path / "parts" / f"{'0' * 16}.zip")
     [note] = lh.sweep(SMALL, {"seed": [1]}, directory=tmp_path).notes
     assert "is not a file, and not used" in note
 
 
-def test_somebody_elses_files_are_not_replaced_by_a_sweep(tmp_path: Path) -> None:
+def test_foreign_files_are_not_replaced_by_a_sweep(tmp_path: Path) -> None:
     (tmp_path / "manifest.json").write_text('{"npm": 1}')
     with pytest.raises(lh.UserError, match=r"manifest\.json: exists and is not"):
         lh.sweep(SMALL, {"seed": [1]}, directory=tmp_path)
@@ -474,6 +472,6 @@ def test_somebody_elses_files_are_not_replaced_by_a_sweep(tmp_path: Path) -> Non
     assert [path.name for path in tmp_path.iterdir()] == ["parts"]
 
 
-def test_a_data_frame_with_two_columns_of_a_name_is_refused() -> None:
+def test_a_data_frame_with_duplicate_columns_is_refused() -> None:
     with pytest.raises(lh.UserError, match="two columns seed"):
         lh.sweep(SMALL, pd.DataFrame([[1, 2]], columns=["seed", "seed"]))

@@ -1,4 +1,4 @@
-"""A fluid's prediction over the trace of a simulated queue."""
+"""The prediction of a fluid model over the trace of a simulated queue."""
 
 import json
 from dataclasses import replace
@@ -40,7 +40,7 @@ def test_trace_is_the_simulated_queue_after_the_warm_up(comparison: lh.Compariso
     assert swing.packets.mean() == pytest.approx(mean, rel=0.02)
 
 
-def test_rest_and_period_are_the_models(comparison: lh.Comparison) -> None:
+def test_equilibrium_and_period_are_those_of_the_model(comparison: lh.Comparison) -> None:
     swing, prediction = comparison.swing, comparison.prediction
     assert swing is not None
     assert prediction is not None
@@ -50,7 +50,7 @@ def test_rest_and_period_are_the_models(comparison: lh.Comparison) -> None:
     assert prediction.stability.loc["bottleneck", "rightmost_root"].real > 0.0
 
 
-def test_unstable_fluid_comes_with_its_cycle(comparison: lh.Comparison) -> None:
+def test_an_unstable_fluid_model_has_its_cycle(comparison: lh.Comparison) -> None:
     swing = comparison.swing
     assert swing is not None
     assert swing.cycle is not None
@@ -67,7 +67,7 @@ def test_rows_have_the_period_and_json_the_prediction(comparison: lh.Comparison)
     assert (row.name, row.quantity) == ("bottleneck", "period_s")
     assert comparison.swing is not None
     assert comparison.swing.cycle is not None
-    # Like beside like: the fluid's cycle, not its first swing off the point of rest.
+    # Compare with the cycle of the model, not with its first motion from the equilibrium.
     assert row.predicted == comparison.swing.cycle_s
     assert row.predicted == pytest.approx(sum(comparison.swing.cycle[0][[1, -1]]))
     tree = json.loads(comparison.to_json())
@@ -81,22 +81,22 @@ def test_samples_change_no_number(comparison: lh.Comparison) -> None:
     assert comparison.simulation.to_json() == lh.simulate(ROUTER).to_json()
 
 
-def test_samples_that_the_scenario_asks_for_are_kept() -> None:
+def test_samples_that_the_scenario_requests_stay() -> None:
     own = lh.Scenario(ROUTER, {"record.series_interval": "100 ms"})
     assert sampled(own, lh.predict(own)) is own
     cell = lh.Scenario("examples/hotspot.toml")
     assert sampled(cell, None) is cell
 
 
-def test_period_is_told_where_no_fluid_answers() -> None:
-    """CUBIC through the same RED: refused, and its queue's trace is shown all the same."""
-    found = lh.compare(ROUTER, settings={"tcp.congestion": "cubic", "replications": 1})
-    assert found.refusal is not None
-    assert found.swing is not None
-    assert found.swing.rest_packets is None
-    [row] = [row for row in found.rows if row.list == "stability"]
+def test_the_period_is_reported_without_a_fluid_model() -> None:
+    """CUBIC through the same RED has no model, but the trace of its queue is shown."""
+    comparison = lh.compare(ROUTER, settings={"tcp.congestion": "cubic", "replications": 1})
+    assert comparison.refusal is not None
+    assert comparison.swing is not None
+    assert comparison.swing.rest_packets is None
+    [row] = [row for row in comparison.rows if row.list == "stability"]
     assert (row.name, row.predicted) == ("bottleneck", None)
-    axes = found.figure().axes
+    axes = comparison.figure().axes
     assert [line.get_label() for line in axes[0].lines] == ["simulated queue"]
 
 
@@ -108,8 +108,8 @@ queue.red = { min_th = 5, max_th = 50 }
 parking_lot = { hops = 2, flows = 4, cross = 4, bottleneck = "10 Mbps", rtt = "50 ms" }
 tcp = { window = 1000 }
 """
-    found = lh.compare(lot)
-    assert {swing.queue for swing in found.swings} == {"bottleneck-1", "bottleneck-2"}
+    comparison = lh.compare(lot)
+    assert {swing.queue for swing in comparison.swings} == {"bottleneck-1", "bottleneck-2"}
 
 
 def test_picture_has_the_trace_on_top(comparison: lh.Comparison) -> None:
@@ -123,16 +123,16 @@ def test_picture_has_the_trace_on_top(comparison: lh.Comparison) -> None:
     ]
 
 
-def test_a_trace_without_period_is_said_as_far_as_it_was_looked_for(
+def test_a_trace_without_a_period_names_the_longest_period_searched(
     comparison: lh.Comparison,
 ) -> None:
     assert comparison.swing is not None
     assert period_text(comparison.swing).startswith("time [s]\nsimulation: period ")
     without = replace(comparison.swing, period_s=None, cycle_s=None)
     to = plain(without.longest_s)  # as in the table: "none to 2.999"
-    said = f"time [s]\nsimulation: no steady period up to {to} s, 1/8 of the trace"
-    assert period_text(without) == said
-    assert period_text(replace(without, cycle_s=2.0)) == f"{said}\nfluid model: cycle 2.000 s"
+    expected = f"time [s]\nsimulation: no steady period up to {to} s, 1/8 of the trace"
+    assert period_text(without) == expected
+    assert period_text(replace(without, cycle_s=2.0)) == f"{expected}\nfluid model: cycle 2.000 s"
 
 
 TIMES = np.arange(0.0, 60.0, 0.01)
@@ -145,8 +145,8 @@ def test_period_of_a_noisy_wave_is_found(period: float) -> None:
     assert period_of(TIMES, np.maximum(0.0, wave + 10.0 * noise)) == pytest.approx(period, rel=0.03)
 
 
-def test_packets_that_come_back_a_round_trip_later_are_no_swing() -> None:
-    """A trace that repeats with the round-trip time alone; a slow swing under it is found."""
+def test_packets_that_return_after_a_round_trip_are_not_an_oscillation() -> None:
+    """A trace that repeats only with the round-trip time has no period, but a slow wave has."""
     rng = np.random.default_rng(3)
     bursts = np.tile(rng.normal(0.0, 5.0, 20), 300) + rng.normal(0.0, 1.0, 6000)
     echo = 20.0 + bursts
@@ -154,7 +154,7 @@ def test_packets_that_come_back_a_round_trip_later_are_no_swing() -> None:
     assert period_of(TIMES, echo, [0.2]) is None
     swing = echo + 8.0 * np.sin(2.0 * np.pi * TIMES / 1.5)
     assert period_of(TIMES, swing, [0.2]) == pytest.approx(1.5, rel=0.03)
-    # The swing is too small beside the bursts to be one of the queue.
+    # The wave is too small compared with the bursts to be an oscillation of the queue.
     small = echo + 1.0 * np.sin(2.0 * np.pi * TIMES / 1.5)
     assert period_of(TIMES, small, [0.2]) is None
 
@@ -164,7 +164,7 @@ def test_pulses_have_the_period_of_their_repetition() -> None:
     assert period_of(TIMES, pulses) == pytest.approx(3.0, abs=0.02)
 
 
-def test_what_does_not_repeat_has_no_period() -> None:
+def test_a_trace_that_does_not_repeat_has_no_period() -> None:
     rng = np.random.default_rng(2)
     assert period_of(TIMES, rng.normal(size=len(TIMES))) is None
     assert period_of(TIMES, np.full(len(TIMES), 7.0)) is None

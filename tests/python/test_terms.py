@@ -1,4 +1,4 @@
-"""Names and their meaning: the glossary, assumptions, claims, quantities and keys together."""
+"""Names and their meanings: glossary, assumptions, claims, quantities and keys."""
 
 import json
 
@@ -13,7 +13,7 @@ from .conftest import Lasthop
 
 
 @pytest.mark.parametrize(
-    ("asked", "found"),
+    ("asked", "entries"),
     [
         ("Jain", [("term", "Jain's index"), ("quantity", "jain")]),
         ("txop", [("term", "TXOP")]),
@@ -33,8 +33,8 @@ from .conftest import Lasthop
         ("station.phone.power_save", [("key", "station.NAME.power_save")]),
     ],
 )
-def test_a_name_finds_its_entries(asked: str, found: list[tuple[str, str]]) -> None:
-    assert [(entry.kind, entry.name) for entry in find(asked)] == found
+def test_a_name_finds_its_entries(asked: str, entries: list[tuple[str, str]]) -> None:
+    assert [(entry.kind, entry.name) for entry in find(asked)] == entries
 
 
 def test_every_term_quantity_assumption_and_claim_is_found_by_its_name() -> None:
@@ -46,7 +46,7 @@ def test_every_term_quantity_assumption_and_claim_is_found_by_its_name() -> None
     assert all(entry in find(entry.name) for entry in entries() if entry.name != "NAME")
 
 
-def test_two_terms_have_no_name_in_common() -> None:
+def test_different_terms_have_different_names() -> None:
     owner: dict[str, str] = {}
     for entry in entries():
         for name in (entry.name, *entry.aliases) if entry.kind == "term" else ():

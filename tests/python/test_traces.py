@@ -34,7 +34,7 @@ window = 42
 
 @pytest.fixture
 def scenario(tmp_path: Path) -> Path:
-    """A scenario with its trace beside it."""
+    """Write a scenario with its trace in the same directory."""
     path = tmp_path / "lte.toml"
     path.write_text(LINK)
     write(tmp_path, *TIMES)
@@ -46,7 +46,7 @@ def write(folder: Path, *lines: object, end: str = "\n") -> None:
     (folder / "down.trace").write_bytes(text.encode())
 
 
-def test_full_packets_pass_one_an_opportunity(scenario: Path) -> None:
+def test_one_full_packet_passes_per_opportunity(scenario: Path) -> None:
     result = lh.simulate(scenario)
     packets = result.flows.loc["file", "goodput_bps"] * 10 / (8 * 1460)
     assert packets == pytest.approx(100 * len(TIMES), abs=1e-6)
@@ -57,7 +57,7 @@ def test_full_packets_pass_one_an_opportunity(scenario: Path) -> None:
     assert result.links.loc["lte/back", "utilisation"] == pytest.approx(share, rel=0.05)
 
 
-def test_the_list_is_the_file(scenario: Path) -> None:
+def test_a_list_equals_a_file(scenario: Path) -> None:
     listed = lh.Scenario(scenario, {"link.lte.rate": {"trace": TIMES}})
     assert listed == lh.Scenario(scenario)
     assert listed["links"][0]["trace"]["opportunities"] == len(TIMES)
@@ -72,7 +72,7 @@ def test_windows_line_ends_change_nothing(scenario: Path) -> None:
     assert lh.Scenario(scenario) == before
 
 
-def test_a_scenario_keeps_what_was_in_its_file(scenario: Path) -> None:
+def test_a_scenario_keeps_the_content_of_its_trace_file(scenario: Path) -> None:
     known = lh.Scenario(scenario)
     (scenario.parent / "down.trace").unlink()
     assert pickle.loads(pickle.dumps(known)) == known
@@ -80,7 +80,7 @@ def test_a_scenario_keeps_what_was_in_its_file(scenario: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("lines", "said"),
+    ("lines", "message"),
     [
         ([], '"down.trace" is empty'),
         ([4, 2], '"down.trace" has "2" in line 2, which is before the previous time, 4'),
@@ -91,22 +91,22 @@ def test_a_scenario_keeps_what_was_in_its_file(scenario: Path) -> None:
         (None, '"down.trace" cannot be read: no such file'),
     ],
 )
-def test_a_trace_that_cannot_be_is_refused_in_a_line(
-    lasthop: Lasthop, scenario: Path, lines: list[object] | None, said: str
+def test_an_invalid_trace_is_refused_in_one_line(
+    lasthop: Lasthop, scenario: Path, lines: list[object] | None, message: str
 ) -> None:
     if lines is None:
         (scenario.parent / "down.trace").unlink()
     else:
         write(scenario.parent, *lines)
     done = lasthop("simulate", scenario)
-    first = f"error: {scenario}:7: `link.lte.rate.trace_file`: {said}; expected a file of "
+    first = f"error: {scenario}:7: `link.lte.rate.trace_file`: {message}; expected a file of "
     assert (done.returncode, done.stdout) == (2, "")
     assert done.stderr.startswith(first)
     assert done.stderr.count("\n") == 1
 
 
 @pytest.mark.parametrize(
-    ("trace", "said"),
+    ("trace", "message"),
     [
         ("[]", "a list is empty"),
         ("[4, 2]", "a list has 2 as item 2, which is before the previous time, 4"),
@@ -117,12 +117,12 @@ def test_a_trace_that_cannot_be_is_refused_in_a_line(
         ("7", "7 is not a list of times"),
     ],
 )
-def test_a_list_that_cannot_be_is_refused(scenario: Path, trace: str, said: str) -> None:
+def test_an_invalid_list_is_refused(scenario: Path, trace: str, message: str) -> None:
     with pytest.raises(lh.ScenarioError) as refused:
         lh.Scenario(scenario, {"link.lte.back_rate": f"{{ trace = {trace} }}"})
     [problem] = refused.value.problems
     assert problem.path == "link.lte.back_rate.trace"
-    assert problem.message.startswith(f"{said}; expected a list of ")
+    assert problem.message.startswith(f"{message}; expected a list of ")
 
 
 def test_times_may_have_units(scenario: Path) -> None:
@@ -131,7 +131,7 @@ def test_times_may_have_units(scenario: Path) -> None:
     assert listed == lh.Scenario(scenario)
 
 
-def test_a_model_says_that_it_takes_the_mean(scenario: Path) -> None:
+def test_a_model_says_that_it_uses_the_mean(scenario: Path) -> None:
     dumbbell = """\
 duration = "20 s"
 queue = { limit = 100, red = { min_th = 20, max_th = 60 } }
@@ -142,7 +142,7 @@ tcp = { congestion = "compound", delayed_ack = false }
     assert "link bottleneck follows a trace; the model uses its mean, 8 Mb/s" in warnings
 
 
-def test_both_ways_of_a_cells_wire_have_their_rate(tmp_path: Path) -> None:
+def test_both_directions_of_a_cells_wire_have_their_rate(tmp_path: Path) -> None:
     cell = """\
 duration = "12 s"
 warmup = "2 s"

@@ -53,7 +53,7 @@ def everything(scenario: lh.Scenario) -> list[Candidate]:
     return [*pairs, *opportunities(scenario, pairs[:1] + pairs[-1:])]
 
 
-def test_candidates_are_legal() -> None:
+def test_all_candidates_are_valid() -> None:
     scenario = lh.Scenario(DOWNLOADS, {"cell.cwmax": 255})
     for candidate in everything(scenario):
         changed, _ = apply(scenario, candidate)
@@ -67,12 +67,12 @@ def test_candidates_are_legal() -> None:
 
 
 def test_pairs_are_tried_once_each() -> None:
-    found = [candidate.name for candidate in everything(lh.Scenario(DOWNLOADS))]
-    assert len(found) == len(set(found))
-    assert {f"{ap} / {station}" for ap, station in product(WINDOWS, WINDOWS)} <= set(found)
+    names = [candidate.name for candidate in everything(lh.Scenario(DOWNLOADS))]
+    assert len(names) == len(set(names))
+    assert {f"{ap} / {station}" for ap, station in product(WINDOWS, WINDOWS)} <= set(names)
 
 
-def test_stations_limit_is_not_above_their_window() -> None:
+def test_the_limit_of_stations_is_not_above_their_window() -> None:
     scenario = lh.Scenario(DOWNLOADS)
     limits = {each.station_txop for each in opportunities(scenario, [Candidate(31, 31)])}
     assert limits == {1, 2}
@@ -87,7 +87,7 @@ def test_settings_reach_stations_with_windows_of_their_own() -> None:
     assert lh.Scenario(scenario, least) == changed
 
 
-def test_what_stands_as_wanted_is_not_set() -> None:
+def test_settings_with_the_wanted_value_are_not_set() -> None:
     scenario = lh.Scenario(DOWNLOADS)
     changed, settings = apply(scenario, Candidate(31, 31))
     assert changed == scenario
@@ -103,7 +103,7 @@ def test_present_pifs_access_is_left_for_a_backoff() -> None:
 PIFS = {"aifsn": 1, "cwmin": 0, "cwmax": 0}
 
 
-def test_toml_says_the_same_as_the_settings() -> None:
+def test_toml_equals_the_settings() -> None:
     text = toml([("cell.cwmin", 7), ("cell.ap.cwmin", 15), ("cell.txop_packets", 2)])
     assert tomllib.loads(text) == {
         "cell": {"cwmin": 7, "txop_packets": 2, "ap": {"cwmin": 15}},
@@ -119,17 +119,17 @@ def test_predicted_delays_are_those_simulated() -> None:
     # At CWmin 31 the model is within one per cent of simulations in goodput.
     for quantity in ("goodput_bps", "rtt_s"):
         assert guess[quantity] == pytest.approx(seen[quantity].mean, rel=0.015), quantity
-    # The chain counts whole exchanges only: an exchange of a TCP ACK takes about a millisecond.
+    # The chain counts only complete exchanges: an exchange of a TCP ACK takes about a millisecond.
     assert guess["sojourn_s"] == pytest.approx(seen["sojourn_s"].mean, abs=1e-3)
 
 
 def test_estimates_are_the_results_own() -> None:
     result = lh.simulate(SMALL)
-    found = estimated(sampled(result))
+    estimates = estimated(sampled(result))
     cell, queue = result.cells.iloc[0], result.queues.loc["ap"]
     for name, row in (("goodput_bps", cell), ("jain", cell), ("sojourn_s", queue)):
-        assert found[name].mean == pytest.approx(row[name], rel=1e-12)
-        assert found[name].ci95 == pytest.approx(row[f"{name}_ci95"], rel=1e-9)
+        assert estimates[name].mean == pytest.approx(row[name], rel=1e-12)
+        assert estimates[name].ci95 == pytest.approx(row[f"{name}_ci95"], rel=1e-9)
 
 
 def test_jain_index_is_that_of_the_simulation() -> None:
@@ -139,7 +139,7 @@ def test_jain_index_is_that_of_the_simulation() -> None:
         assert sampled(result)["jain"] == result.sample_tree["cells"]["cell"]["jain"]
 
 
-def test_fairness_is_of_directions_only_where_elastic_flows_have_both() -> None:
+def test_fairness_is_over_directions_only_if_elastic_flows_have_both() -> None:
     phone = '\n[station.phone]\nudp_up = "64 kbps"\nudp_down = "64 kbps"\n'
     for scenario, quantity in ((DOWNLOADS, "jain"), (BOTH_WAYS, "direction_jain")):
         aim = objective_for("fairness", lh.Scenario(scenario + phone)).aim
@@ -147,7 +147,7 @@ def test_fairness_is_of_directions_only_where_elastic_flows_have_both() -> None:
         assert quantity in sampled(lh.simulate(scenario + phone))
 
 
-def test_limits_in_packets_are_limits_in_time_only_where_packets_are_alike() -> None:
+def test_limits_in_packets_become_limits_in_time_only_for_equal_packets() -> None:
     bursts = [("cell.ap.txop_packets", 4)]
     assert not counts_are_no_times(lh.Scenario(DOWNLOADS), bursts)
     slow = lh.Scenario(DOWNLOADS + '\n[station.far]\nrate = "2 Mbps"\ndownload = 1\n')
@@ -159,7 +159,7 @@ def test_limits_in_packets_are_limits_in_time_only_where_packets_are_alike() -> 
     assert counts_are_no_times(short, bursts)
 
 
-def test_directions_count_as_shares_of_their_own_where_a_station_has_both() -> None:
+def test_directions_are_separate_shares_if_a_station_has_both() -> None:
     assert "direction_jain" not in sampled(lh.simulate(SMALL))
     result = lh.simulate(BOTH_WAYS, replications=1)
     goodputs = result.flows.goodput_bps
@@ -168,7 +168,7 @@ def test_directions_count_as_shares_of_their_own_where_a_station_has_both() -> N
     assert aim.quantity == "direction_jain"
 
 
-def test_jain_is_one_over_n_if_one_has_all() -> None:
+def test_jains_index_is_1_over_n_if_a_single_station_has_everything() -> None:
     assert jain([1.0, 0.0, 0.0, 0.0]) == 0.25
     assert jain([3.0, 3.0]) == 1.0
 
@@ -179,8 +179,10 @@ def test_difference_is_paired_by_replication() -> None:
     assert paired(ours, {}, "jain") is None
 
 
-def found(goodput_bps: float, half: float = 0.0, sojourn_s: float = 0.07) -> dict[str, list[float]]:
-    """Samples of four replications, every second one above the mean."""
+def samples_of(
+    goodput_bps: float, half: float = 0.0, sojourn_s: float = 0.07
+) -> dict[str, list[float]]:
+    """Return samples of four replications, of which every second is above the mean."""
     return {
         "goodput_bps": [goodput_bps - half, goodput_bps + half] * 2,
         "sojourn_s": [sojourn_s] * 4,
@@ -189,27 +191,29 @@ def found(goodput_bps: float, half: float = 0.0, sojourn_s: float = 0.07) -> dic
 
 def test_tie_goes_to_the_next_criterion_then_to_the_first() -> None:
     choice = OBJECTIVES["throughput"].choice
-    now, best = found(4.99e6), found(5.00e6)
-    assert choice({"now": now, "quick": found(4.98e6, sojourn_s=0.002), "best": best}) == "quick"
+    now, best = samples_of(4.99e6), samples_of(5.00e6)
+    assert (
+        choice({"now": now, "quick": samples_of(4.98e6, sojourn_s=0.002), "best": best}) == "quick"
+    )
     assert choice({"now": now, "best": best}) == "now"
-    assert choice({"now": found(4.9e6), "best": best}) == "best"
+    assert choice({"now": samples_of(4.9e6), "best": best}) == "best"
 
 
-def test_lucky_setting_counts_at_the_unfavourable_end_of_its_interval() -> None:
-    lucky, sure = found(5.1e6, half=0.3e6), found(5.0e6, half=0.01e6)
+def test_a_lucky_setting_is_judged_by_the_worse_end_of_its_interval() -> None:
+    lucky, sure = samples_of(5.1e6, half=0.3e6), samples_of(5.0e6, half=0.01e6)
     assert OBJECTIVES["throughput"].choice({"lucky": lucky, "sure": sure}) == "sure"
 
 
-def test_settings_that_differ_by_chance_are_told_apart_by_the_next_criterion() -> None:
+def test_settings_that_differ_by_chance_are_ranked_by_the_next_criterion() -> None:
     choice = OBJECTIVES["throughput"].choice
-    best, slow = found(5.0e6, half=0.05e6), found(4.95e6, half=0.05e6, sojourn_s=0.002)
+    best, slow = samples_of(5.0e6, half=0.05e6), samples_of(4.95e6, half=0.05e6, sojourn_s=0.002)
     assert choice({"best": best, "slow": slow}) == "best"  # 0.05 Mb/s less in each replication
     slow["goodput_bps"] = [5.1e6, 4.9e6, 5.0e6, 4.8e6]
     assert choice({"best": best, "slow": slow}) == "slow"  # between 0.15 more and 0.25 less
     assert choice({"slow": slow | {"sojourn_s": [0.07] * 4}, "best": best}) == "best"
 
 
-def test_no_more_is_given_up_than_allowed() -> None:
+def test_no_more_is_lost_than_allowed() -> None:
     now = {"goodput_bps": 5e6, "jain": 1.0}
     slower, unfair = {"goodput_bps": 4.7e6, "jain": 1.0}, {"goodput_bps": 9e6, "jain": 0.9}
     too_slow = "more than 5 % of goodput lost"
@@ -220,7 +224,7 @@ def test_no_more_is_given_up_than_allowed() -> None:
     assert OBJECTIVES["fairness"].objection(unfair, now, 0.05) is None
 
 
-def test_short_look_keeps_the_time_of_flows_that_come_late() -> None:
+def test_a_short_screening_keeps_the_time_of_late_flows() -> None:
     late = DOWNLOADS.replace("download = 1", 'download = { start = "5 s" }').replace("6 s", "90 s")
     assert "duration" not in dict(shortened(lh.Scenario(late)))
     steady = lh.Scenario(DOWNLOADS.replace("6 s", "90 s"))
@@ -254,7 +258,7 @@ def test_gains_come_from_seeds_that_had_no_part_in_the_choice(tuning: lh.Tuning)
     assert tuning.gains["goodput_bps"].mean == pytest.approx(then - now)
 
 
-def test_present_setting_is_no_candidate(tuning: lh.Tuning) -> None:
+def test_the_present_setting_is_not_a_candidate(tuning: lh.Tuning) -> None:
     assert [trial.name for trial in tuning.trials if trial.scenario == tuning.base] == ["as it is"]
 
 
@@ -266,23 +270,23 @@ def test_every_family_is_confirmed(tuning: lh.Tuning) -> None:
 
 
 @pytest.mark.slow
-def test_same_choice_whatever_the_threads(tuning: lh.Tuning) -> None:
+def test_the_choice_does_not_depend_on_threads(tuning: lh.Tuning) -> None:
     assert lh.tune(DOWNLOADS, confirm=6, jobs=3).to_json() == tuning.to_json()
 
 
 def test_refused_scenario_is_searched_by_simulation_and_says_so() -> None:
-    found = lh.tune(SMALL, replications=2, pifs=False, txop=False, confirm=2)
-    assert "delays its ACKs" in (found.refusal or "")
-    assert all(trial.predicted is None for trial in found.trials)
-    assert all(trial.screened is not None for trial in found.trials)
-    names = [trial.name for trial in found.trials[1:]]
+    tuning = lh.tune(SMALL, replications=2, pifs=False, txop=False, confirm=2)
+    assert "delays its ACKs" in (tuning.refusal or "")
+    assert all(trial.predicted is None for trial in tuning.trials)
+    assert all(trial.screened is not None for trial in tuning.trials)
+    names = [trial.name for trial in tuning.trials[1:]]
     assert not any("PIFS" in name or "TXOP" in name for name in names)
 
 
 def test_fairness_is_searched_by_simulation() -> None:
-    found = lh.tune(DOWNLOADS, "fairness", replications=2, pifs=False, txop=False, confirm=2)
-    assert "predicts equal shares" in (found.refusal or "")
-    assert all(trial.predicted is None for trial in found.trials)
+    tuning = lh.tune(DOWNLOADS, "fairness", replications=2, pifs=False, txop=False, confirm=2)
+    assert "predicts equal shares" in (tuning.refusal or "")
+    assert all(trial.predicted is None for trial in tuning.trials)
 
 
 def stop_at(stage: str, done: int) -> Callable[[TuneProgress], bool]:
@@ -290,7 +294,7 @@ def stop_at(stage: str, done: int) -> Callable[[TuneProgress], bool]:
 
 
 @pytest.mark.slow
-def test_stopped_search_keeps_what_it_found_and_recommends_nothing() -> None:
+def test_a_stopped_search_keeps_its_findings_and_recommends_nothing() -> None:
     with pytest.raises(lh.Stopped, match=r"[2-9] confirmed") as caught:
         lh.tune(DOWNLOADS, progress=stop_at("confirming", 2))
     finished = caught.value.finished
@@ -300,7 +304,7 @@ def test_stopped_search_keeps_what_it_found_and_recommends_nothing() -> None:
 
 
 def test_a_first_number_comes_with_the_first_prediction() -> None:
-    """It is that of the present setting; each further one is better until simulations begin."""
+    """It is that of the present setting. Each later number is better until simulations begin."""
     seen: list[TuneProgress] = []
 
     def look(at: TuneProgress) -> bool:
@@ -320,7 +324,7 @@ def test_a_first_number_comes_with_the_first_prediction() -> None:
     assert rates[-1] > rates[0]
 
 
-def test_ctrl_c_in_a_search_keeps_what_it_found() -> None:
+def test_ctrl_c_in_a_search_keeps_its_findings() -> None:
     def press(at: TuneProgress) -> None:
         if at["stage"] == "screening":
             raise KeyboardInterrupt
@@ -433,8 +437,8 @@ def test_mistakes_take_one_line(
 def test_picture_marks_the_chosen_setting(tuning: lh.Tuning) -> None:
     figure = tuning.plot()
     assert len(figure.axes) == 3
-    told = [text.get_text() for text in figure.findobj() if hasattr(text, "xycoords")]
-    assert any(text.startswith(f"tuned for {tuning.objective}") for text in told)
+    texts = [text.get_text() for text in figure.findobj() if hasattr(text, "xycoords")]
+    assert any(text.startswith(f"tuned for {tuning.objective}") for text in texts)
     bold = [label.get_text() for label in figure.axes[0].get_yticklabels() if is_bold(label)]
     assert bold == [tuning.chosen.name]
 
@@ -522,13 +526,13 @@ def test_pifs_access_is_offered_for_every_category_that_has_flows() -> None:
     for access in (ap, ap["voice"]):
         assert (access["aifsn"], access["cwmin"], access["cwmax"]) == (1, 0, 0)
     assert ap["video"]["aifsn"] == 2
-    # one category alone has nobody to go before
-    one = window_pairs(lh.Scenario(DOWNLOADS), pifs=True, txop=False)
-    assert not any(each.every_category for each in one)
+    # a single category cannot have priority
+    pairs = window_pairs(lh.Scenario(DOWNLOADS), pifs=True, txop=False)
+    assert not any(each.every_category for each in pairs)
 
 
-def test_with_pifs_for_all_the_higher_category_still_goes_first() -> None:
-    # Greedy datagrams: with PIFS for best effort alone the AP's calls never get their turn.
+def test_with_pifs_for_all_the_higher_category_still_has_priority() -> None:
+    # Greedy datagrams: with PIFS only for best effort the calls of the AP are never sent.
     changed, _ = apply(lh.Scenario(CALLS), Candidate(None, 31, every_category=True))
     result = lh.simulate(changed)
     calls = result.flows.filter(regex="udp-down/1$", axis=0).filter(regex="^phone", axis=0)
@@ -588,20 +592,20 @@ def test_delay_of_higher_categories_decides_next_after_the_aim() -> None:
     choice = objective_for("throughput", lh.Scenario(CALLS)).choice
 
     def waits(voice_s: float, sojourn_s: float) -> dict[str, list[float]]:
-        return found(5e6, sojourn_s=sojourn_s) | {VOICE_DELAY: [voice_s] * 4}
+        return samples_of(5e6, sojourn_s=sojourn_s) | {VOICE_DELAY: [voice_s] * 4}
 
     assert choice({"late": waits(4e-3, 1e-3), "early": waits(1e-3, 9e-3)}) == "early"
 
 
 def test_picture_has_a_panel_for_each_other_category() -> None:
-    found = lh.tune(CALLS, confirm=1, pifs=False, txop=False, replications=2)
-    titles = [axes.get_title(loc="left") for axes in found.figure().axes]
+    tuning = lh.tune(CALLS, confirm=1, pifs=False, txop=False, replications=2)
+    titles = [axes.get_title(loc="left") for axes in tuning.figure().axes]
     assert titles[-1] == "Delay of category voice"
     assert len(titles) == 4
 
 
 @pytest.mark.slow
-def test_longer_wait_of_calls_is_told(lasthop: Lasthop, tmp_path: Path) -> None:
+def test_a_longer_delay_of_calls_is_reported(lasthop: Lasthop, tmp_path: Path) -> None:
     path = tmp_path / "calls.toml"
     path.write_text(CALLS)
     done = lasthop("tune", path, "--for", "throughput", "--confirm", "3", "--json")
@@ -609,8 +613,8 @@ def test_longer_wait_of_calls_is_told(lasthop: Lasthop, tmp_path: Path) -> None:
     assert tree["category"] == "best-effort"
     assert tree["recommended"] is ("goodput_bps" in tree["gains"])
     if gain := tree["gains"].get(VOICE_DELAY):
-        told = any(cost.startswith("voice delay ") for cost in tree["costs"])
-        assert told == (gain["mean"] > gain["ci95"])
+        is_named = any(cost.startswith("voice delay ") for cost in tree["costs"])
+        assert is_named == (gain["mean"] > gain["ci95"])
         assert gain["mean"] < 5e-3
 
 
@@ -623,19 +627,19 @@ def test_category_of_the_connections_is_tuned() -> None:
     mixed = lh.Scenario(VOICE + '[station.other]\nudp_up = { rate = "1 Mbps" }\n')
     assert category_asked(mixed, None) == "voice"
     assert category_asked(mixed, "best-effort") == "best-effort"
-    found = lh.tune(VOICE, "delay", confirm=2, txop=False)
-    assert found.category == "voice"
-    assert found.settings
-    assert all(path.startswith(("cell.voice.", "cell.ap.voice.")) for path in found.settings)
-    assert found.gains["sojourn_s"].mean < 0.0
-    # its windows end at 15, those of voice
-    assert [each.what for each in found.left_out] == [
+    tuning = lh.tune(VOICE, "delay", confirm=2, txop=False)
+    assert tuning.category == "voice"
+    assert tuning.settings
+    assert all(path.startswith(("cell.voice.", "cell.ap.voice.")) for path in tuning.settings)
+    assert tuning.gains["sojourn_s"].mean < 0.0
+    # its windows end at 15, as for voice
+    assert [each.what for each in tuning.left_out] == [
         "CWmin 31 to 1023 of the AP",
         "CWmin 31 to 1023 of the stations",
     ]
 
 
-def test_windows_that_the_file_has_no_room_for_are_named() -> None:
+def test_windows_above_the_limits_of_the_file_are_named() -> None:
     shut = lh.tune(DOWNLOADS, settings={"cell.cwmin": 0, "cell.cwmax": 0})
     assert shut.chosen is shut.present
     assert [(each.what, each.why) for each in shut.left_out] == [
@@ -676,7 +680,7 @@ def test_settings_that_measure_the_same_are_confirmed_once() -> None:
     assert len(rows) == len(set(rows)) > 5
 
 
-def test_guards_hold_in_the_search_too() -> None:
+def test_bounds_also_apply_in_the_search() -> None:
     for_delay = lh.tune(DOWNLOADS, "delay", txop=False, pifs=False, confirm=2)
     # The model predicts the present setting; short simulations must have it to compare with.
     assert for_delay.present.screened is not None
@@ -702,7 +706,7 @@ def test_costs_name_what_gets_worse() -> None:
     assert list(costs(now, then, unsure, flows, flows)) == []
 
 
-def test_aim_of_fairness_lists_the_stations_that_pay(lasthop: Lasthop) -> None:
+def test_tuning_for_fairness_lists_the_stations_that_lose(lasthop: Lasthop) -> None:
     options = (
         "--for",
         "fairness",
@@ -730,7 +734,7 @@ def test_output_does_not_contradict_itself_on_the_model(lasthop: Lasthop, tmp_pa
     assert "not ranked" not in done.stdout
     assert "the model does not cover the present setting" in done.stdout
     title = done.stdout.partition("predicted\n")[2].splitlines()[0]
-    assert title.split() == ["AP", "AP", "Jain's"]  # what is aimed at is predicted, not goodput
+    assert title.split() == ["AP", "AP", "Jain's"]  # the model predicts the objective, not goodput
 
 
 def test_no_setting_is_chosen_that_silences_a_call() -> None:
@@ -745,7 +749,7 @@ def test_no_setting_is_chosen_that_silences_a_call() -> None:
 
 
 @pytest.mark.slow
-def test_a_search_goes_on_from_what_is_kept_whoever_simulates(
+def test_a_search_continues_from_stored_runs_with_every_executor(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     with ThreadPoolExecutor(2) as pool:

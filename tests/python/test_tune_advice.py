@@ -1,4 +1,4 @@
-"""`tune` recommends what helps and nothing else: no noise, no harm to a single flow or station."""
+"""`tune` recommends only changes that help: no noise, no harm to any flow or station."""
 
 import json
 from collections.abc import Sequence
@@ -33,7 +33,7 @@ IDLE = """
 [station.idle]
 udp_up = { rate = "100 bps", packet = "160 B", category = "voice", start = "2.9 s" }
 """
-"""A flow that makes voice a category in use, and sends nothing or one datagram."""
+"""A flow that makes voice a category in use, and sends no or one datagram."""
 
 
 def no_candidate_matters(number: int) -> tuple[str, str]:
@@ -50,7 +50,7 @@ def no_candidate_matters(number: int) -> tuple[str, str]:
 
 @pytest.fixture
 def streams_differ(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Give each setting random streams of its own, so that all differences are noise."""
+    """Give each setting its own random streams, so that all differences are noise."""
     real = Simulations.result
 
     def reseeded(self: Simulations, scenario: lh.Scenario) -> Result:
@@ -63,14 +63,14 @@ def streams_differ(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def recommendations(numbers: Sequence[int]) -> list[int]:
     """Return the scenarios for which a change is recommended though none can matter."""
-    found = []
+    recommended = []
     for number in numbers:
         scenario, aim = no_candidate_matters(number)
         tuning = lh.tune(scenario, aim, category="voice", txop=False, confirm=6, jobs=1)
         assert len(tuning.trials) > 10
         if tuning.recommended:
-            found.append(number)
-    return found
+            recommended.append(number)
+    return recommended
 
 
 @pytest.mark.slow
@@ -86,7 +86,7 @@ def test_noise_is_not_recommended() -> None:
 
 
 def test_a_category_without_traffic_changes_nothing() -> None:
-    # Common random numbers: the same seeds give the same packets, so all settings are alike.
+    # Common random numbers: equal seeds give equal packets, so all settings are equal.
     scenario, _ = no_candidate_matters(0)
     tuning = lh.tune(scenario, "throughput", category="voice", txop=False, pifs=False, confirm=2)
     assert not tuning.recommended
@@ -133,8 +133,8 @@ def drawn_search(random: Random, gain: float, harmed: int = 0) -> Search:
 
 def test_the_luckiest_of_many_settings_is_not_recommended() -> None:
     random = Random(1)
-    found = [drawn_search(random, 0.0).recommended for _ in range(200)]
-    assert sum(trial is not None for trial in found) <= 10
+    trials = [drawn_search(random, 0.0).recommended for _ in range(200)]
+    assert sum(trial is not None for trial in trials) <= 10
 
 
 def test_a_setting_that_helps_is_recommended() -> None:
@@ -144,13 +144,13 @@ def test_a_setting_that_helps_is_recommended() -> None:
         assert search.recommended is search.trials[1]
 
 
-def test_the_next_best_is_checked_only_if_the_best_harms_somebody() -> None:
+def test_the_second_best_is_checked_only_if_the_best_harms_a_station() -> None:
     search = drawn_search(Random(3), 0.15, harmed=1)
     assert search.checks[0].trial is search.trials[1]
     assert search.checks[0].objection == "the RTT of a flow longer by more than 5 %"
     assert search.checks[0].improves
     assert search.recommended in (None, *(check.trial for check in search.checks[1:]))
-    # Whether the aim improves is asked of one setting, so it needs no correction for many.
+    # The objective of a single setting is tested, without a correction for many tests.
     assert all(check.objection for check in search.checks[:-1])
 
 
@@ -188,7 +188,7 @@ NOW: Parts = {
         (("a", "goodput_bps"), [1.5] * 5, None),
     ],
 )
-def test_no_single_flow_or_station_pays_beyond_its_interval(
+def test_no_flow_or_station_loses_more_than_its_interval(
     part: tuple[str, str], factors: Sequence[float], words: str | None
 ) -> None:
     then = NOW | {part: [factor * value for factor, value in zip(factors, NOW[part], strict=True)]}
@@ -242,7 +242,7 @@ KEEP = "keep the present setting: "
 OPTIONS = ("--for", "delay", "--no-txop", "--no-pifs", "--confirm", "2")
 
 
-def test_delay_that_is_spent_elsewhere_is_not_tuned_at_the_access_point(
+def test_delay_outside_the_access_point_is_not_tuned_there(
     lasthop: Lasthop, tmp_path: Path
 ) -> None:
     path, out = tmp_path / "call.toml", tmp_path / "out"
@@ -271,9 +271,9 @@ def test_files_of_an_earlier_search_do_not_stay_when_the_present_setting_does(
     tmp_path: Path,
 ) -> None:
     (tmp_path / "hostapd.conf").write_text("# Written by lasthop for an earlier search\n")
-    kept = lh.tune(SMALL, settings={"cell.cwmax": 0, "cell.cwmin": 0})
-    assert kept.verdict == f"{KEEP}there was no other setting to try"
-    assert kept.save(tmp_path) == []
+    tuning = lh.tune(SMALL, settings={"cell.cwmax": 0, "cell.cwmin": 0})
+    assert tuning.verdict == f"{KEEP}there was no other setting to try"
+    assert tuning.save(tmp_path) == []
     assert list(tmp_path.iterdir()) == []
 
 
@@ -287,14 +287,14 @@ def test_fairness_without_a_jain_index_keeps_the_present_setting(
 
     monkeypatch.setattr(searching, "sampled", without)
     settings = {"cell.cwmax": 3, "cell.cwmin": 3}
-    found = lh.tune(SMALL, "fairness", settings=settings, pifs=False, txop=False)
-    assert found.verdict == (
+    tuning = lh.tune(SMALL, "fairness", settings=settings, pifs=False, txop=False)
+    assert tuning.verdict == (
         f"{KEEP}Jain's index is absent, because fewer than two stations have a flow whose demand "
         "is not met"
     )
 
 
-def test_pifs_for_all_is_for_higher_categories() -> None:
+def test_pifs_for_all_is_only_for_higher_categories() -> None:
     both = lh.Scenario(
         SMALL
         + '\n[station.phone]\nudp_up = { rate = "64 kbps", category = "voice" }\n'
@@ -309,15 +309,15 @@ def test_pifs_for_all_is_for_higher_categories() -> None:
     assert ap["background"] == both["cell"]["ap"]["background"]
 
 
-def test_only_a_link_where_calls_wait_is_a_case_for_its_own_queue() -> None:
+def test_only_a_link_where_calls_wait_needs_its_own_queue() -> None:
     behind = lh.simulate(lh.Scenario(CALL, {"replications": 1}))
-    found = elsewhere(behind)
-    assert found is not None
-    assert (found.queue, found.is_link) == ("wire/up", True)
+    place = elsewhere(behind)
+    assert place is not None
+    assert (place.queue, place.is_link) == ("wire/up", True)
     rates = {"wire.rate": "1 Gbps", "wire.back_rate": "1 Gbps", "wire.delay": "0 s"}
     own = {**rates, "station.phone.upload": 2, "replications": 1}
     in_air = lh.simulate(lh.Scenario(CALL, own))
-    found = elsewhere(in_air)
-    assert found is not None
-    assert (found.queue, found.is_link) == ("phone", False)
-    assert "lasthop queue" not in found.text
+    place = elsewhere(in_air)
+    assert place is not None
+    assert (place.queue, place.is_link) == ("phone", False)
+    assert "lasthop queue" not in place.text

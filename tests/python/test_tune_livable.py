@@ -1,4 +1,4 @@
-"""What `tune` recommends can be lived with: nobody starves, calls fit, hostapd takes it."""
+"""Recommendations of `tune` are acceptable: no starvation, calls fit, valid for hostapd."""
 
 from collections.abc import Sequence
 from math import nan
@@ -38,14 +38,14 @@ def for_delay() -> lh.Tuning:
 
 
 @pytest.mark.slow
-def test_what_lives_on_capture_is_not_recommended(for_delay: lh.Tuning) -> None:
-    # Over the whole time all have their share: Jain's index alone sees nothing.
+def test_a_setting_that_depends_on_capture_is_not_recommended(for_delay: lh.Tuning) -> None:
+    # Over the complete time all have their share: Jain's index shows no difference.
     present, capture = (
         sampled(lh.simulate(SEVEN, settings=settings, tails=True)) for settings in ({}, PIFS_1)
     )
     assert min(capture["jain"]) > 0.97
     assert max(capture["jain_p05"]) < 0.6 < min(present["jain_p05"])
-    # Without the bound it is ruled out only by what single flows pay.
+    # Without the bound it is ruled out only by the losses of single flows.
     loose = lh.tune(SEVEN, "delay", min_jain=0, txop=False, confirm=6)
     assert "PIFS / 1" in loose.ruled_out["the RTT of a flow longer by more than 5 %"]
     assert "PIFS / 1" not in [trial.name for trial in for_delay.confirmed]
@@ -54,7 +54,7 @@ def test_what_lives_on_capture_is_not_recommended(for_delay: lh.Tuning) -> None:
     assert for_delay.gains["jain_p05"].mean > 0
 
 
-def test_bound_is_ninety_per_cent_or_what_there_is() -> None:
+def test_the_bound_is_ninety_per_cent_or_the_present_value() -> None:
     bounds = Bounds()
     even, uneven = {"jain_p05": 0.97}, {"jain_p05": 0.7}
     assert bounds.objection({"jain_p05": 0.91}, even) is None
@@ -65,50 +65,52 @@ def test_bound_is_ninety_per_cent_or_what_there_is() -> None:
     assert Bounds(min_jain=0.95).objection({"jain_p05": 0.93}, even) is not None
 
 
-def test_nobody_starves_who_does_not_at_present() -> None:
+def test_no_station_starves_that_does_not_starve_at_present() -> None:
     starving = {"jain_p05": 1.0, "starving_stations": 0.2}
     fed = {"jain_p05": 1.0, "starving_stations": 0.0}
-    said = Bounds().objection(starving, fed)
-    assert said == "a station below a tenth of an equal share for 5 s"
+    objection = Bounds().objection(starving, fed)
+    assert objection == "a station below a tenth of an equal share for 5 s"
     assert Bounds().objection(starving, starving) is None
 
 
-def test_calls_that_work_go_on_to_work() -> None:
+def test_calls_that_work_continue_to_work() -> None:
     good = {"datagram_loss": 0.001, "one_way_delay_p99_s": 0.05}
     lost, late = good | {"datagram_loss": 0.09}, good | {"one_way_delay_p99_s": 0.37}
     assert Bounds().objection(good, good) is None
     assert Bounds().objection(lost, good) == "datagrams of which 1 % are lost"
     assert Bounds().objection(late, good) == "datagrams later than 150 ms"
-    # what does not work at present, a flood for one, is nobody's call
+    # flows that do not work at present, such as a flood, are not calls
     assert Bounds().objection(lost | late, lost | late) is None
     assert Bounds().objection({}, {}) is None
 
 
-def test_starving_stations_are_counted_from_five_seconds_on() -> None:
+def test_stations_that_starve_for_five_seconds_are_counted() -> None:
     far = "\n[station.far]\nerror_down = 0.9\nattempts_long = 1\ndownload = 1\n"
-    found = sampled(lh.simulate(SEVEN + far, tails=True, replications=1))
-    assert found["starving_stations"] == [1.0]
-    assert found["longest_starved_s"][0] >= 5.0
+    samples = sampled(lh.simulate(SEVEN + far, tails=True, replications=1))
+    assert samples["starving_stations"] == [1.0]
+    assert samples["longest_starved_s"][0] >= 5.0
 
 
 def test_fairness_is_not_traded_for_half_a_per_cent() -> None:
     choice = OBJECTIVES["fairness"].choice
 
-    def found(jain: float, goodput_bps: float) -> dict[str, list[float]]:
+    def samples_of(jain: float, goodput_bps: float) -> dict[str, list[float]]:
         return {"jain": [jain] * 3, "goodput_bps": [goodput_bps] * 3}
 
     # 0.996 is within half a per cent of 0.9999, but its stations differ by 6 % and not by 1 %.
-    uneven, even = found(0.996, 5.10e6), found(0.9999, 5.05e6)
+    uneven, even = samples_of(0.996, 5.10e6), samples_of(0.9999, 5.05e6)
     assert choice({"uneven": uneven, "even": even}) == "even"
     # Where stations differ by less than half a per cent more, goodput decides.
-    assert choice({"fast": found(0.99998, 5.1e6), "even": found(0.999999, 5.0e6)}) == "fast"
+    assert (
+        choice({"fast": samples_of(0.99998, 5.1e6), "even": samples_of(0.999999, 5.0e6)}) == "fast"
+    )
     ranked = OBJECTIVES["fairness"].ranked(
         {"uneven": {"jain": 0.99, "goodput_bps": 6e6}, "even": {"jain": 0.9999, "goodput_bps": 5e6}}
     )
     assert ranked == ["even", "uneven"]
 
 
-def test_command_prints_what_means_hide(lasthop: Lasthop, tmp_path: Path) -> None:
+def test_the_command_prints_quantities_that_averages_hide(lasthop: Lasthop, tmp_path: Path) -> None:
     path = tmp_path / "seven.toml"
     path.write_text(SEVEN.replace("40 s", "4 s").replace("count = 7", "count = 2"))
     path.write_text(path.read_text().replace("{ congestion", "{ window = 2, congestion"))
@@ -151,7 +153,7 @@ def test_calls_are_those_of_the_file_or_of_g711() -> None:
     assert {(flow.udp.rate_bps, flow.udp.payload_bytes, flow.category) for flow in flows} == {
         (64_000, 160, "voice")
     }
-    # a station that only receives has no call, and one that downloads too has more than that
+    # a station that only receives has no call, and a station with downloads has other flows
     tv = '\n[station.tv]\nudp_down = "1 Mbps"\n'
     assert calls_of(lh.Scenario(LAPTOPS + tv)) == Calls("call", own=False)
     both = LAPTOPS + PHONES.replace("count = 2", "count = 2\ndownload = 1")
@@ -168,7 +170,7 @@ def test_calls_are_those_of_the_file_or_of_g711() -> None:
         '{"duration": "1 s", "cell": {"phy": "802.11b"}, "station": {"laptop": {"download": 1}}}',
     ],
 )
-def test_station_joins_a_scenario_however_it_is_written(text: str) -> None:
+def test_a_station_is_added_to_every_form_of_a_scenario(text: str) -> None:
     scenario = lh.Scenario(text, {"cell.cwmin": 15})
     more = scenario.with_station("call", {"udp_up": {"rate": "64 kbps", "packet": "160 B"}})
     assert [station.group for station in more.typed.stations][-1] == "call"
@@ -178,7 +180,7 @@ def test_station_joins_a_scenario_however_it_is_written(text: str) -> None:
 
 
 def fake(capacity: Capacity, holds: Sequence[Sequence[bool]]) -> list[int]:
-    """Lets each number of calls hold as said, a list a replication; returns what was simulated."""
+    """Let numbers of calls hold as in a list per replication; return the simulated numbers."""
     asked: list[int] = []
 
     def attempt(count: int) -> Attempt:
@@ -201,7 +203,7 @@ def test_most_calls_are_found_from_any_hint(hint: int) -> None:
     assert capacity.goodput_bps([12, 9]) == [1e6, 2e6]
 
 
-def test_search_is_honest_where_more_calls_are_better_than_less() -> None:
+def test_the_search_reports_if_more_calls_are_better_than_fewer() -> None:
     capacity = Capacity(Calls("call", own=False), lh.Scenario(LAPTOPS), lh.simulate)
     fake(capacity, [[True] * 6 + [False, True], [True] * 3 + [False] + [True]])
     assert capacity.check([6, 5]) == (
@@ -213,7 +215,7 @@ def test_search_is_honest_where_more_calls_are_better_than_less() -> None:
     assert capacity.goodput_bps([0, 0]) == [pytest.approx(nan, nan_ok=True)] * 2
 
 
-def test_calls_hold_until_one_is_late_or_loses() -> None:
+def test_calls_are_good_until_a_call_is_late_or_loses_packets() -> None:
     def holds(count: int, settings: dict[str, object]) -> Sequence[bool]:
         result = lh.simulate(LAPTOPS + PHONES, settings={"station.phone.count": count} | settings)
         return judged(result, "phone").holds
@@ -228,16 +230,16 @@ def test_calls_hold_until_one_is_late_or_loses() -> None:
 
 
 @pytest.mark.slow
-def test_calls_are_counted_and_the_most_is_chosen() -> None:
-    found = lh.tune(LAPTOPS + PHONES, "calls", pifs=False, txop=False, confirm=2)
-    counts = {trial.name: trial.samples["calls"] for trial in found.confirmed}
+def test_calls_are_counted_and_the_setting_with_the_most_is_chosen() -> None:
+    tuning = lh.tune(LAPTOPS + PHONES, "calls", pifs=False, txop=False, confirm=2)
+    counts = {trial.name: trial.samples["calls"] for trial in tuning.confirmed}
     assert all(0 < count < 30 for own in counts.values() for count in own)
-    assert min(counts[found.chosen.name]) >= max(min(own) for own in counts.values()) - 1
-    assert found.table.loc["as it is", "beside_calls_goodput_bps"] > 0
-    assert found.calls == Calls("phone", own=True)
-    assert found.figure().axes[0].get_title(loc="left") == "Calls"
-    # so many hold when they are simulated by themselves, and one more does not
-    setting = found.present.samples["calls"]
+    assert min(counts[tuning.chosen.name]) >= max(min(own) for own in counts.values()) - 1
+    assert tuning.table.loc["as it is", "beside_calls_goodput_bps"] > 0
+    assert tuning.calls == Calls("phone", own=True)
+    assert tuning.figure().axes[0].get_title(loc="left") == "Calls"
+    # this many calls hold in a separate simulation, and one more does not
+    setting = tuning.present.samples["calls"]
     most = int(min(setting))
     again = lh.simulate(LAPTOPS + PHONES, settings={"station.phone.count": most})
     assert all(judged(again, "phone").holds)
@@ -245,7 +247,7 @@ def test_calls_are_counted_and_the_most_is_chosen() -> None:
     assert not all(judged(beyond, "phone").holds)
 
 
-def test_network_of_wires_has_no_cell_for_calls(lasthop: Lasthop, tmp_path: Path) -> None:
+def test_a_wired_network_has_no_cell_for_calls(lasthop: Lasthop, tmp_path: Path) -> None:
     path = tmp_path / "wires.toml"
     path.write_text('duration = "1 s"\ndumbbell = { flows = 2, bottleneck = "5 Mbps" }\n')
     for more in ((), ("--category", "voice")):
@@ -289,8 +291,8 @@ def lines(text: str) -> dict[str, str]:
 def test_hostapd_has_each_value_in_its_unit() -> None:
     # Of 1500 and 40 B at 11 Mb/s an exchange takes 1567.1 and 505.3 us with long preambles:
     # 8 x 1567.1 + 7 x 10 = 12607 us are 12.7 ms, 8 x 505.3 + 7 x 10 = 4112 us are 129 x 32 us.
-    said = lines(hostapd(lh.Scenario(LAPTOPS, EIGHT)).text)
-    assert said == {
+    values = lines(hostapd(lh.Scenario(LAPTOPS, EIGHT)).text)
+    assert values == {
         "tx_queue_data2_aifs": "2",
         "tx_queue_data2_cwmin": "15",
         "tx_queue_data2_cwmax": "1023",
@@ -305,32 +307,32 @@ def test_hostapd_has_each_value_in_its_unit() -> None:
 
 
 def test_hostapd_has_a_queue_and_a_beacon_element_for_each_category_that_is_used() -> None:
-    said = lines(hostapd(lh.Scenario(LAPTOPS + PHONES)).text)
-    assert {name for name in said if name.endswith("cwmin")} == {
+    values = lines(hostapd(lh.Scenario(LAPTOPS + PHONES)).text)
+    assert {name for name in values if name.endswith("cwmin")} == {
         "tx_queue_data0_cwmin",
         "tx_queue_data2_cwmin",
         "wmm_ac_vo_cwmin",
         "wmm_ac_be_cwmin",
     }
-    assert said["tx_queue_data0_cwmin"] == "7"
-    assert (said["wmm_ac_vo_cwmin"], said["wmm_ac_vo_cwmax"]) == ("3", "4")
-    assert said["tx_queue_data0_burst"] == "0"
+    assert values["tx_queue_data0_cwmin"] == "7"
+    assert (values["wmm_ac_vo_cwmin"], values["wmm_ac_vo_cwmax"]) == ("3", "4")
+    assert values["tx_queue_data0_burst"] == "0"
 
 
 def test_hostapd_has_no_opportunity_where_an_access_has_one_exchange() -> None:
     home = "duration = '1 s'\ncell.phy = '802.11ax'\nstation.a = { count = 2, download = 1 }\n"
     assert lines(hostapd(lh.Scenario(home)).text)["wmm_ac_be_txop_limit"] == "79"
-    one = lines(hostapd(lh.Scenario(home, {"cell.txop_packets": 1})).text)
-    assert (one["wmm_ac_be_txop_limit"], one["tx_queue_data2_burst"]) == ("0", "0")
+    single = lines(hostapd(lh.Scenario(home, {"cell.txop_packets": 1})).text)
+    assert (single["wmm_ac_be_txop_limit"], single["tx_queue_data2_burst"]) == ("0", "0")
 
 
-def test_hostapd_knows_no_window_of_zero_and_says_so() -> None:
-    found = hostapd(lh.Scenario(LAPTOPS, PIFS_1))
-    said = lines(found.text)
-    assert (said["tx_queue_data2_aifs"], said["tx_queue_data2_cwmin"]) == ("1", "1")
-    assert said["tx_queue_data2_cwmax"] == "1"
-    assert "CWmin 0, CWmax 0; nearest here CWmin 1 and CWmax 1" in found.text
-    changed = lh.Scenario(LAPTOPS, found.settings)
+def test_hostapd_supports_no_window_of_zero_and_the_file_says_so() -> None:
+    conf = hostapd(lh.Scenario(LAPTOPS, PIFS_1))
+    values = lines(conf.text)
+    assert (values["tx_queue_data2_aifs"], values["tx_queue_data2_cwmin"]) == ("1", "1")
+    assert values["tx_queue_data2_cwmax"] == "1"
+    assert "CWmin 0, CWmax 0; nearest here CWmin 1 and CWmax 1" in conf.text
+    changed = lh.Scenario(LAPTOPS, conf.settings)
     assert changed["cell"]["ap"]["cwmin"] == 1
     odd = hostapd(lh.Scenario(LAPTOPS, {"cell.cwmin": 20}))
     assert "CWmin 20, CWmax 1023; nearest here CWmin 15" in odd.text
@@ -343,7 +345,7 @@ def test_stations_that_differ_are_not_put_into_one_beacon() -> None:
     assert "wmm_ac_be_cwmin" not in text
 
 
-def test_limits_in_time_give_what_limits_in_packets_give() -> None:
+def test_limits_in_time_equal_limits_in_packets() -> None:
     packets = lh.Scenario(LAPTOPS, EIGHT)
     base = {key: value for key, value in EIGHT.items() if key != "cell.txop_packets"}
     times = lh.Scenario(LAPTOPS, [*base.items(), *hostapd(packets).settings])
@@ -352,9 +354,7 @@ def test_limits_in_time_give_what_limits_in_packets_give() -> None:
     assert goodput[0] == goodput[1]
 
 
-def test_written_file_is_lasthops_and_no_other_is_replaced(
-    lasthop: Lasthop, tmp_path: Path
-) -> None:
+def test_only_files_written_by_lasthop_are_replaced(lasthop: Lasthop, tmp_path: Path) -> None:
     path, out = tmp_path / "laptops.toml", tmp_path / "out"
     path.write_text(LAPTOPS.replace("12 s", "6 s"))
     options = ("--for", "throughput", "--no-txop", "--confirm", "1", "--out", out)

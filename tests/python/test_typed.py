@@ -35,7 +35,7 @@ queue = { limit = 50, red = { min_th = 5, max_th = 15, ecn = true } }
 
 @dataclass(frozen=True)
 class Shelf:
-    """What has every kind of field."""
+    """A table with every kind of field."""
 
     width_m: float
     books: tuple[str, ...]
@@ -45,12 +45,12 @@ class Shelf:
 
 
 def test_a_field_is_the_value_under_its_key() -> None:
-    found = read_as(Shelf, {"width_m": 1, "books": ["a"], "owner": None, "class": "oak", "new": 3})
-    assert found == Shelf(1.0, ("a",), "", "oak")
-    assert isinstance(found.width_m, float)
+    shelf = read_as(Shelf, {"width_m": 1, "books": ["a"], "owner": None, "class": "oak", "new": 3})
+    assert shelf == Shelf(1.0, ("a",), "", "oak")
+    assert isinstance(shelf.width_m, float)
 
 
-def test_a_key_that_is_needed_and_not_there_is_named() -> None:
+def test_a_missing_required_key_is_named() -> None:
     with pytest.raises(KeyError, match="Shelf has no books"):
         read_as(Shelf, {"width_m": 1.0, "owner": "me", "class": "oak"})
 
@@ -96,7 +96,7 @@ def test_a_scenario_is_read_once() -> None:
         scenario.typed.name = "other"  # type: ignore[misc]
 
 
-def test_flows_are_of_the_kind_of_what_carries_them() -> None:
+def test_the_type_of_a_flow_follows_from_its_path() -> None:
     small = lh.Scenario(SMALL + SENSOR).typed
     kinds = {type(flow) for flow in small.flows}
     assert kinds == {TcpFlow, SensorFlow}
@@ -110,7 +110,7 @@ def test_flows_are_of_the_kind_of_what_carries_them() -> None:
     assert report.transport.payload_bytes == 100
 
 
-def test_wired_flows_have_no_station_and_links_their_discipline() -> None:
+def test_wired_flows_have_no_station_and_links_have_a_discipline() -> None:
     router = lh.Scenario(ROUTER).typed
     assert router.is_network
     assert {flow.station for flow in router.flows} == {""}
@@ -120,7 +120,7 @@ def test_wired_flows_have_no_station_and_links_their_discipline() -> None:
     assert queues["bottleneck"].ecn
 
 
-def test_a_discipline_that_no_model_knows_has_a_name() -> None:
+def test_a_discipline_that_no_model_supports_has_a_name() -> None:
     scenario = lh.Scenario(SMALL, {"cell.ap_queue": "{ codel = {} }"}).typed
     assert isinstance(scenario, CellScenario)
     assert type(scenario.cell.ap.queue) is Queue

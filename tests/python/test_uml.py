@@ -104,15 +104,15 @@ def test_changed_files_are_copied_and_removed_files_are_removed(
         os.mknod(changes / name, stat.S_IFCHR, 0)
     monkeypatch.setattr(init, "PROBLEMS", tmp_path / "problems")
     init.copy_changes(changes, folder)
-    found = {str(path.relative_to(folder)) for path in folder.rglob("*")}
-    assert found == {"sub", "sub/new", "same", "link", "untouched"}
+    names = {str(path.relative_to(folder)) for path in folder.rglob("*")}
+    assert names == {"sub", "sub/new", "same", "link", "untouched"}
     assert (folder / "same").read_text() == "2"
     assert (folder / "same").stat().st_mode & 0o777 == 0o755
     assert (folder / "link").readlink() == Path("same")
     assert (tmp_path / "problems").read_text() == ""
 
 
-def test_changes_that_are_difficult_to_copy(
+def test_changed_files_that_cannot_be_copied_are_reported(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     changes, folder = tmp_path / "changes", tmp_path / "folder"

@@ -35,7 +35,7 @@ def asked() -> lh.WhatIf:
     return lh.what_if(CALL, CASES)
 
 
-def test_verdicts_of_each_case(asked: lh.WhatIf) -> None:
+def test_each_case_has_verdicts(asked: lh.WhatIf) -> None:
     verdicts = {
         (each.case, each.measure.key): (each.difference.verdict, each.is_best)
         for each in asked.changes
@@ -58,21 +58,21 @@ def test_a_sum_is_over_the_stations_of_all_cases() -> None:
     tree = {"cell": {"phy": "802.11g"}, "duration": "2 s", "replications": 2}
     stations = {"near": {"download": 2}, "far": {"download": 1}, "phone": {"download": 1}}
     cases = {"without far": {"station.far.download": 0}, "more": {"station.near.download": 3}}
-    found = lh.what_if({**tree, "station": stations}, cases)
+    answer = lh.what_if({**tree, "station": stations}, cases)
     column = "flows.goodput_bps of common downloads"
     for case in cases:
-        flows = found.results[case].flows.goodput_bps
+        flows = answer.results[case].flows.goodput_bps
         others = flows[~flows.index.str.startswith("far")]
-        assert found.frame.loc[case, column] == pytest.approx(others.sum())
+        assert answer.frame.loc[case, column] == pytest.approx(others.sum())
 
 
 def test_users_of_csma_are_compared() -> None:
     shorter = {"duration": "2 s", "warmup": "0.5 s", "replications": 2}
     cases = {"legacy": {"csma.access": "legacy"}}
-    found = lh.what_if(
+    answer = lh.what_if(
         Path(__file__).parents[2] / "examples" / "csma.toml", cases, settings=shorter
     )
-    assert "flows.goodput_bps of all flows" in found.frame
+    assert "flows.goodput_bps of all flows" in answer.frame
 
 
 def test_frames_have_means_and_differences(asked: lh.WhatIf) -> None:
@@ -140,8 +140,8 @@ def test_a_file_sets_the_same_values_as_options(tmp_path: Path) -> None:
         ),
     ]
     text = 'a b: wire.queue={limit=20}; name="x; y: z" ;'
-    found = case_of_text(text)
-    assert (found.name, found.settings) == (
+    read_case = case_of_text(text)
+    assert (read_case.name, read_case.settings) == (
         "a b",
         (("wire.queue", "{limit=20}"), ("name", '"x; y: z"')),
     )
@@ -263,7 +263,7 @@ def test_the_command_prints_a_conclusion_and_reuses_finished_runs(
 
 
 def a_run(name: str, late_s: float, lost: float, goodput_bps: float) -> Run:
-    """Three replications of a call in one direction and of downloads; the values hardly vary."""
+    """Return three replications of a call in one direction and of downloads that hardly vary."""
     verdict = "good" if lost < LOSS and late_s < DELAY_P99_S else "bad"
     call = Call("phone", "down", ("c",), Estimate(late_s, 0.0), Estimate(lost, 0.0), verdict)
     values = {
@@ -283,16 +283,16 @@ OF_CALL = (
 def test_a_longer_delay_that_is_good_is_better_than_a_short_one_with_losses() -> None:
     base, short = a_run("as it is", 0.03, 0.02, 5e8), a_run("short", 0.01, 0.04, 3e8)
     runs = [base, short, a_run("fq", 0.04, 0.0, 4e8), a_run("mac", 0.09, 0.0, 7e8)]
-    found = lh.WhatIf(lh.check(CALL), OF_CALL, runs)
-    assert list(conclusion(found)) == [
+    answer = lh.WhatIf(lh.check(CALL), OF_CALL, runs)
+    assert list(conclusion(answer)) == [
         "Best for the calls: fq, mac (all good). Most goodput of all downloads: mac.",
         "Worse than the scenario as it is: goodput of all downloads with fq.",
         "mac has all of these advantages, and nothing gets worse beyond the noise; the delay of "
         "phone's call is longer, but good.",
     ]
-    assert [row[1] for row in value_rows(found)] == ["bad: loss"] * 2 + ["good"] * 2
-    assert [change.case for change in found.changes if change.is_best] == ["fq", "mac", "mac"]
-    words = [row[2] for row in difference_rows(found)]
+    assert [row[1] for row in value_rows(answer)] == ["bad: loss"] * 2 + ["good"] * 2
+    assert [change.case for change in answer.changes if change.is_best] == ["fq", "mac", "mac"]
+    words = [row[2] for row in difference_rows(answer)]
     assert words[:4] == ["better, but not good", "worse", "worse", "longer, but good"]
     bad = lh.WhatIf(lh.check(CALL), OF_CALL, runs[:2])
     assert list(conclusion(bad)) == [
@@ -300,7 +300,7 @@ def test_a_longer_delay_that_is_good_is_better_than_a_short_one_with_losses() ->
     ]
 
 
-def test_a_case_that_leaves_the_calls_bad_is_no_advice() -> None:
+def test_a_case_that_leaves_the_calls_bad_is_not_advice() -> None:
     runs = [a_run("as it is", 0.3, 0.02, 5e8), a_run("line x2", 0.2, 0.015, 5e8)]
     [first, *_] = conclusion(lh.WhatIf(lh.check(CALL), OF_CALL, runs))
     assert first.startswith(
@@ -319,22 +319,26 @@ def test_the_best_cases_are_each_better_than_all_others_in_any_order() -> None:
     for values, is_best in ((goodputs, True), (noisy, False)):
         for order in permutations(values):
             runs = [
-                Run(Case(name, ()), {OF_CALL[2].key: [1e6 * x for x in found]}, is_random=True)
-                for name, found in {"as it is": (1.0, 1.001, 1.002), **values}.items()
+                Run(
+                    Case(name, ()),
+                    {OF_CALL[2].key: [1e6 * value for value in mbps]},
+                    is_random=True,
+                )
+                for name, mbps in {"as it is": (1.0, 1.001, 1.002), **values}.items()
             ]
             runs[1:] = sorted(runs[1:], key=lambda run: order.index(run.case.name))
             [advice] = lh.WhatIf(lh.check(CALL), OF_CALL[2:], runs).advice
             assert (set(advice.cases), advice.is_best) == ({"fq", "codel"}, is_best)
 
 
-def test_calls_that_are_good_as_they_are_need_no_case() -> None:
+def test_good_calls_need_no_case() -> None:
     base, other = a_run("as it is", 0.03, 0.0, 5e8), a_run("none", 0.03, 0.02, 5e8)
-    found = lh.WhatIf(lh.check(CALL), OF_CALL, [base, other])
-    assert next(conclusion(found)) == "The calls are good as it is, bad with none."
+    answer = lh.WhatIf(lh.check(CALL), OF_CALL, [base, other])
+    assert next(conclusion(answer)) == "The calls are good as it is, bad with none."
 
 
 def equal_cases(draw: random.Random) -> tuple[dict[str, Any], list[Case]]:
-    """A random cell, and cases that are equal in distribution."""
+    """Return a random cell, and cases that are equal in distribution."""
     kinds: list[dict[str, Any]] = [
         {"upload": 2},
         {"download": 1},
@@ -367,6 +371,6 @@ def test_equal_cases_are_hardly_ever_declared_different() -> None:
     draw = random.Random(9)
     declared = 0
     for _ in range(20):
-        found = lh.what_if(*equal_cases(draw))
-        declared += any(each.difference.is_beyond for each in found.changes)
+        answer = lh.what_if(*equal_cases(draw))
+        declared += any(each.difference.is_beyond for each in answer.changes)
     assert declared <= 1

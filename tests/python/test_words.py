@@ -17,7 +17,7 @@ from lasthop.tuning import stopwatch
 from .conftest import SMALL, Lasthop
 
 CLI = re.compile(r"(?<![\w-])--[a-z]|command line|\blasthop [a-z]+ FILE")
-"""Words that nobody who writes Python knows."""
+"""Options of the command line, which are unknown in Python."""
 
 CELL = {"duration": "2 s", "cell": {"phy": "802.11b"}, "station": {"a": {"download": 1}}}
 ROUTER = {"duration": "2 s", "dumbbell": {"flows": 2, "bottleneck": "9 Mbps", "rtt": "9 ms"}}
@@ -77,25 +77,25 @@ BAD: dict[str, Callable[[], object]] = {
 
 
 @pytest.mark.parametrize("case", BAD)
-def test_no_word_of_the_command_line_is_said_in_python(
+def test_messages_in_python_contain_no_option_of_the_command_line(
     case: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
     with pytest.raises(UserError) as caught:
         BAD[case]()
-    said = [str(caught.value), caught.value.hint or "", *getattr(caught.value, "__notes__", ())]
+    texts = [str(caught.value), caught.value.hint or "", *getattr(caught.value, "__notes__", ())]
     if isinstance(caught.value, lh.ScenarioError):
-        said += [problem.hint or "" for problem in caught.value.problems]
-    assert [one for one in said if CLI.search(one)] == []
-    assert said[0]
+        texts += [problem.hint or "" for problem in caught.value.problems]
+    assert [text for text in texts if CLI.search(text)] == []
+    assert texts[0]
     assert list(tmp_path.iterdir()) == []
 
 
-def test_words_of_the_command_line_are_known() -> None:
-    for said in ("--set a=1", "try --no-txop", "on the command line", "lasthop emulate FILE"):
-        assert CLI.search(said)
-    for said in ("a--b", "max_time_s=3", "-1 is negative", "lasthop 0.1.0"):
-        assert not CLI.search(said)
+def test_words_of_the_command_line_are_recognised() -> None:
+    for text in ("--set a=1", "try --no-txop", "on the command line", "lasthop emulate FILE"):
+        assert CLI.search(text)
+    for text in ("a--b", "max_time_s=3", "-1 is negative", "lasthop 0.1.0"):
+        assert not CLI.search(text)
 
 
 def test_a_setting_is_named_as_the_caller_wrote_it(lasthop: Lasthop, small: Path) -> None:
@@ -111,13 +111,13 @@ def test_a_setting_is_named_as_the_caller_wrote_it(lasthop: Lasthop, small: Path
         done = lasthop(*command, "--set", "cell.ap.cwmin=-1")
         assert done.stderr.startswith("error: --set cell.ap.cwmin=-1: ")
         assert done.returncode == 2
-    # a file may be called as settings begin
+    # a file may have the name of a setting
     odd = Path("settings x.toml")
     odd.write_text("duration = 1")
     assert lasthop("check", odd).stderr.startswith("error: settings x.toml:1: ")
 
 
-def test_what_would_cost_too_much_is_allowed_by_argument_or_option() -> None:
+def test_costly_computations_are_allowed_by_argument_or_option() -> None:
     with allowing(max_time_s=1.0), pytest.raises(UserError) as caught:
         need("it", time_s=100.0)
     assert caught.value.hint == "max_time_s=120 allows it"
@@ -128,7 +128,7 @@ def test_what_would_cost_too_much_is_allowed_by_argument_or_option() -> None:
         assert int(re.sub(r"\D+", "", text)) * scale == seconds
 
 
-def test_a_search_for_calls_that_takes_too_long_names_what_shortens_it(
+def test_a_search_for_calls_that_takes_too_long_names_a_shorter_search(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr(stopwatch, "LONGEST_S", 1e-9)

@@ -1,4 +1,4 @@
-"""The workbench's Python side: who is served, what is answered, and what is refused in one line."""
+"""The Python side of the workbench: requests, answers, and refusals in one line."""
 
 import http.client
 import json
@@ -26,23 +26,23 @@ from .test_extras import bare
 
 JSON = {"content-type": "application/json"}
 PATIENCE_S = 60.0
-"""Longest wait for what must happen on a machine however busy. [s]"""
+"""Longest wait for an event, even on a busy machine. [s]"""
 
 
 class Reply(NamedTuple):
-    """What the server says."""
+    """Reply of the server."""
 
     status: int
     body: str
     headers: dict[str, str]
 
     @property
-    def told(self) -> Any:
+    def tree(self) -> Any:
         return json.loads(self.body)
 
 
 class Served:
-    """A server on loopback, in a thread of its own."""
+    """A server on loopback in its own thread."""
 
     def __init__(self, file: Path | None = None) -> None:
         self._listener = listening(0)
@@ -65,8 +65,8 @@ class Served:
         with closing(connection):
             connection.request(method, path, body, given)
             response = connection.getresponse()
-            found = {name.lower(): each for name, each in response.getheaders()}
-            return Reply(response.status, response.read().decode(), found)
+            received = {name.lower(): each for name, each in response.getheaders()}
+            return Reply(response.status, response.read().decode(), received)
 
     def post(self, command: str, **request: Any) -> Reply:
         return self.ask("POST", f"/api/{command}", json.dumps(request))
@@ -74,7 +74,7 @@ class Served:
 
 @pytest.fixture
 def built(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A page that stands for the built one."""
+    """Write a page instead of the built page."""
     page = tmp_path / "page"
     page.mkdir()
     (page / "index.html").write_text("<!doctype html><html><head><title>w</title></head></html>")
@@ -85,15 +85,15 @@ def built(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 @pytest.fixture
 def served(built: Path, small: Path) -> Iterator[Served]:
-    """A server that begins with a small scenario."""
+    """Start a server with a small scenario."""
     with closing(Served(small)) as server:
         yield server
 
 
 def one_line(reply: Reply, status: int) -> str:
-    """The error of a reply, which is a line without a period at its end."""
+    """Return the error of a reply, which is one line without a period at its end."""
     assert reply.status == status, reply
-    error = reply.told["error"]
+    error = reply.tree["error"]
     assert isinstance(error, str)
     assert error
     assert "\n" not in error
@@ -110,47 +110,47 @@ def test_the_page_names_its_interface_and_loads_nothing_from_elsewhere(served: S
     assert served.ask("GET", "/../small.toml").status == 404
 
 
-def test_about_has_the_scenario_as_it_is_now(served: Served, small: Path) -> None:
-    about = served.ask("GET", "/api/about").told
+def test_about_has_the_present_scenario(served: Served, small: Path) -> None:
+    about = served.ask("GET", "/api/about").tree
     assert about["version"] == lh.__version__
     assert about["commands"] == ["predict", "compare", "sweep", "tune", "chart"]
     assert about["scenario"] == {"name": "small.toml", "text": SMALL}
     small.write_text("changed = true\n")
-    assert served.ask("GET", "/api/about").told["scenario"]["text"] == "changed = true\n"
+    assert served.ask("GET", "/api/about").tree["scenario"]["text"] == "changed = true\n"
     small.unlink()
-    about = served.ask("GET", "/api/about").told
+    about = served.ask("GET", "/api/about").tree
     assert about["scenario"] is None
     assert about["notes"] == [f"{small}: No such file or directory"]
 
 
-def test_a_prediction_is_that_of_the_command_line(served: Served, lasthop: Lasthop) -> None:
+def test_a_prediction_equals_that_of_the_command_line(served: Served, lasthop: Lasthop) -> None:
     file = EXAMPLES / "hotspot.toml"
     reply = served.post("predict", text=file.read_text(), settings=["cell.ap.cwmin=15"])
     assert reply.status == 200, reply
     printed = lasthop("predict", file, "--json", "--set", "cell.ap.cwmin=15")
-    assert reply.told["answer"] == json.loads(printed.stdout)
+    assert reply.tree["answer"] == json.loads(printed.stdout)
     notes = printed.stderr.replace("warning: ", "").splitlines()
-    assert reply.told["notes"] == notes
+    assert reply.tree["notes"] == notes
 
 
 def test_options_reach_the_command(served: Served) -> None:
     over = "station.far.upload=1,2"
     reply = served.post("sweep", text=SMALL, options={"over": over, "replications": 2})
     assert reply.status == 200, reply
-    points = reply.told["answer"]["points"]
+    points = reply.tree["answer"]["points"]
     assert [each["settings"] for each in points] == [
         {"station.far.upload": "1"},
         {"station.far.upload": "2"},
     ]
     assert {each["result"]["replications"] for each in points} == {2}
-    assert reply.told["notes"] == []  # where its files are is no warning
+    assert reply.tree["notes"] == []  # the path of its files is not a warning
 
 
 def test_a_wrong_scenario_is_refused_with_line_and_hint(served: Served) -> None:
     reply = served.post("predict", text=f"{SMALL}downlod = 1\n")
     line = SMALL.count("\n") + 1
     assert one_line(reply, 200).startswith(f"scenario.toml:{line}: `station.far.downlod`: unknown")
-    assert reply.told["hint"] == "did you mean `download`?"
+    assert reply.tree["hint"] == "did you mean `download`?"
 
 
 WRONG: dict[str, tuple[str, Any, str]] = {
@@ -174,10 +174,10 @@ WRONG: dict[str, tuple[str, Any, str]] = {
 
 
 @pytest.mark.parametrize("case", WRONG)
-def test_what_is_no_request_is_refused_in_one_line(
+def test_an_invalid_request_is_refused_in_one_line(
     served: Served, monkeypatch: pytest.MonkeyPatch, case: str
 ) -> None:
-    monkeypatch.setattr(service, "run", None)  # nothing may be begun
+    monkeypatch.setattr(service, "run", None)  # no command may be started
     command, request, error = WRONG[case]
     reply = served.ask("POST", f"/api/{command}", json.dumps(request))
     assert one_line(reply, 400).startswith(error)
@@ -192,18 +192,18 @@ def test_malformed_json_is_refused_in_one_line(served: Served, body: str | bytes
 @pytest.mark.parametrize("name", ["/etc/passwd", "../secret", "/proc/self/environ"])
 def test_no_file_of_this_machine_is_read_for_a_page(served: Served, name: str) -> None:
     wired = f'wire.rate = {{ trace_file = "{name}" }}\n{SMALL}'
-    said = one_line(served.post("predict", text=wired), 200)
-    assert "a scenario of a page has no files" in said
+    message = one_line(served.post("predict", text=wired), 200)
+    assert "a scenario of a page has no files" in message
 
 
 def test_no_file_of_this_machine_is_read_for_the_sweep_of_a_page(served: Served) -> None:
     over = ['wire.rate={trace_file="/etc/passwd"},5 Mbps']
-    said = one_line(served.post("sweep", text=SMALL, options={"over": over}), 200)
-    assert "a scenario of a page has no files" in said
+    message = one_line(served.post("sweep", text=SMALL, options={"over": over}), 200)
+    assert "a scenario of a page has no files" in message
 
 
 def test_other_kinds_of_content_are_refused(served: Served) -> None:
-    """Forms of other pages can send these, and none with JSON's type."""
+    """Forms of other pages can send these types, but not the type of JSON."""
     for kind in ("text/plain", "application/x-www-form-urlencoded"):
         reply = served.ask("POST", "/api/predict", json.dumps({"text": SMALL}), content_type=kind)
         assert one_line(reply, 400) == "a request must be application/json"
@@ -236,7 +236,7 @@ def test_the_page_itself_may_ask(served: Served) -> None:
 
 
 def waits(pid_file: Path) -> list[str]:
-    """A command that starts another one, says both numbers, and ends by no itself."""
+    """Return a command that starts another one, prints both process IDs and never ends."""
     program = (
         "import os, subprocess, sys, time\n"
         "other = subprocess.Popen([sys.executable, '-c', 'import time; time.sleep(300)'])\n"
@@ -249,7 +249,7 @@ def waits(pid_file: Path) -> list[str]:
 
 
 def is_running(pid: int) -> bool:
-    """Whether a process is there, and no zombie that nobody has asked for yet."""
+    """Return whether a process exists and is not a zombie."""
     with suppress(OSError):
         return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
     return False
@@ -264,7 +264,7 @@ def wait_for(what: str, condition: Any) -> None:
 
 @pytest.mark.skipif(not os.path.exists("/proc/self/stat"), reason="needs /proc")
 @pytest.mark.parametrize("how", ["client goes away", "server ends"])
-def test_a_command_ends_where_nobody_waits_for_it(
+def test_a_command_ends_if_no_request_waits_for_it(
     built: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, how: str
 ) -> None:
     pids = tmp_path / "pids"
@@ -290,7 +290,7 @@ def test_a_command_ends_where_nobody_waits_for_it(
 def test_a_prediction_does_not_wait_for_long_commands(
     built: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Two sweeps run, and a third waits; a page that changes still gets its predictions."""
+    """Two sweeps run, and a third waits. A page that changes still gets its predictions."""
     process = Asked.process
     number = iter(range(100))
 
@@ -307,13 +307,13 @@ def test_a_prediction_does_not_wait_for_long_commands(
         for each in asking:
             each.start()
         wait_for("both run", lambda: len([*tmp_path.glob("*.pids")]) == 2)
-        assert server.post("predict", text="").told == {"answer": {}, "notes": []}
+        assert server.post("predict", text="").tree == {"answer": {}, "notes": []}
         server.server.should_exit = True
         for each in asking:
             each.join(PATIENCE_S)
 
 
-def test_what_a_command_says_becomes_an_answer() -> None:
+def test_the_output_of_a_command_becomes_an_answer() -> None:
     good = told(0, b'{"a": NaN, "b": 1.5}', b"warning: careful\ntables: out/x\n")
     answer = {"a": None, "b": 1.5}
     assert (good.status, good.body) == (200, {"answer": answer, "notes": ["careful"]})
@@ -324,13 +324,13 @@ def test_what_a_command_says_becomes_an_answer() -> None:
     assert told(0, b"no JSON", b"").status == 500
 
 
-def test_every_option_is_one_of_its_command(lasthop: Lasthop) -> None:
+def test_every_option_exists_in_its_command(lasthop: Lasthop) -> None:
     for words, options in COMMANDS.values():
         text = lasthop(*words, "--help").stdout
         assert all(f"  {flag} " in text for flag in options.values()), words
 
 
-def test_a_file_that_is_missing_is_one_line(lasthop: Lasthop, built: Path, tmp_path: Path) -> None:
+def test_a_missing_file_is_one_line(lasthop: Lasthop, built: Path, tmp_path: Path) -> None:
     done = lasthop("workbench", "absent.toml")
     assert done == (2, "", "error: absent.toml: No such file or directory\n")
     binary = tmp_path / "binary.toml"
@@ -338,7 +338,7 @@ def test_a_file_that_is_missing_is_one_line(lasthop: Lasthop, built: Path, tmp_p
     assert lasthop("workbench", binary) == (2, "", f"error: {binary}: not text in UTF-8\n")
 
 
-def test_a_port_that_is_taken_is_one_line(lasthop: Lasthop, built: Path) -> None:
+def test_a_port_in_use_is_one_line(lasthop: Lasthop, built: Path) -> None:
     with listening(0) as taken:
         port = taken.getsockname()[1]
         done = lasthop("workbench", "--no-browser", "--port", str(port))

@@ -1,4 +1,4 @@
-"""What takes long says so beforehand, though no terminal shows a bar."""
+"""Long computations print an estimate in advance if no terminal shows a bar."""
 
 import json
 import re
@@ -38,33 +38,33 @@ BY_MODEL = {
 
 
 class Clock:
-    """A clock that is put forward by hand."""
+    """A clock that a test advances."""
 
     def __init__(self) -> None:
         self.now_s = 100.0
 
     def monotonic(self) -> float:
-        """What it shows. [s]"""
+        """Return the time of the clock. [s]"""
         return self.now_s
 
 
 @pytest.fixture
 def clock(monkeypatch: pytest.MonkeyPatch) -> Clock:
-    """The clock by which paces are judged."""
+    """Replace the clock of the estimates."""
     made = Clock()
     monkeypatch.setattr(pace, "time", made)
     return made
 
 
-def test_a_pace_is_told_once_and_only_where_the_rest_takes_long(
+def test_an_estimate_is_printed_once_and_only_if_much_time_remains(
     clock: Clock, capsys: pytest.CaptureFixture[str]
 ) -> None:
     pace = Announcer("sweeping")
     clock.now_s += 0.1
     pace.hear(1, 1000)  # too early to judge
     clock.now_s += 0.9
-    pace.hear(0, 100)  # nothing is done
-    pace.hear(50, 100)  # a second more
+    pace.hear(0, 100)  # no progress
+    pace.hear(50, 100)  # one more second
     assert capsys.readouterr().err == ""
     pace = Announcer("sweeping")
     for second in range(1, 5):
@@ -74,7 +74,7 @@ def test_a_pace_is_told_once_and_only_where_the_rest_takes_long(
 
 
 def run(clock: Clock, whole_s: float, done_at: Callable[[float], float]) -> None:
-    """A run of so long, of which such a part is done by a time; it is heard every 50 ms."""
+    """Simulate the progress of a run of this length, reported every 50 ms."""
     begun_s, announcer = clock.now_s, Announcer("simulating")
     while clock.now_s < begun_s + whole_s:
         clock.now_s += 0.05
@@ -84,33 +84,33 @@ def run(clock: Clock, whole_s: float, done_at: Callable[[float], float]) -> None
 AGAIN = "note: simulating takes longer than estimated: at least "
 
 
-def test_what_slows_down_is_said_again_when_it_takes_twice_as_long(
+def test_an_estimate_is_repeated_when_the_remaining_time_doubles(
     clock: Clock, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    # a second at ten times the pace of the rest, as while windows grow
+    # one second at ten times the later pace, as while windows grow
     run(clock, 91.0, lambda at_s: min(10.0 * at_s, 9.0 + at_s) / 100.0)
     first, *again = capsys.readouterr().err.splitlines()
     assert first == "note: simulating: about 9.5 s"
     left_s = [float(line.removeprefix(AGAIN).removesuffix(" s")) for line in again]
     assert 2 <= len(left_s) <= 3
     assert left_s == sorted(left_s)
-    # what was said last, in the first three seconds, is half of the truth or more
+    # the last estimate of the first three seconds is at least half of the true time
     assert 2.0 * (left_s[-1] + 3.0) >= 91.0 >= left_s[-1]
 
 
-def test_what_becomes_faster_is_said_again_when_it_takes_a_quarter(
+def test_an_estimate_is_repeated_when_the_remaining_time_falls_to_a_quarter(
     clock: Clock, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    # two seconds at a fiftieth of the pace of the rest, as scenarios of a study differ
+    # two seconds at a fiftieth of the later pace, since scenarios of a study differ
     run(clock, 102.0, lambda at_s: max(at_s / 50.0, at_s - 1.96) / 100.0)
     first, *again = capsys.readouterr().err.splitlines()
     assert first == "note: simulating: about 83 min"
     assert 1 <= len(again) <= 4
     assert all("takes less than estimated: about" in line for line in again)
-    assert again[-1].endswith("about 3.5 min")  # of 1.7: as of half the time passed
+    assert again[-1].endswith("about 3.5 min")  # of 1.7, after half of the time
 
 
-def test_a_pace_that_falls_steadily_is_said_to_be_the_least(
+def test_with_a_steadily_falling_pace_the_estimate_is_a_minimum(
     clock: Clock, capsys: pytest.CaptureFixture[str]
 ) -> None:
     run(clock, 40.0, lambda at_s: (at_s / 40.0) ** 0.5)
@@ -118,17 +118,17 @@ def test_a_pace_that_falls_steadily_is_said_to_be_the_least(
     assert re.fullmatch(r"note: simulating: at least [0-9.]+ s", first)
 
 
-def test_a_pace_that_only_jitters_is_told_once(
+def test_with_a_jittering_pace_the_estimate_is_printed_once(
     clock: Clock, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    # a fifth faster and slower than in the mean, every second
+    # every second a fifth faster and slower than on average
     run(clock, 60.0, lambda at_s: (at_s + 0.2 * sin(2.0 * pi * at_s) / (2.0 * pi)) / 60.0)
-    [said] = capsys.readouterr().err.splitlines()
-    left_s = float(re.sub(r"note: simulating: (about|at least) (.*) s", r"\2", said))
+    [note] = capsys.readouterr().err.splitlines()
+    left_s = float(re.sub(r"note: simulating: (about|at least) (.*) s", r"\2", note))
     assert left_s == pytest.approx(59.5, rel=0.2)
 
 
-def test_a_run_is_refused_by_its_pace_or_given_up(clock: Clock) -> None:
+def test_a_run_is_refused_or_stopped_because_of_its_pace(clock: Clock) -> None:
     deadline = Deadline("a run", 30.0)
     clock.now_s += 0.4
     deadline.look(0.001, 1.0)  # too early to judge
@@ -137,7 +137,7 @@ def test_a_run_is_refused_by_its_pace_or_given_up(clock: Clock) -> None:
     with pytest.raises(TooCostlyError, match=slow):
         deadline.look(0.002, 1.0)
     deadline = Deadline("a run", 30.0)
-    for _ in range(120):  # by its pace a second, but no more is done
+    for _ in range(120):  # the pace implies one second, but the progress stops
         clock.now_s += 0.5
         deadline.look(0.5, 1.0)
     clock.now_s += 0.5
@@ -147,10 +147,10 @@ def test_a_run_is_refused_by_its_pace_or_given_up(clock: Clock) -> None:
         Deadline("a run", 0.0)
 
 
-def test_an_answer_is_told_once_and_not_with_quiet(capsys: pytest.CaptureFixture[str]) -> None:
+def test_an_estimate_is_printed_once_and_not_with_quiet(capsys: pytest.CaptureFixture[str]) -> None:
     def ask() -> None:
         with watched_by(Announced().watch), allowing():
-            for time_s in (0.9 * LONG_S, 20.0, 20.0):  # its tables first, then all of it
+            for time_s in (0.9 * LONG_S, 20.0, 20.0):  # the tables first, then the result
                 need("a chain", time_s=time_s)
 
     ask()
@@ -163,7 +163,7 @@ def test_an_answer_is_told_once_and_not_with_quiet(capsys: pytest.CaptureFixture
     assert capsys.readouterr().err == ""
 
 
-def test_simulations_are_told_by_what_they_have_simulated(
+def test_estimates_of_simulations_follow_the_simulated_time(
     clock: Clock, capsys: pytest.CaptureFixture[str]
 ) -> None:
     with batch_bar("sweeping") as hear:
@@ -175,11 +175,11 @@ def test_simulations_are_told_by_what_they_have_simulated(
         at |= {"draining": True, "runs_under_way": 2}
         hear(at)
         hear(at | {"runs_under_way": 1})
-    said = "note: finishing 2 running simulations; Ctrl-C again ends them\n"
-    assert capsys.readouterr().err == said
+    message = "note: finishing 2 running simulations; Ctrl-C again ends them\n"
+    assert capsys.readouterr().err == message
 
 
-def test_parts_of_a_step_are_told_by_their_pace(
+def test_estimates_of_a_step_follow_the_pace_of_its_parts(
     clock: Clock, capsys: pytest.CaptureFixture[str]
 ) -> None:
     with watched_by(Announced().watch):
@@ -188,31 +188,31 @@ def test_parts_of_a_step_are_told_by_their_pace(
     assert capsys.readouterr().err == "note: checking points: about 12 s\n"
 
 
-def test_what_is_found_first_is_told_where_the_rest_lasts(
+def test_first_findings_are_printed_if_the_rest_takes_long(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    said = Event()
+    has_printed = Event()
     tell = announcing.note
-    monkeypatch.setattr(announcing, "note", lambda line: (tell(line), said.set()))
+    monkeypatch.setattr(announcing, "note", lambda line: (tell(line), has_printed.set()))
     with watched_by(Announced().watch), step("edges") as edges:
-        edges.found("half is stable")  # over before a second has passed
+        edges.found("half is stable")  # ends within a second
     monkeypatch.setattr(announcing, "SOON_S", 0.0)
     with watched_by(Announced().watch), step("edges") as edges:
         edges.found("a third is stable")
-        assert said.wait(60.0)
+        assert has_printed.wait(60.0)
     assert capsys.readouterr().err == "note: a third is stable\n"
 
 
-def test_a_search_tells_of_a_chain_before_it_is_solved() -> None:
+def test_a_search_announces_a_chain_before_it_is_solved() -> None:
     heard: list[str] = []
 
-    class Told(Unwatched):
+    class Recorder(Unwatched):
         def expect(self, what: str, time_s: float) -> None:
             heard.append(what)
 
     @contextmanager
     def watch(what: str, total: int | None) -> Iterator[Step]:
-        yield Told()
+        yield Recorder()
 
     def stop(at: TuneProgress) -> bool:
         return at["done"] == 0
@@ -223,7 +223,7 @@ def test_a_search_tells_of_a_chain_before_it_is_solved() -> None:
 
 
 @pytest.mark.usefixtures("blank")
-def test_a_search_that_ends_before_anything_is_confirmed_has_nothing_to_set(
+def test_a_search_interrupted_before_a_confirmation_changes_nothing(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path
 ) -> None:
     def press(at: TuneProgress) -> None:
@@ -238,16 +238,18 @@ def test_a_search_that_ends_before_anything_is_confirmed_has_nothing_to_set(
     assert f"\ntuning.json, hostapd.conf, tables and picture: {out}\n" in capsys.readouterr().out
     monkeypatch.setattr("lasthop.cli.tune.stage_bar", lambda: nullcontext(press))
     assert main(command) == INTERRUPTED
-    said = capsys.readouterr()
-    assert "keep the present setting: the search ended before a setting was checked\n" in said.out
-    assert f"\ntuning.json and tables: {out}\n" in said.out
+    printed = capsys.readouterr()
+    assert (
+        "keep the present setting: the search ended before a setting was checked\n" in printed.out
+    )
+    assert f"\ntuning.json and tables: {out}\n" in printed.out
     assert {"tuning.json", "tuning.csv", "tuning.parquet"} == {
         path.name for path in out.iterdir() if path.name in TUNING_FILES
     }
 
 
 @pytest.mark.parametrize("long_s", [0.0, 3600.0])
-def test_a_search_says_with_its_first_number_how_long_it_takes(
+def test_a_search_prints_its_estimate_with_its_first_number(
     monkeypatch: pytest.MonkeyPatch,
     capsys: pytest.CaptureFixture[str],
     tmp_path: Path,
@@ -260,14 +262,14 @@ def test_a_search_says_with_its_first_number_how_long_it_takes(
         main(["tune", str(path), "--for", "throughput", "--no-txop", "--no-pifs", "--confirm", "1"])
         == 0
     )
-    said = [line for line in capsys.readouterr().err.splitlines() if line.startswith("note: sea")]
-    assert len(said) == (long_s == 0.0)
-    if said:
-        assert said[0].startswith("note: searching up to ")
-        assert "so far " in said[0]
+    notes = [line for line in capsys.readouterr().err.splitlines() if line.startswith("note: sea")]
+    assert len(notes) == (long_s == 0.0)
+    if notes:
+        assert notes[0].startswith("note: searching up to ")
+        assert "so far " in notes[0]
 
 
-def test_a_search_says_which_stage_takes_longer_than_was_said(
+def test_a_search_names_the_stage_that_exceeds_its_estimate(
     clock: Clock, capsys: pytest.CaptureFixture[str]
 ) -> None:
     hear = announcing_tune(None)
@@ -291,10 +293,10 @@ def test_a_search_says_which_stage_takes_longer_than_was_said(
     ]
 
 
-def test_a_search_tries_no_more_than_it_says() -> None:
+def test_a_search_tries_at_most_the_announced_settings() -> None:
     seen: list[TuneProgress] = []
-    found = lh.tune(SMALL, txop=False, confirm=1, progress=lambda at: seen.append(at))
-    told = [at["settings"] for at in seen if at["about_s"]]
-    assert len(seen) > len(told) > 0  # nothing is known before the first setting
-    assert set(told) == {told[0]}
-    assert len(found.trials) - 1 <= told[0]
+    tuning = lh.tune(SMALL, txop=False, confirm=1, progress=lambda at: seen.append(at))
+    estimates = [at["settings"] for at in seen if at["about_s"]]
+    assert len(seen) > len(estimates) > 0  # no estimate before the first setting
+    assert set(estimates) == {estimates[0]}
+    assert len(tuning.trials) - 1 <= estimates[0]

@@ -88,7 +88,7 @@ def test_check_prints_the_defaults_of_tcp_that_flows_have(
     assert f"\n  tcp: {printed}\n" in lasthop("check", path).stdout
 
 
-def test_check_tells_flows_that_stand_for_web_traffic(lasthop: Lasthop, tmp_path: Path) -> None:
+def test_check_lists_flows_of_web_traffic(lasthop: Lasthop, tmp_path: Path) -> None:
     path = tmp_path / "web.toml"
     path.write_text("""\
 duration = "10 s"
@@ -104,7 +104,7 @@ flow.site.web = { connections = 80, arrivals = "poisson" }
     assert done.stdout.count("web traffic") == 1
 
 
-def test_check_lists_who_conflicts_with_whom_by_positions(lasthop: Lasthop) -> None:
+def test_check_lists_conflicts_that_follow_from_positions(lasthop: Lasthop) -> None:
     places = {"a": 0, "b": 200, "c": 500, "d": 700, "e": 1200, "f": 1300}
     links = {"near": ("a", "b"), "middle": ("c", "d"), "far": ("e", "f")}
     tree = {
@@ -127,7 +127,7 @@ def test_check_lists_who_conflicts_with_whom_by_positions(lasthop: Lasthop) -> N
 
 
 @pytest.mark.parametrize("command", ["check", "predict", "simulate"])
-def test_standard_input_takes_both_formats(lasthop: Lasthop, command: str, small: Path) -> None:
+def test_standard_input_accepts_both_formats(lasthop: Lasthop, command: str, small: Path) -> None:
     tree = {
         "name": "two downloaders",
         "duration": "4 s",
@@ -149,7 +149,7 @@ def test_simulate_prints_the_result_of_the_library(lasthop: Lasthop, small: Path
     assert done.stdout == expected
 
 
-def test_predict_says_solver_active_stations_and_round_trips(lasthop: Lasthop) -> None:
+def test_predict_prints_solver_active_stations_and_round_trips(lasthop: Lasthop) -> None:
     example = Path(__file__).parents[3] / "examples" / "seven-downloads.toml"
     prediction = lh.predict(example)
     lines = lasthop("predict", example).stdout.splitlines()
@@ -181,7 +181,7 @@ def test_headers_have_units(lasthop: Lasthop, small: Path) -> None:
 
 
 AT_REST = ("--set", "duration=40 s", "--set", "warmup=10 s")
-"""With which the small scenario has nothing to warn of."""
+"""Settings with which the small scenario causes no warning."""
 
 
 def test_timing_goes_to_standard_error_only(lasthop: Lasthop, small: Path) -> None:
@@ -245,7 +245,9 @@ def test_large_cell_prints_a_few_rows_of_each_quantity(lasthop: Lasthop) -> None
 
 
 @pytest.mark.usefixtures("blank")
-def test_compare_simulates_what_the_model_refuses(lasthop: Lasthop, tmp_path: Path) -> None:
+def test_compare_simulates_a_scenario_that_the_model_refuses(
+    lasthop: Lasthop, tmp_path: Path
+) -> None:
     text = 'duration = "1 s"\ncell = { phy = "802.11b" }\n[station.a]\n'
     text += 'udp_up = "greedy"\n[station.b]\nupload = 1\n'
     done = lasthop("compare", "-", stdin=text.encode())
@@ -273,8 +275,8 @@ def sharing(share: float, sum_of_all: float = 1.0) -> str:
     return f"cell.ap_queue.vbs.class={{ {', '.join(tables)} }}"
 
 
-def test_a_solver_that_gives_up_is_told_in_a_sentence(lasthop: Lasthop) -> None:
-    """What table and picture show, with the class and what is solved."""
+def test_a_solver_that_gives_up_is_reported_in_a_sentence(lasthop: Lasthop) -> None:
+    """Contents of table and picture."""
     done = lasthop("compare", "-", "--set", sharing(0.05), stdin=SHARED.encode())
     assert done.returncode == 0
     [line] = (line for line in done.stdout.splitlines() if line.startswith("no prediction"))
@@ -286,7 +288,7 @@ def test_a_solver_that_gives_up_is_told_in_a_sentence(lasthop: Lasthop) -> None:
     assert done.stderr.splitlines()[0].startswith("error: <stdin>: model vbs: no solution: target")
 
 
-def test_check_tells_the_targets_and_warns_on_standard_error(lasthop: Lasthop) -> None:
+def test_check_prints_the_targets_and_warns_on_standard_error(lasthop: Lasthop) -> None:
     done = lasthop("check", "-", "--set", sharing(0.25, 0.5), stdin=SHARED.encode())
     assert done.returncode == 0
     assert done.stdout.splitlines()[2] == (
@@ -299,7 +301,7 @@ def test_check_tells_the_targets_and_warns_on_standard_error(lasthop: Lasthop) -
     assert targets == [0.5, 0.5]
 
 
-def test_a_bare_queue_is_a_limit_and_leaves_shares_as_they_are(lasthop: Lasthop) -> None:
+def test_a_bare_queue_is_a_limit_and_keeps_the_shares(lasthop: Lasthop) -> None:
     both = ("--set", sharing(0.5), "--set", "cell.ap_queue=50")
     done = lasthop("check", "-", *both, stdin=SHARED.encode())
     assert "`cell.ap_queue.vbs`: 30 of 50 packets" in done.stdout
@@ -323,7 +325,7 @@ station.a.download = 1
 
 
 @pytest.mark.parametrize(
-    ("settings", "told"),
+    ("settings", "notes"),
     [
         (["cell.ap_queue=100"], [("cell.ap_queue", 100, "mac80211")]),
         (
@@ -331,22 +333,22 @@ station.a.download = 1
             [("cell.ap_queue", 9, "mac80211"), ("cell.queue", 30, "codel")],
         ),
         (["cell.ap_queue={ limit = 100 }"], []),
-        (["cell.ap_queue.limit=100"], []),  # who says so knows
+        (["cell.ap_queue.limit=100"], []),  # the user has set it
         (["cell.ap_queue={ limit = 20 }", "cell.ap_queue=100"], []),
         (["cell.ap_queue={ limit = 20 }", "cell.ap_queue=9", "cell.ap_queue.pie={}"], []),
     ],
 )
-def test_a_bare_number_over_a_discipline_is_told(
-    settings: list[str], told: list[tuple[str, int, str]], lasthop: Lasthop
+def test_a_bare_number_over_a_discipline_causes_a_note(
+    settings: list[str], notes: list[tuple[str, int, str]], lasthop: Lasthop
 ) -> None:
-    options = [word for one in settings for word in ("--set", one)]
+    options = [word for setting in settings for word in ("--set", setting)]
     done = lasthop("check", "-", *options, stdin=AX.encode())
     assert done.returncode == 0
-    assert done.stderr == "".join(NOTE.format(*one) for one in told)
+    assert done.stderr == "".join(NOTE.format(*note) for note in notes)
     assert lasthop("check", "-", "-q", *options, stdin=AX.encode()).stderr == ""
 
 
-def test_a_sweep_over_bare_numbers_is_told_of_the_discipline_once(lasthop: Lasthop) -> None:
+def test_a_sweep_over_bare_numbers_causes_a_single_note(lasthop: Lasthop) -> None:
     Path("ax.toml").write_text(AX, "utf-8")
     done = lasthop("sweep", "ax.toml", "--over", "cell.ap_queue={ pie = {} },50,100")
     assert done.returncode == 0
@@ -355,7 +357,7 @@ def test_a_sweep_over_bare_numbers_is_told_of_the_discipline_once(lasthop: Lasth
 
 
 @pytest.mark.slow
-def test_compare_says_each_warning_once(lasthop: Lasthop) -> None:
+def test_compare_prints_each_warning_once(lasthop: Lasthop) -> None:
     done = lasthop("compare", "-", "--set", sharing(0.2), stdin=SHARED.encode())
     lines = [line for line in done.stderr.splitlines() if "target 0.2" in line]
     assert len(lines) == 1
@@ -368,7 +370,7 @@ def test_datagrams_have_their_delay_in_the_table(lasthop: Lasthop) -> None:
     assert max(map(len, table.splitlines())) <= 80
 
 
-def test_sweep_says_who_gets_what(lasthop: Lasthop, small: Path) -> None:
+def test_sweep_prints_the_goodput_of_each_station(lasthop: Lasthop, small: Path) -> None:
     over = ("--over", "station.near.count=1,3")
     table = lasthop("sweep", small, *over).stdout
     heading = next(line for line in table.splitlines() if line.startswith("station.near.count"))
@@ -379,13 +381,13 @@ def test_sweep_says_who_gets_what(lasthop: Lasthop, small: Path) -> None:
     assert "Jain's" in table
 
 
-def test_sweep_shows_quantities_that_are_asked_for(lasthop: Lasthop, small: Path) -> None:
+def test_sweep_shows_the_requested_quantities(lasthop: Lasthop, small: Path) -> None:
     over = ("--over", "station.near.count=1,2", "--show", "stations.collision_rate")
     table = lasthop("sweep", small, *over, "--show", "flows.rtt_s").stdout
     collisions, rtts = table.split("\n\n")[-3:-1]
     assert "collisions" in collisions
     assert "[ms]" in rtts
-    # where there is one station there is no second
+    # a single station has no second row
     assert [line.split()[-1] == "-" for line in rtts.splitlines()[-2:]] == [True, False]
     refused = lasthop("sweep", small, *over, "--show", "flows.rtd_s")
     assert refused.returncode == 2
@@ -451,7 +453,7 @@ def test_finite_class_has_a_rate_and_no_goodput(lasthop: Lasthop) -> None:
         (["--out", "OUT"], "flows.csv is a directory, not a file"),
     ],
 )
-def test_what_cannot_be_written_is_refused_before_the_run(
+def test_an_output_that_cannot_be_written_is_refused_before_the_run(
     lasthop: Lasthop, tmp_path: Path, options: list[str], message: str
 ) -> None:
     (tmp_path / "flows.csv").mkdir()
@@ -462,7 +464,7 @@ def test_what_cannot_be_written_is_refused_before_the_run(
     assert [path.name for path in tmp_path.iterdir() if path.suffix == ".json"] == []
 
 
-def test_sweep_writes_tables_and_goes_on_where_it_stopped(
+def test_sweep_writes_tables_and_continues_where_it_stopped(
     lasthop: Lasthop, small: Path, tmp_path: Path
 ) -> None:
     args = ["sweep", small, "--over", "cell.ap.cwmin=15,31", "--json"]
@@ -477,7 +479,7 @@ def test_sweep_writes_tables_and_goes_on_where_it_stopped(
     assert settings == [{"cell.ap.cwmin": "15"}, {"cell.ap.cwmin": "31"}]
 
 
-def test_classes_that_share_a_queue_say_what_their_shares_are_of(lasthop: Lasthop) -> None:
+def test_classes_that_share_a_queue_name_the_base_of_their_shares(lasthop: Lasthop) -> None:
     options = ["--set", "duration=4 s", "--replications", "1"]
     for of in ("queue", "service"):
         share_of = ["--set", f"cell.ap_queue.vbs.share_of={of}"]
@@ -489,8 +491,8 @@ def test_classes_that_share_a_queue_say_what_their_shares_are_of(lasthop: Lastho
 
 
 @pytest.mark.usefixtures("blank")
-def test_no_row_is_counted_where_it_could_stand(lasthop: Lasthop) -> None:
-    """Two classes and eleven stations: the last is the meter."""
+def test_rows_are_not_counted_if_there_is_room_for_them(lasthop: Lasthop) -> None:
+    """The scenario has two classes and eleven stations, and the last station is the meter."""
     options = ["--set", "duration=4 s", "--replications", "1", "--out", "here"]
     text = lasthop("compare", EXAMPLES / "vbs.toml", *options).stdout
     shares = text[text.index("goodput share") : text.index("share of the queue")]
@@ -499,7 +501,7 @@ def test_no_row_is_counted_where_it_could_stand(lasthop: Lasthop) -> None:
     assert "... and 1 more" not in text
 
 
-def test_a_sweep_and_studies_may_be_done_elsewhere(
+def test_a_sweep_and_studies_may_run_on_a_cluster(
     lasthop: Lasthop, small: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     asked: list[str] = []
@@ -512,8 +514,8 @@ def test_a_sweep_and_studies_may_be_done_elsewhere(
 
     monkeypatch.setattr("lasthop.cli.elsewhere.dask_cluster", near)
     over = ["sweep", small, "--over", "seed=1,2", "--json"]
-    there = lasthop(*over, "--cluster", "tcp://far:8786", "--out", "there").stdout
-    assert there == lasthop(*over, "--out", "here").stdout
+    remote = lasthop(*over, "--cluster", "tcp://far:8786", "--out", "there").stdout
+    assert remote == lasthop(*over, "--out", "here").stdout
     done = lasthop("reproduce", "acsma-16", "--cluster", "tcp://away:1", "--out", "claims")
     assert done.returncode == 0, done.stderr
     assert asked == ["tcp://far:8786", "tcp://away:1"]
@@ -530,7 +532,7 @@ def test_a_sweep_and_studies_may_be_done_elsewhere(
         (["--zip", "--over", "cell.ap_queue=5"], "need equally many values: seed 2, cell.ap_queue"),
     ],
 )
-def test_what_cannot_be_done_elsewhere_is_refused(
+def test_commands_that_cannot_run_on_a_cluster_are_refused(
     lasthop: Lasthop, small: Path, options: list[str], message: str
 ) -> None:
     done = lasthop("sweep", small, "--over", "seed=1,2", *options)

@@ -1,4 +1,4 @@
-"""Completion at Tab: what may follow, and that real shells do with it what they should."""
+"""Completion at Tab: the words that may follow, and the behaviour of real shells."""
 
 import os
 import pty
@@ -17,17 +17,17 @@ from lasthop.cli.completion.answering import answered, kept_by_bash, words_of
 from ..conftest import EXAMPLES, SMALL, Lasthop
 
 WAIT_S = 60.0
-"""A shell that says nothing for so long has failed."""
+"""Time after which a silent shell has failed. [s]"""
 
 
 def offered(*words: str) -> list[str]:
     return [word for word, _ in answered(words).words]
 
 
-# -- what may follow ---------------------------------------------------------------------------
+# -- words that may follow ---------------------------------------------------------------------
 
 
-def test_commands_and_those_inside_a_group() -> None:
+def test_commands_and_subcommands_are_offered() -> None:
     assert {"check", "simulate", "import", "completion"} <= set(offered(""))
     assert offered("sim") == ["simulate"]
     assert offered("import", "") == ["pcap", "iw", "hostapd", "openwrt"]
@@ -43,7 +43,7 @@ def test_options_are_offered_once_unless_they_repeat() -> None:
     assert offered("tune", "--no-t") == ["--no-txop"]
 
 
-def test_a_value_is_no_option_and_no_argument() -> None:
+def test_a_value_is_neither_an_option_nor_an_argument() -> None:
     assert offered("predict", "--model", "e") == ["edca"]
     assert offered("predict", "--model=e") == ["--model=edca"]
     assert offered("predict", "x.toml", "--model", "edca", "--mo") == []
@@ -54,18 +54,18 @@ def test_a_value_is_no_option_and_no_argument() -> None:
 def test_files_are_left_to_the_shell() -> None:
     assert answered(["simulate", "ex"]).files == "scenarios"
     assert answered(["import", "pcap", ""]).files == "files"
-    found = answered(["simulate", "x.toml", "--out=o"])
-    assert (found.files, found.before, found.typed) == ("directories", "--out=", "o")
+    completion = answered(["simulate", "x.toml", "--out=o"])
+    assert (completion.files, completion.before, completion.typed) == ("directories", "--out=", "o")
     assert answered(["simulate", "x.toml", "--seed", "1"]).files == "words"
 
 
-def test_claims_and_subjects_that_are_not_there_yet() -> None:
+def test_claims_and_subjects_not_given_yet_are_offered() -> None:
     assert "acsma" in offered("reproduce", "")
     assert "hotspot-5" in offered("reproduce", "acsma", "hotspot-")
     assert "hotspot-5" not in offered("reproduce", "hotspot-5", "hotspot-")
 
 
-def test_key_paths_go_on_by_one_key() -> None:
+def test_key_paths_are_completed_key_by_key() -> None:
     assert offered("check", "x.toml", "--set", "cell.ap.cwm") == [
         "cell.ap.cwmin=",
         "cell.ap.cwmax=",
@@ -75,7 +75,7 @@ def test_key_paths_go_on_by_one_key() -> None:
     assert offered("check", "x.toml", "--set", "no.such.") == []
 
 
-def test_values_that_are_words() -> None:
+def test_words_are_offered_as_values() -> None:
     assert offered("check", "x.toml", "--set", "cell.phy=802.11g") == [
         "cell.phy=802.11g",
         "cell.phy=802.11g-long",
@@ -106,13 +106,13 @@ def test_a_case_has_parameters_and_a_file_has_keys() -> None:
 
 def test_every_option_of_every_command_is_offered(lasthop: Lasthop) -> None:
     for command in (["sweep"], ["stability", "cycle"], ["relay", "connect"]):
-        said = lasthop(*command, "--help").stdout
-        options = set(re.findall(r"^ +(?:-\w, )?(--[a-z-]+)", said, re.M))
+        help_text = lasthop(*command, "--help").stdout
+        options = set(re.findall(r"^ +(?:-\w, )?(--[a-z-]+)", help_text, re.M))
         assert len(options) > 5
         assert options <= set(offered(*command, "--"))
 
 
-def test_words_of_a_line_in_bash() -> None:
+def test_words_of_a_line_in_bash_are_split() -> None:
     assert words_of("lasthop check --set 'a b' x\\ y") == (["check", "--set", "a b", "x y"], False)
     assert words_of("lasthop check ") == (["check", ""], False)
     assert words_of("lasthop check --set 'cell.ap") == (["check", "--set", "cell.ap"], True)
@@ -133,7 +133,7 @@ def test_an_answer_loads_neither_commands_nor_numbers() -> None:
     assert done.stdout.endswith("\n[]\n")
 
 
-def test_a_shell_that_is_none_of_these_is_refused(lasthop: Lasthop) -> None:
+def test_an_unsupported_shell_is_refused(lasthop: Lasthop) -> None:
     done = lasthop("completion", "tcsh")
     assert done.returncode == 2
     assert done.stderr.startswith(
@@ -159,7 +159,7 @@ START = {
         """source {script}; bind \\ct 'printf "<<%s>>\\n" (commandline)'""",
     ),
 }
-"""How shells are started without anybody's settings, and told to show their line at Ctrl-T."""
+"""Commands that start shells without settings of the user and show their line at Ctrl-T."""
 
 
 class Shell:
@@ -207,14 +207,14 @@ class Shell:
     def until(self, pattern: bytes) -> re.Match[bytes]:
         """Read the terminal until the pattern is on it."""
         seen, end = b"", time.monotonic() + WAIT_S
-        while not (found := re.search(pattern, seen, re.S)):
+        while not (match := re.search(pattern, seen, re.S)):
             ready, _, _ = select.select([self.screen], [], [], max(0.0, end - time.monotonic()))
             assert ready, f"the shell says nothing more after {seen!r}"
             seen += os.read(self.screen, 4096)
-        return found
+        return match
 
     def completed(self, line: str) -> str:
-        """The line after Tab at its end."""
+        """Return the line after Tab at its end."""
         self.type(f"{line}\t")
         self.type("\x14")
         shown = self.until(rb"<<(.*?)>>")[1].decode()
@@ -222,7 +222,7 @@ class Shell:
         return re.sub(r"\x1b\[[0-9;?]*[A-Za-z]|\r|\n", "", shown)
 
     def close(self) -> None:
-        """End it."""
+        """End the shell."""
         os.close(self.screen)
         self.process.kill()
         self.process.wait()
@@ -249,7 +249,7 @@ DIFFERENT = {
     "lasthop predict hotspot.toml --model=ac": "sma ",
     "lasthop check hotspot.toml --set station.f": "ar.",
 }
-"""Typed lines and the text that a shell adds, one for each difference between shells."""
+"""Typed lines and the text that a shell adds, for each difference between shells."""
 ALL_KINDS = DIFFERENT | {
     "lasthop import host": "apd ",
     "lasthop predict hotspot.toml --mod": "el ",

@@ -1,4 +1,4 @@
-"""Everything a user can get wrong: one line, at most a hint, exit code 2, nothing written."""
+"""Each mistake of a user prints one line and at most one hint, and writes nothing."""
 
 import os
 import socket
@@ -40,7 +40,7 @@ def assert_refused(stderr: str, code: int, problem: str) -> None:
 
 @pytest.mark.parametrize("command", ["check", "predict", "simulate", "compare"])
 @pytest.mark.parametrize("case", ["unknown key", "empty file"])
-def test_every_command_refuses_alike(
+def test_all_commands_refuse_in_the_same_way(
     lasthop: Lasthop, tmp_path: Path, command: str, case: str
 ) -> None:
     text, problem = BAD_SCENARIOS[case]
@@ -53,7 +53,7 @@ def test_every_command_refuses_alike(
 
 
 @pytest.mark.parametrize("case", BAD_SCENARIOS)
-def test_bad_scenario_is_one_line(lasthop: Lasthop, tmp_path: Path, case: str) -> None:
+def test_a_bad_scenario_is_one_line(lasthop: Lasthop, tmp_path: Path, case: str) -> None:
     text, problem = BAD_SCENARIOS[case]
     path = tmp_path / "bad.toml"
     path.write_text(text)
@@ -71,7 +71,7 @@ def test_bad_scenario_is_one_line(lasthop: Lasthop, tmp_path: Path, case: str) -
     ],
     ids=["binary", "latin-1", "10 MB"],
 )
-def test_what_is_no_text_is_one_line(
+def test_a_binary_file_is_one_line(
     lasthop: Lasthop, tmp_path: Path, content: bytes, problem: str
 ) -> None:
     path = tmp_path / "bad.toml"
@@ -81,7 +81,7 @@ def test_what_is_no_text_is_one_line(
         assert_refused(done.stderr, done.returncode, problem)
 
 
-def test_missing_file_hints_at_the_nearest(lasthop: Lasthop, small: Path) -> None:
+def test_a_missing_file_hints_at_the_nearest(lasthop: Lasthop, small: Path) -> None:
     done = lasthop("check", small.with_name("smal.toml"))
     assert_refused(done.stderr, done.returncode, "no such file")
     assert done.stderr.splitlines()[1] == f"hint: did you mean {small}?"
@@ -105,7 +105,7 @@ def test_a_command_without_two_dashes_hints_at_them(lasthop: Lasthop, small: Pat
     assert done.stderr.splitlines()[1] == "hint: write -- before the command of a program"
 
 
-def test_directory_is_no_scenario(lasthop: Lasthop, tmp_path: Path) -> None:
+def test_a_directory_is_not_a_scenario(lasthop: Lasthop, tmp_path: Path) -> None:
     done = lasthop("check", tmp_path)
     assert_refused(done.stderr, done.returncode, "is a directory, not a file")
 
@@ -124,7 +124,7 @@ ADDRESS = "https://example.org/a/hotspot.toml"
         (["check", "file:///tmp/hotspot.toml"], "its path is /tmp/hotspot.toml"),
     ],
 )
-def test_an_address_is_told_from_a_file(
+def test_an_address_is_recognised_as_an_address(
     lasthop: Lasthop, small: Path, command: list[str], remedy: str
 ) -> None:
     done = lasthop(*(str(small) if arg == "FILE" else arg for arg in command))
@@ -143,11 +143,11 @@ def test_an_address_is_told_from_a_file(
     ],
 )
 @pytest.mark.parametrize("command", [["check"], ["import", "hostapd"]])
-def test_what_is_no_file_is_told_as_it_is(
+def test_a_special_file_is_named_by_its_kind(
     lasthop: Lasthop, command: list[str], path: str, what: str
 ) -> None:
     with socket.socket(socket.AF_UNIX) as bound:
-        bound.bind("SOCKET")  # In the empty directory that commands run in.
+        bound.bind("SOCKET")  # The current directory of the commands is empty.
         done = lasthop(*command, path)
     assert_refused(done.stderr, done.returncode, f"error: {path}: {what}")
 
@@ -326,9 +326,7 @@ def test_usage_errors_look_the_same(lasthop: Lasthop, small: Path, case: str) ->
 
 
 @pytest.mark.parametrize("word", ["simulat", "simulate"])
-def test_names_that_are_not_near_are_not_suggested(
-    lasthop: Lasthop, small: Path, word: str
-) -> None:
+def test_only_similar_names_are_suggested(lasthop: Lasthop, small: Path, word: str) -> None:
     assert "did you mean" in lasthop(word, small, "--sed", "1").stderr
     assert "did you mean" not in lasthop("frobnicate").stderr
     assert "did you mean" not in lasthop("check", small, "--frobnicate").stderr
@@ -387,7 +385,7 @@ def test_model_refusal_names_every_assumption(lasthop: Lasthop, small: Path) -> 
     )
 
 
-def test_model_refusal_folds_what_differs_in_names_alone(lasthop: Lasthop) -> None:
+def test_a_refusal_of_a_model_folds_reasons_that_differ_only_in_names(lasthop: Lasthop) -> None:
     done = lasthop("predict", EXAMPLES / "rain.toml", "--model", "hotspot")
     errors = [line for line in done.stderr.splitlines() if line.startswith("error: ")]
     assert len(errors) == 4
@@ -406,7 +404,7 @@ station.den = { download = 1, snr = "20 dB" }
 """
 
 
-def test_warnings_are_said_of_what_a_model_refuses_too(lasthop: Lasthop) -> None:
+def test_a_scenario_that_a_model_refuses_has_its_warnings_too(lasthop: Lasthop) -> None:
     done = lasthop("predict", "-", stdin=DEN.encode())
     assert done.returncode == 2
     warning, error, _ = done.stderr.splitlines()
@@ -415,7 +413,7 @@ def test_warnings_are_said_of_what_a_model_refuses_too(lasthop: Lasthop) -> None
     assert error.endswith("(assumption 1 of model vbs)")
 
 
-def test_a_goodput_of_nothing_is_shown(lasthop: Lasthop) -> None:
+def test_a_goodput_of_zero_is_shown(lasthop: Lasthop) -> None:
     done = lasthop("simulate", "-", stdin=DEN.encode())
     tables = done.stdout.split("\n\n")
     for name in ("station", "flow", "cell"):
@@ -428,7 +426,7 @@ def stop(*_: object) -> None:
     raise KeyboardInterrupt
 
 
-def test_ctrl_c_after_the_last_run_does_not_say_that_nothing_is_kept(
+def test_ctrl_c_after_the_last_run_does_not_report_a_loss(
     lasthop: Lasthop, small: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(lh.Result, "save", stop)
@@ -437,7 +435,7 @@ def test_ctrl_c_after_the_last_run_does_not_say_that_nothing_is_kept(
     assert "two downloaders" in done.stdout
 
 
-def test_ctrl_c_after_the_last_point_says_what_is_kept(
+def test_ctrl_c_after_the_last_point_reports_the_saved_points(
     lasthop: Lasthop, small: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(lh.Sweep, "save", stop)

@@ -1,4 +1,4 @@
-"""`lasthop gateway` as far as it needs no root."""
+"""Commands of `lasthop gateway` that need no privileges."""
 
 import json
 from pathlib import Path
@@ -42,7 +42,7 @@ def test_plan_writes_a_script(lasthop: Lasthop, cafe: Path) -> None:
     assert "ARP, DNS and DHCP have no allowance" in done.stdout
 
 
-def test_a_script_that_cannot_be_is_refused_in_one_line(lasthop: Lasthop, cafe: Path) -> None:
+def test_an_impossible_script_is_refused_in_one_line(lasthop: Lasthop, cafe: Path) -> None:
     done = lasthop("gateway", "plan", cafe, "--sh", "--set", "gateway.wce.rule=paper")
     assert (done.returncode, done.stdout) == (2, "")
     assert done.stderr == (
@@ -73,20 +73,24 @@ def test_a_scenario_without_a_gateway_is_refused(lasthop: Lasthop, small: Path) 
     assert "`gateway`: missing; expected a table [gateway]" in done.stderr
 
 
-def test_a_scenario_with_a_gateway_is_simulated_as_without(lasthop: Lasthop, small: Path) -> None:
+def test_a_gateway_does_not_change_the_simulation_of_a_scenario(
+    lasthop: Lasthop, small: Path
+) -> None:
     before = lasthop("simulate", small, "--json").stdout
     small.write_text(small.read_text() + LEAST)
     assert lasthop("simulate", small, "--json").stdout == before
 
 
-def test_status_of_what_is_not_up(lasthop: Lasthop, cafe: Path, tmp_path: Path) -> None:
+def test_status_of_a_stopped_gateway_is_refused(
+    lasthop: Lasthop, cafe: Path, tmp_path: Path
+) -> None:
     assert lasthop("gateway", "status", cafe, "--state", tmp_path / "s").stdout == "not up\n"
     assert lasthop("gateway", "down", cafe, "--state", tmp_path / "s").stdout == "nothing is up\n"
     done = lasthop("gateway", "status", cafe, "--json", "--state", tmp_path / "s")
     assert done.stdout == "null\n"
 
 
-def test_interfaces_that_are_not_there_are_named(lasthop: Lasthop, cafe: Path) -> None:
+def test_missing_interfaces_are_named(lasthop: Lasthop, cafe: Path) -> None:
     cafe.write_text(LEAST.replace("eth0", "no-such-if0"))
     done = lasthop("gateway", "check", cafe)
     rootless = "warning: this machine was not examined: this needs CAP_"

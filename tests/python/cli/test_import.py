@@ -1,4 +1,4 @@
-"""`lasthop import`: what is printed, what is written, what is refused."""
+"""`lasthop import`: output, files and refusals."""
 
 import json
 import sys
@@ -14,7 +14,9 @@ SAMPLES = Path(__file__).parents[2] / "samples"
 DUMP = SAMPLES / "iw" / "fabfi-access-point.txt"
 
 
-def test_the_scenario_goes_to_standard_output_and_warnings_beside_it(lasthop: Lasthop) -> None:
+def test_the_scenario_is_on_standard_output_and_warnings_are_on_standard_error(
+    lasthop: Lasthop,
+) -> None:
     text = DUMP.read_text().replace("48.0 MBit/s", "286.8 MBit/s HE-MCS 5 HE-NSS 2 HE-DCM 1")
     done = lasthop("import", "iw", "-", stdin=text.encode())
     assert done.returncode == 0
@@ -25,13 +27,13 @@ def test_the_scenario_goes_to_standard_output_and_warnings_beside_it(lasthop: La
 
 
 def test_standard_input_is_read_like_a_file(lasthop: Lasthop) -> None:
-    whole = lasthop("import", "iw", DUMP).stdout
+    from_file = lasthop("import", "iw", DUMP).stdout
     piped = lasthop("import", "iw", "-", stdin=DUMP.read_bytes()).stdout
-    assert piped.partition("[cell]")[2] == whole.partition("[cell]")[2]
+    assert piped.partition("[cell]")[2] == from_file.partition("[cell]")[2]
     capture = SAMPLES / "pcap" / "wpa-Induction.pcap.gz"
-    whole = lasthop("import", "pcap", capture).stdout
+    from_file = lasthop("import", "pcap", capture).stdout
     piped = lasthop("import", "pcap", "-", stdin=capture.read_bytes()).stdout
-    assert piped.partition("[cell]")[2] == whole.partition("[cell]")[2]
+    assert piped.partition("[cell]")[2] == from_file.partition("[cell]")[2]
 
 
 def test_out_writes_a_new_file_and_never_replaces_one(lasthop: Lasthop) -> None:
@@ -45,7 +47,7 @@ def test_out_writes_a_new_file_and_never_replaces_one(lasthop: Lasthop) -> None:
     assert Path("x.toml").read_text() == before
 
 
-def test_json_has_what_was_seen_and_no_address(lasthop: Lasthop) -> None:
+def test_json_has_the_observations_and_no_address(lasthop: Lasthop) -> None:
     done = lasthop("import", "iw", DUMP, "--json")
     tree = json.loads(done.stdout)
     assert tree["kind"] == "import"
@@ -55,7 +57,7 @@ def test_json_has_what_was_seen_and_no_address(lasthop: Lasthop) -> None:
     assert "00:1f:e2" in lasthop("import", "iw", DUMP, "--addresses").stdout
 
 
-def test_a_capture_of_simulate_comes_back(lasthop: Lasthop, tmp_path: Path) -> None:
+def test_a_capture_of_simulate_is_imported(lasthop: Lasthop, tmp_path: Path) -> None:
     path = tmp_path / "small.toml"
     path.write_text(SMALL)
     lasthop("simulate", path, "--replications", "1", "--pcapng", "x.pcapng")
@@ -104,7 +106,7 @@ def test_a_long_capture_is_refused_with_the_estimate(lasthop: Lasthop) -> None:
 
 
 @pytest.mark.parametrize("kind", ["pcap", "iw", "hostapd", "openwrt"])
-def test_files_that_are_not_there_or_no_files(kind: str, lasthop: Lasthop, tmp_path: Path) -> None:
+def test_missing_and_invalid_files_are_refused(kind: str, lasthop: Lasthop, tmp_path: Path) -> None:
     for name, words in (("none", "no such file"), (tmp_path, "is a directory")):
         done = lasthop("import", kind, name)
         assert done.returncode == 2
@@ -120,7 +122,7 @@ def test_stations_of_settings_are_counted_by_an_option(lasthop: Lasthop) -> None
     assert "is not a number of stations from 1 to 1000" in done.stderr
 
 
-def test_compare_lays_measurements_beside_and_says_how(lasthop: Lasthop, small: Path) -> None:
+def test_compare_adds_measurements_and_says_how_they_match(lasthop: Lasthop, small: Path) -> None:
     sample = SAMPLES / "iperf3" / "cloudpilot-large-file.json"
     done = lasthop("compare", small, "--replications", "2", "--measured", f"far={sample}")
     assert done.returncode == 0

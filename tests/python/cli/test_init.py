@@ -20,7 +20,7 @@ from lasthop.tuning.objectives import objective_for as tuning_objective_for
 from ..conftest import Lasthop
 
 
-def test_usual_answers_make_a_scenario_that_all_commands_take(lasthop: Lasthop) -> None:
+def test_default_answers_make_a_scenario_that_all_commands_accept(lasthop: Lasthop) -> None:
     done = lasthop("init", "--yes", "--aim", "models")
     assert (done.returncode, done.stderr) == (0, "")
     assert done.stdout == "scenario.toml: written; next: lasthop simulate scenario.toml\n"
@@ -31,7 +31,7 @@ def test_usual_answers_make_a_scenario_that_all_commands_take(lasthop: Lasthop) 
 
 
 @pytest.mark.parametrize("hop", ["802.11b", "802.11g", "router"])
-def test_each_sort_of_last_hop_can_be_predicted(hop: str, lasthop: Lasthop) -> None:
+def test_each_kind_of_last_hop_can_be_predicted(hop: str, lasthop: Lasthop) -> None:
     assert lasthop("init", "--yes", "--hop", hop).returncode == 0
     assert "predicted by model" in lasthop("predict", "scenario.toml").stdout
 
@@ -43,7 +43,7 @@ def test_a_cell_that_aggregates_is_simulated_and_predict_is_not_promised(
     assert lasthop("init", "x.toml", "--yes", "--hop", hop).returncode == 0
     checked = lasthop("check", "x.toml")
     assert (checked.returncode, checked.stderr) == (0, "")
-    assert "hostapd" not in checked.stdout  # nothing is advised against the file of init
+    assert "hostapd" not in checked.stdout  # no warning about the file of init
     assert 'edca = "hostapd"' in Path("x.toml").read_text("utf-8")
     short = ("--set", "duration=0.4 s", "--set", "warmup=0.1 s", "--replications", "1")
     done = lasthop("simulate", "x.toml", *short)
@@ -62,7 +62,7 @@ def test_a_cell_that_aggregates_is_simulated_and_predict_is_not_promised(
     ("word", "hop"),
     [("wifi", "802.11ax"), ("Wi-Fi 6", "802.11ax"), ("wifi 5", "802.11ac"), ("n", "802.11n")],
 )
-def test_names_of_wifi_that_people_use_are_taken(word: str, hop: str, lasthop: Lasthop) -> None:
+def test_common_names_of_wifi_are_accepted(word: str, hop: str, lasthop: Lasthop) -> None:
     assert lasthop("init", "x.toml", "--yes", "--hop", word).returncode == 0
     assert f'phy = "{hop}"' in Path("x.toml").read_text("utf-8")
 
@@ -108,7 +108,7 @@ def test_a_kind_of_access_point_is_a_cell_with_the_page_of_each_value(
     assert (known["ap"]["queue"].get("discipline") == "mac80211") == (kind != "isp")
 
 
-def test_in_an_office_air_time_goes_in_turns_and_who_is_idle_does_not_wait(
+def test_in_an_office_air_time_is_fair_and_sparse_stations_do_not_wait(
     lasthop: Lasthop,
 ) -> None:
     options = ("--stations", "1 near, 1 far, 1 at 39 dB", "--traffic", "1 down")
@@ -178,7 +178,7 @@ def test_answers_by_lines_and_by_options_are_the_same(lasthop: Lasthop) -> None:
     assert sum(flow.direction == "up" for flow in known.flows) == 6
 
 
-def test_an_empty_line_takes_the_usual_answer(lasthop: Lasthop) -> None:
+def test_an_empty_line_is_the_default_answer(lasthop: Lasthop) -> None:
     lasthop("init", "asked.toml", stdin=b"\n" * 6)
     lasthop("init", "yes.toml", "--yes")
     assert tomllib.loads(Path("asked.toml").read_text()) == tomllib.loads(
@@ -208,7 +208,7 @@ BAD = [
 
 
 @pytest.mark.parametrize(("key", "answer", "allowed"), BAD)
-def test_a_bad_answer_is_asked_again_with_what_is_allowed(
+def test_a_bad_answer_is_asked_again_with_the_valid_answers(
     key: str, answer: str, allowed: str, lasthop: Lasthop
 ) -> None:
     keys = ["aim", "hop", "stations", "traffic", "wire", "queue"]
@@ -233,7 +233,7 @@ def test_a_bad_option_is_refused_by_its_name(
     assert not Path("x.toml").exists()
 
 
-def test_input_that_ends_says_at_which_question_and_writes_nothing(lasthop: Lasthop) -> None:
+def test_input_that_ends_names_the_question_and_writes_nothing(lasthop: Lasthop) -> None:
     done = lasthop("init", "x.toml", stdin=b"models\n802.11g\nwhat\n")
     assert done.returncode == 2
     assert 'ends before an answer to question 3; "what": expected' in done.stderr
@@ -270,10 +270,10 @@ def test_ctrl_c_writes_nothing(tmp_path: Path) -> None:
     assert process.stderr is not None
     asked = process.stderr.readline()
     process.send_signal(signal.SIGINT)
-    _, told = process.communicate(timeout=30)
+    _, errors = process.communicate(timeout=30)
     assert asked.startswith("1/6 What do you want to know?")
     assert process.returncode == 130
-    assert told.endswith("error: interrupted: nothing written\n")
+    assert errors.endswith("error: interrupted: nothing written\n")
     assert list(tmp_path.iterdir()) == []
 
 
@@ -283,7 +283,7 @@ def test_json_is_the_scenario_in_normalised_form(lasthop: Lasthop) -> None:
 
 
 @pytest.mark.parametrize(
-    ("options", "said"),
+    ("options", "message"),
     [
         (
             ["--queue", "openwrt"],
@@ -296,12 +296,12 @@ def test_json_is_the_scenario_in_normalised_form(lasthop: Lasthop) -> None:
         (["--hop", "wif"], ", router, and wifi for 802.11ax\nhint: did you mean wifi?\n"),
     ],
 )
-def test_what_is_of_another_hop_or_misspelt_leads_there(
-    options: list[str], said: str, lasthop: Lasthop
+def test_an_option_of_another_hop_or_a_misspelt_option_is_named(
+    options: list[str], message: str, lasthop: Lasthop
 ) -> None:
     done = lasthop("init", "x.toml", "--yes", *options)
     assert done.returncode == 2
-    assert said in done.stderr
+    assert message in done.stderr
     assert not Path("x.toml").exists()
 
 
@@ -316,7 +316,7 @@ def test_what_is_of_another_hop_or_misspelt_leads_there(
         (["--queue", "30"], "cell.ap_queue=20"),
     ],
 )
-def test_what_the_file_says_to_try_makes_a_fifo(
+def test_the_change_suggested_by_the_file_makes_a_fifo(
     options: list[str], asked: str, lasthop: Lasthop
 ) -> None:
     lasthop("init", "x.toml", "--yes", *options)
@@ -401,7 +401,7 @@ def test_every_written_command_accepts_the_file(aim: str, hop: str, traffic: str
                 tuning_objective_for(str(objective), known)
 
 
-def test_an_old_device_has_one_stream_and_without_a_line_no_case_changes_it(
+def test_an_old_device_has_a_single_stream_and_without_a_line_there_is_no_case_for_it(
     lasthop: Lasthop,
 ) -> None:
     options = ("--aim", "line", "--hop", "ac", "--stations", "2 near, 1 old far", "--wire", "none")
@@ -427,7 +427,7 @@ def test_a_home_has_a_call_and_a_line_with_two_rates(lasthop: Lasthop) -> None:
     assert all("audio" in name or "video" in name for name in calls)
 
 
-def test_an_option_for_the_network_is_for_models_unless_an_aim_is_given(lasthop: Lasthop) -> None:
+def test_an_option_for_the_network_is_for_models_without_an_aim(lasthop: Lasthop) -> None:
     done = lasthop("init", "x.toml", "--hop", "ax", stdin=b"\n" * 4)
     assert "2/5" in done.stderr
     assert "What do you want to know" not in done.stderr

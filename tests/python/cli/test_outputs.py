@@ -1,4 +1,4 @@
-"""What every command writes, and that it replaces its own files and no others."""
+"""Commands write files and replace only their own files."""
 
 from pathlib import Path
 
@@ -14,7 +14,7 @@ COMMANDS: dict[str, tuple[list[str], list[str]]] = {
 
 
 @pytest.mark.parametrize("command", COMMANDS)
-def test_a_file_of_somebody_else_is_refused_before_the_run_and_kept(
+def test_a_foreign_file_is_refused_before_the_run_and_stays(
     lasthop: Lasthop, small: Path, command: str
 ) -> None:
     options, names = COMMANDS[command]

@@ -1,4 +1,4 @@
-"""`--plot`: where it may stand, where pictures go, what their names and titles tell."""
+"""`--plot`: its position, the paths of pictures, and their names and titles."""
 
 import json
 import re
@@ -27,7 +27,7 @@ STEM = "small-{}-duration=1s-warmup=0.2s"
         (["simulate", "--plot=x.pdf"], ["simulate", "--plot=x.pdf"]),
     ],
 )
-def test_what_follows_is_its_value_only_if_it_ends_as_pictures_do(
+def test_the_next_word_is_the_value_of_plot_only_if_it_is_a_picture(
     given: list[str], read: list[str]
 ) -> None:
     assert with_values(given) == read
@@ -36,7 +36,7 @@ def test_what_follows_is_its_value_only_if_it_ends_as_pictures_do(
 @pytest.mark.usefixtures("blank")
 @pytest.mark.parametrize("command", ["simulate", "predict", "compare"])
 @pytest.mark.parametrize("last", [False, True])
-def test_alone_it_goes_to_a_place_that_is_told(
+def test_without_a_value_plot_prints_the_path_of_its_picture(
     lasthop: Lasthop, small: Path, command: str, last: bool
 ) -> None:
     words = [small, "--plot"] if last else ["--plot", small]
@@ -48,7 +48,7 @@ def test_alone_it_goes_to_a_place_that_is_told(
     assert [path.name for path in Path("out").iterdir()] == [picture.name]
 
 
-def test_what_was_changed_stands_in_name_and_title(lasthop: Lasthop, small: Path) -> None:
+def test_changes_are_in_the_name_and_the_title(lasthop: Lasthop, small: Path) -> None:
     options = ["--model", "hotspot", "--option", "beta=1.5"]
     changed = ["--seed", "7", "--replications", "2"]
     assert lasthop("predict", small, "--plot", *options).returncode == 0
@@ -57,7 +57,7 @@ def test_what_was_changed_stands_in_name_and_title(lasthop: Lasthop, small: Path
     assert done.returncode == 0
     assert lasthop("simulate", small, "--plot", *changed, *QUICK).returncode == 0
     assert Path(f"out/{STEM.format('simulate')}-replications=2-seed=7.png").exists()
-    # the title's letters are paths, each with the letter in a comment
+    # each letter of the title is a path, with the letter in a comment
     letters = re.findall(r"<!-- (.*?) -->", Path("x.svg").read_text())
     assert "duration=1 s, warmup=0.2 s, replications=2, seed=7" in letters
 
@@ -69,12 +69,12 @@ def test_another_setting_has_another_picture(lasthop: Lasthop, small: Path) -> N
     assert len(list(Path("out").glob("*.png"))) == 2
 
 
-def test_names_of_changes_that_are_cut_or_changed_differ_all_the_same() -> None:
+def test_shortened_names_of_changes_differ() -> None:
     assert told([("cell.ap.cwmin", "15")]) == "-cell.ap.cwmin=15"
     assert told([("dumbbell.rtt", "10 ms")]) == "-dumbbell.rtt=10ms"
-    one, other = (told([("queue", f"{{red={{min_th={n}}}}}")]) for n in (5, 6))
-    assert re.fullmatch(r"-queue=_red=_min_th=5_-[0-9a-f]{8}", one)
-    assert one[-8:] != other[-8:]
+    first, other = (told([("queue", f"{{red={{min_th={n}}}}}")]) for n in (5, 6))
+    assert re.fullmatch(r"-queue=_red=_min_th=5_-[0-9a-f]{8}", first)
+    assert first[-8:] != other[-8:]
     long = [told([("over", ",".join(map(str, range(n))))]) for n in (200, 201)]
     assert all(len(each) < 120 for each in long)
     assert long[0] != long[1]
@@ -82,9 +82,7 @@ def test_names_of_changes_that_are_cut_or_changed_differ_all_the_same() -> None:
 
 
 @pytest.mark.usefixtures("blank")
-def test_out_is_where_pictures_go_and_a_name_is_a_place_of_its_own(
-    lasthop: Lasthop, small: Path
-) -> None:
+def test_pictures_go_to_out_unless_they_have_a_path(lasthop: Lasthop, small: Path) -> None:
     done = lasthop("simulate", small, "--plot", "--out", "o", *QUICK)
     assert "result and tables: o\n" in done.stdout
     assert f"picture: o/{STEM.format('simulate')}.png\n" in done.stdout
@@ -98,7 +96,7 @@ def test_out_is_where_pictures_go_and_a_name_is_a_place_of_its_own(
 @pytest.mark.smoke(3)
 @pytest.mark.parametrize("suffix", ["png", "pdf", "svg"])
 @pytest.mark.parametrize("command", ["simulate", "predict", "compare"])
-def test_a_picture_of_somebody_else_is_refused_before_the_run_and_ours_is_replaced(
+def test_a_foreign_picture_is_refused_before_the_run_and_our_picture_is_replaced(
     lasthop: Lasthop, small: Path, command: str, suffix: str
 ) -> None:
     mine = Path(f"mine.{suffix}")
@@ -126,7 +124,7 @@ def test_a_picture_of_somebody_else_is_refused_before_the_run_and_ours_is_replac
         (["--series", "0.1 s"], "expected --out DIR to save them, or --plot"),
     ],
 )
-def test_what_cannot_be_drawn_is_refused_before_the_run(
+def test_an_impossible_picture_is_refused_before_the_run(
     lasthop: Lasthop, small: Path, words: list[str], message: str
 ) -> None:
     done = lasthop("simulate", small, *words)
@@ -136,7 +134,7 @@ def test_what_cannot_be_drawn_is_refused_before_the_run(
 
 
 @pytest.mark.usefixtures("blank")
-def test_beside_json_what_was_written_is_told_on_standard_error(
+def test_with_json_written_files_are_listed_on_standard_error(
     lasthop: Lasthop, small: Path
 ) -> None:
     words = ["--json", "--plot", "x.png", "--out", "o", "--set", "duration=40 s"]
@@ -145,7 +143,7 @@ def test_beside_json_what_was_written_is_told_on_standard_error(
     assert done.stderr == "result and tables: o\npicture: x.png\n"
 
 
-def test_series_are_drawn_where_they_are_asked_for(lasthop: Lasthop, small: Path) -> None:
+def test_requested_series_are_drawn(lasthop: Lasthop, small: Path) -> None:
     done = lasthop("simulate", small, "--series", "0.1 s", "--plot", *QUICK)
     assert done.returncode == 0, done.stderr
     assert Path(f"out/{STEM.format('simulate')}-series=0.1s.png").exists()
@@ -153,7 +151,7 @@ def test_series_are_drawn_where_they_are_asked_for(lasthop: Lasthop, small: Path
     assert "time [s], first replication; shaded: warm-up" in Path("x.svg").read_text()
 
 
-def test_frames_on_the_air_are_drawn_without_more_words(lasthop: Lasthop, small: Path) -> None:
+def test_frames_on_the_air_are_drawn_without_further_options(lasthop: Lasthop, small: Path) -> None:
     done = lasthop("simulate", small, "--air", "500..520 ms", *QUICK)
     assert done.returncode == 0, done.stderr
     assert Path(f"out/{STEM.format('simulate')}-air=500..520ms.png").exists()

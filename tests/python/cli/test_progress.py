@@ -1,4 +1,4 @@
-"""What a bar says of a run."""
+"""Text of the progress bar of a run."""
 
 import pytest
 
@@ -8,5 +8,5 @@ from lasthop.cli.progress import speed
 @pytest.mark.parametrize(
     ("seconds", "shown"), [(0.0, "0"), (0.0471, "0.04710"), (12.34, "12.34"), (20_400.0, "20,400")]
 )
-def test_slow_runs_are_not_said_to_stand_still(seconds: float, shown: str) -> None:
+def test_slow_runs_have_a_speed_above_zero(seconds: float, shown: str) -> None:
     assert speed(seconds) == shown

@@ -1,4 +1,4 @@
-"""With --quiet nothing is printed but the answer and errors."""
+"""With --quiet only the answer and errors are printed."""
 
 from pathlib import Path
 
@@ -8,7 +8,7 @@ from ..conftest import Lasthop
 from .test_shell import LASTHOP, Watched
 
 WARNS = ["--set", "warmup=1 ms"]
-"""Settings with which `small` is warned of."""
+"""Settings with which `small` causes a warning."""
 
 NOTES: dict[str, tuple[list[str], str]] = {
     "sweep": (["--over", "cell.ap_queue=5,9"], "tables: "),
@@ -24,13 +24,13 @@ def test_notes_and_warnings_are_left_out(lasthop: Lasthop, small: Path, command:
     assert line in loud.stdout
     assert ("warning: " in loud.stderr) == (command == "compare")
     quiet = lasthop(command, small, *more, *WARNS, "--quiet")
-    kept = [each for each in loud.stdout.splitlines() if not each.startswith(line)]
-    assert quiet.stdout.splitlines() == kept
+    expected = [each for each in loud.stdout.splitlines() if not each.startswith(line)]
+    assert quiet.stdout.splitlines() == expected
     assert quiet.stderr == ""
 
 
 @pytest.mark.parametrize("args", [["-q", "check", "FILE"], ["check", "FILE", "--quiet"]])
-def test_it_stands_before_the_command_or_behind(
+def test_quiet_is_accepted_before_or_after_the_command(
     lasthop: Lasthop, small: Path, args: list[str]
 ) -> None:
     known = [str(small) if each == "FILE" else each for each in args]
@@ -39,7 +39,7 @@ def test_it_stands_before_the_command_or_behind(
     assert done.stdout.startswith(f"{small}: ok")
 
 
-def test_one_quiet_command_does_not_hush_the_next(lasthop: Lasthop, small: Path) -> None:
+def test_a_quiet_command_does_not_silence_the_next_command(lasthop: Lasthop, small: Path) -> None:
     lasthop("simulate", small, *WARNS, "-q")
     assert "warning: " in lasthop("simulate", small, *WARNS).stderr
 
@@ -51,7 +51,7 @@ def test_errors_remain(lasthop: Lasthop, small: Path) -> None:
     assert lasthop("simulate", small, "--quite").returncode == 2
 
 
-def test_no_bar_is_drawn_though_somebody_watches(small: Path) -> None:
+def test_quiet_draws_no_bar_on_a_terminal(small: Path) -> None:
     watched = Watched("simulate", str(small), "--json", program=LASTHOP)
     assert watched.rest().startswith("{")
     assert b"simulating" in watched.drawn

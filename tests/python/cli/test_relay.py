@@ -1,4 +1,4 @@
-"""What `lasthop relay` says to bad input: one line, and nothing is begun or overwritten."""
+"""`lasthop relay` prints one line for bad input, and starts and overwrites nothing."""
 
 import os
 import subprocess
@@ -23,8 +23,8 @@ def key(tmp_path: Path) -> Path:
     return file
 
 
-def said(capsys: pytest.CaptureFixture[str], *words: str) -> str:
-    """The error of a command."""
+def error_of(capsys: pytest.CaptureFixture[str], *words: str) -> str:
+    """Return the error of a command."""
     assert main(["relay", *words]) == 2
     out, error = capsys.readouterr()
     assert out == ""
@@ -33,7 +33,7 @@ def said(capsys: pytest.CaptureFixture[str], *words: str) -> str:
 
 
 @pytest.mark.parametrize(
-    ("words", "told"),
+    ("words", "message"),
     [
         (["--connections", "0"], '--connections: "0" is not a number from 1 to 128'),
         (
@@ -71,11 +71,11 @@ def said(capsys: pytest.CaptureFixture[str], *words: str) -> str:
         (["--socks", "example.org:1"], '--socks: "example.org" is not an address'),
     ],
 )
-def test_a_value_is_named_with_what_would_be_valid(
-    capsys: pytest.CaptureFixture[str], key: Path, words: list[str], told: str
+def test_an_invalid_value_is_named_with_the_valid_values(
+    capsys: pytest.CaptureFixture[str], key: Path, words: list[str], message: str
 ) -> None:
-    error = said(capsys, "connect", "127.0.0.1:1", "--key", str(key), *words)
-    assert told in error
+    error = error_of(capsys, "connect", "127.0.0.1:1", "--key", str(key), *words)
+    assert message in error
     assert len(error.splitlines()) <= 2
 
 
@@ -99,7 +99,7 @@ def test_prometheus_learns_whether_probes_are_answered() -> None:
     ]
 
 
-def test_the_memory_decides_how_many_streams_there_may_be() -> None:
+def test_the_memory_limits_the_number_of_streams() -> None:
     assert Bounds().as_json()["streams"] == 2048
     assert Bounds(memory_bytes=1 << 20).as_json()["streams"] == 42
     assert Bounds(memory_bytes=192 << 20, streams=8192).as_json()["streams"] == 8192
@@ -113,11 +113,11 @@ def test_the_memory_decides_how_many_streams_there_may_be() -> None:
 def test_a_server_is_host_and_port(
     capsys: pytest.CaptureFixture[str], key: Path, server: str
 ) -> None:
-    assert "HOST:PORT" in said(capsys, "connect", server, "--key", str(key))
+    assert "HOST:PORT" in error_of(capsys, "connect", server, "--key", str(key))
 
 
 @pytest.mark.parametrize(
-    ("target", "told"),
+    ("target", "message"),
     [
         ("db", '--to: "db" is not HOST:PORT'),
         ("10.0.0.0/33:1", "--to: '10.0.0.0/33' does not appear to be"),
@@ -125,9 +125,9 @@ def test_a_server_is_host_and_port(
     ],
 )
 def test_targets_are_hosts_and_ports(
-    capsys: pytest.CaptureFixture[str], key: Path, target: str, told: str
+    capsys: pytest.CaptureFixture[str], key: Path, target: str, message: str
 ) -> None:
-    assert told in said(capsys, "serve", "--key", str(key), "--to", target)
+    assert message in error_of(capsys, "serve", "--key", str(key), "--to", target)
 
 
 def test_keys_are_secret_and_not_overwritten(
@@ -137,23 +137,25 @@ def test_keys_are_secret_and_not_overwritten(
     assert main(["relay", "key", str(file)]) == 0
     assert file.stat().st_mode & 0o777 == 0o600
     capsys.readouterr()
-    kept = file.read_text()
-    assert "File exists" in said(capsys, "key", str(file))
-    assert file.read_text() == kept
+    content = file.read_text()
+    assert "File exists" in error_of(capsys, "key", str(file))
+    assert file.read_text() == content
     file.chmod(0o644)
-    assert "other users can read this key (mode 644)" in said(capsys, "serve", "--key", str(file))
-    assert "lasthop relay key" in said(capsys, "serve", "--key", str(tmp_path / "none"))
+    assert "other users can read this key (mode 644)" in error_of(
+        capsys, "serve", "--key", str(file)
+    )
+    assert "lasthop relay key" in error_of(capsys, "serve", "--key", str(tmp_path / "none"))
     file.chmod(0o600)
     for text in ("", "abc", "ab" * 500):
         file.write_text(text)
-        assert f"{file}: contains no key" in said(capsys, "serve", "--key", str(file))
+        assert f"{file}: contains no key" in error_of(capsys, "serve", "--key", str(file))
     os.mkfifo(tmp_path / "pipe")
-    assert "pipe: is not a file" in said(capsys, "serve", "--key", str(tmp_path / "pipe"))
-    assert "Is a directory" in said(capsys, "serve", "--key", str(tmp_path))
+    assert "pipe: is not a file" in error_of(capsys, "serve", "--key", str(tmp_path / "pipe"))
+    assert "Is a directory" in error_of(capsys, "serve", "--key", str(tmp_path))
 
 
 @pytest.mark.parametrize(
-    ("words", "told"),
+    ("words", "message"),
     [
         (["serve", "--listen", "192.0.2.1:4700"], "--listen 192.0.2.1:4700: Cannot assign"),
         (["serve", "--metrics", "192.0.2.1:1"], "--metrics 192.0.2.1:1: Cannot assign"),
@@ -162,12 +164,12 @@ def test_keys_are_secret_and_not_overwritten(
         (["connect", "a:1", "--from", "192.0.2.1"], "--from: 192.0.2.1: Cannot assign"),
     ],
 )
-def test_what_the_relay_itself_refuses_is_one_line(key: Path, words: list[str], told: str) -> None:
+def test_errors_of_the_relay_are_one_line(key: Path, words: list[str], message: str) -> None:
     # the command becomes the relay
     command = [sys.executable, "-c", LASTHOP, "relay", *words, "--key", str(key)]
     if words[0] == "serve" and "--listen" not in words:
         command += ["--listen", "127.0.0.1:0"]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     assert done.returncode == 2
-    assert told in done.stderr
+    assert message in done.stderr
     assert len(done.stderr.splitlines()) == 1

@@ -1,4 +1,4 @@
-"""How the command line gets on with shells: pipes, full disks, Ctrl-C, terminals."""
+"""The command line with pipes, full disks, Ctrl-C and terminals."""
 
 import json
 import os
@@ -15,7 +15,7 @@ from ..conftest import SMALL
 LASTHOP = [sys.executable, "-c", "import sys, lasthop.cli; sys.exit(lasthop.cli.main())"]
 
 
-def test_reader_that_leaves_ends_it_quietly(small: Path) -> None:
+def test_a_closed_pipe_ends_the_command_quietly(small: Path) -> None:
     process = subprocess.Popen([*LASTHOP, "schema"], stdout=subprocess.PIPE, stderr=subprocess.PIPE)
     assert process.stdout is not None
     process.stdout.close()
@@ -24,7 +24,7 @@ def test_reader_that_leaves_ends_it_quietly(small: Path) -> None:
     assert stderr == b""
 
 
-def test_full_disk_is_one_line(small: Path) -> None:
+def test_a_full_disk_is_one_line(small: Path) -> None:
     with open("/dev/full", "wb") as full:
         done = subprocess.run(
             [*LASTHOP, "simulate", str(small), "--json"],
@@ -64,7 +64,7 @@ def test_closed_input_is_an_empty_scenario(small: Path) -> None:
     assert done.stderr.startswith("error: <stdin>: the file is empty")
 
 
-def test_result_is_printed_though_a_file_cannot_be_written(small: Path) -> None:
+def test_the_result_is_printed_if_a_file_cannot_be_written(small: Path) -> None:
     done = subprocess.run(
         [*LASTHOP, "simulate", str(small), "--json", "--pcapng", "/dev/full"],
         capture_output=True,
@@ -99,23 +99,23 @@ class Watched:
             self.drawn += piece
 
     def interrupt(self) -> None:
-        """Ctrl-C."""
+        """Press Ctrl-C."""
         self.process.send_signal(signal.SIGINT)
 
     def rest(self) -> str:
-        """Read to the end of both; what went to standard output."""
+        """Return standard output after reading both streams to their end."""
         self.until(b"(?!)")
         os.close(self.screen)
         stdout, _ = self.process.communicate(timeout=120)
         return stdout.decode()
 
     def last_line(self) -> str:
-        """What the terminal shows last, without its colours."""
+        """Return the last line of the terminal without its colours."""
         text = re.sub(rb"\x1b\[[0-9;?]*[A-Za-z]", b"", self.drawn)
         return text.replace(b"\r", b"\n").decode().strip().rpartition("\n")[2].strip()
 
 
-def test_an_error_is_told_below_a_bar_that_ctrl_c_left_there() -> None:
+def test_an_error_is_printed_below_a_bar_left_by_ctrl_c() -> None:
     left = (
         "from lasthop.cli.boundary import print_error\n"
         "from lasthop.cli.progress import progress_bar\n"
@@ -129,7 +129,7 @@ def test_an_error_is_told_below_a_bar_that_ctrl_c_left_there() -> None:
     assert command.last_line() == "error: interrupted"
 
 
-def test_ctrl_c_before_anything_finished_keeps_nothing(tmp_path: Path) -> None:
+def test_ctrl_c_before_the_first_result_saves_nothing(tmp_path: Path) -> None:
     path = tmp_path / "long.toml"
     path.write_text(SMALL.replace('"4 s"', '"1000000 s"'))
     command = Watched("simulate", str(path), "--replications", "1")
@@ -140,7 +140,7 @@ def test_ctrl_c_before_anything_finished_keeps_nothing(tmp_path: Path) -> None:
     assert command.last_line() == "error: interrupted: nothing kept"
 
 
-def test_ctrl_c_prints_what_is_finished(tmp_path: Path) -> None:
+def test_ctrl_c_prints_the_finished_results(tmp_path: Path) -> None:
     path, out = tmp_path / "long.toml", tmp_path / "out"
     path.write_text(SMALL.replace('"4 s"', '"500 s"').replace("= 3", "= 10000"))
     command = Watched("simulate", str(path), "--jobs", "1", "--json", "--out", str(out))
@@ -154,12 +154,12 @@ def test_ctrl_c_prints_what_is_finished(tmp_path: Path) -> None:
     assert json.loads((out / "result.json").read_text()) == result
 
 
-def test_progress_is_drawn_only_where_somebody_watches(tmp_path: Path) -> None:
+def test_progress_is_drawn_only_on_a_terminal(tmp_path: Path) -> None:
     path = tmp_path / "long.toml"
     path.write_text(SMALL.replace('"4 s"', '"700 s"').replace('"1 s"', '"20 s"'))
     arguments = ["simulate", str(path), "--replications", "20", "--jobs", "1", "--json"]
     unwatched = subprocess.run([*LASTHOP, *arguments], capture_output=True, check=True)
-    # A line announces a long run, and another corrects it, as on a machine with other work.
+    # A line announces a long run, and another line corrects it on a busy machine.
     assert all(line.startswith(b"note: simulating") for line in unwatched.stderr.splitlines())
     assert b"runs" not in unwatched.stderr
     assert b"\r" not in unwatched.stderr
@@ -169,7 +169,7 @@ def test_progress_is_drawn_only_where_somebody_watches(tmp_path: Path) -> None:
     assert b"/20 runs" in watched.drawn
 
 
-def test_terminal_without_unicode_gets_plain_letters(small: Path) -> None:
+def test_a_terminal_without_unicode_gets_ascii(small: Path) -> None:
     environment = os.environ | {"PYTHONIOENCODING": "ascii"}
     done = subprocess.run(
         [*LASTHOP, "simulate", str(small), "--set", "duration=40 s", "--set", "warmup=10 s"],

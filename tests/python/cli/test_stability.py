@@ -1,4 +1,4 @@
-"""`lasthop stability`: answers, JSON, and one line for what is wrong."""
+"""`lasthop stability`: answers, JSON, and one line for each mistake."""
 
 import json
 import re
@@ -40,7 +40,7 @@ def test_models_and_their_parameters_are_listed(lasthop: Lasthop) -> None:
     assert described["parameters"][0]["name"] == "tcp"
 
 
-def test_equilibrium_says_whether_it_is_stable(lasthop: Lasthop) -> None:
+def test_equilibrium_reports_its_stability(lasthop: Lasthop) -> None:
     text = lasthop("stability", "equilibrium", "red-fig2a").stdout
     assert text.startswith("stable: a disturbance decays")
     assert max(map(len, text.splitlines())) <= 80
@@ -55,14 +55,14 @@ def test_equilibrium_says_whether_it_is_stable(lasthop: Lasthop) -> None:
     }
 
 
-def test_roots_come_with_what_newton_changed(lasthop: Lasthop) -> None:
+def test_roots_are_listed_with_the_correction_of_newton(lasthop: Lasthop) -> None:
     answer = json.loads(lasthop("stability", "roots", "threshold", "--json").stdout)
     assert answer["stable"] is True
     assert len(answer["roots"]) == len(answer["unpolished"]) == 6
     assert "pair" in lasthop("stability", "roots", "threshold").stdout
 
 
-def test_hopf_finds_the_papers_point(lasthop: Lasthop) -> None:
+def test_hopf_finds_the_point_of_the_paper(lasthop: Lasthop) -> None:
     done = lasthop("stability", "hopf", "red", "--over", "rtt=10ms..1s", "--json")
     [point] = json.loads(done.stdout)["points"]
     assert round(point["value"], 4) == 0.0848
@@ -73,7 +73,7 @@ def test_hopf_finds_the_papers_point(lasthop: Lasthop) -> None:
 
 
 @pytest.mark.slow
-def test_chart_is_drawn_and_told(lasthop: Lasthop, tmp_path: Path) -> None:
+def test_chart_is_drawn_and_described(lasthop: Lasthop, tmp_path: Path) -> None:
     over = ["--over", "capacity=50..500", "--over", "rtt=10ms..300ms"]
     picture = tmp_path / "chart.svg"
     done = lasthop("stability", "chart", "red", *over, "--size", "10", "--out", picture)
@@ -84,7 +84,7 @@ def test_chart_is_drawn_and_told(lasthop: Lasthop, tmp_path: Path) -> None:
     assert answer["hopf_curves"][0]["boundary"][0] is True
 
 
-def test_normal_form_tells_the_kind(lasthop: Lasthop) -> None:
+def test_normal_form_reports_the_kind(lasthop: Lasthop) -> None:
     over = ["--over", "rtt=10ms..1s"]
     [point] = json.loads(lasthop("stability", "normal-form", "red", *over, "--json").stdout)[
         "points"
@@ -105,12 +105,12 @@ def test_cycles_are_listed_and_drawn(lasthop: Lasthop, tmp_path: Path) -> None:
     assert text.startswith("super-critical at q_th = 38.8")
     assert re.search(r"the branch continues beyond q_th = [\d.]+: --count 3 is reached", text)
     assert picture.exists()
-    [found] = json.loads(lasthop(*words, "--json").stdout)["branches"]
-    assert len(found["cycles"]) == 3
-    assert all(cycle["stable"] for cycle in found["cycles"])
+    [branch] = json.loads(lasthop(*words, "--json").stdout)["branches"]
+    assert len(branch["cycles"]) == 3
+    assert all(cycle["stable"] for cycle in branch["cycles"])
 
 
-def test_motion_is_summed_up_and_drawn(lasthop: Lasthop, tmp_path: Path) -> None:
+def test_motion_is_summarised_and_drawn(lasthop: Lasthop, tmp_path: Path) -> None:
     words = ["stability", "integrate", "threshold", "--until", "40 s", "--start", "window=70"]
     picture = tmp_path / "motion.svg"
     text = lasthop(*words, "--out", picture).stdout
@@ -151,7 +151,7 @@ def test_scenario_becomes_a_fluid_with_its_parameters_printed(
     assert max(map(len, text.splitlines()[1:])) <= 80
 
 
-def test_settings_of_a_scenario_go_by_key_path(lasthop: Lasthop, router: Path) -> None:
+def test_settings_of_a_scenario_are_key_paths(lasthop: Lasthop, router: Path) -> None:
     short = lasthop("stability", "equilibrium", router, "--set", "dumbbell.rtt=10 ms", "--json")
     answer = json.loads(short.stdout)
     assert answer["stable"] is True
@@ -199,10 +199,10 @@ ALL = {
 
 
 @pytest.mark.parametrize("command", ALL)
-def test_file_without_a_point_of_rest_is_named_with_the_reason(
+def test_a_file_without_an_equilibrium_is_named_with_the_reason(
     lasthop: Lasthop, router: Path, command: str
 ) -> None:
-    """125 packets/s a flow over 1 ms: the window would be less than two packets."""
+    """At 125 packets/s per flow over 1 ms the window would be less than two packets."""
     settings = ["--set", "dumbbell.rtt=1 ms", "--set", "dumbbell.flows=200"]
     done = lasthop("stability", command, router, *settings, *ALL[command])
     assert done.returncode == 2
@@ -212,7 +212,9 @@ def test_file_without_a_point_of_rest_is_named_with_the_reason(
     assert "least_rest = 2" in line
 
 
-def test_pi_queue_shows_its_loop_beside_the_designed_one(lasthop: Lasthop, router: Path) -> None:
+def test_a_pi_queue_shows_its_loop_next_to_the_designed_loop(
+    lasthop: Lasthop, router: Path
+) -> None:
     pi = ["--set", "queue={ limit = 300, pi = 50 }"]
     text = lasthop("stability", "equilibrium", router, *pi).stdout
     assert re.search(r"\na +1\.822000e-05 +\d\.\d{6}e-0\d +-\n", text)
@@ -232,13 +234,15 @@ def test_pi_queue_shows_its_loop_beside_the_designed_one(lasthop: Lasthop, route
 
 
 @pytest.mark.parametrize("model", ["parking-lot", "parking-lot-instant", "red-groups", "vbs"])
-def test_every_model_has_an_equilibrium_that_is_told(lasthop: Lasthop, model: str) -> None:
+def test_every_model_reports_its_equilibrium(lasthop: Lasthop, model: str) -> None:
     done = lasthop("stability", "equilibrium", model)
     assert done.returncode == 0
     assert re.match(r"(un)?stable: a disturbance", done.stdout)
 
 
-def test_part_of_a_range_without_a_point_of_rest_is_told(lasthop: Lasthop, router: Path) -> None:
+def test_a_part_of_a_range_without_an_equilibrium_is_reported(
+    lasthop: Lasthop, router: Path
+) -> None:
     done = lasthop("stability", "hopf", router, "--over", "flows=10..1000")
     [line] = [line for line in done.stdout.splitlines() if line.startswith("no equilibrium")]
     assert re.fullmatch(r"no equilibrium above flows = [\d.]+: .*least_rest = 2.*", line)
@@ -256,7 +260,9 @@ def test_part_of_a_range_without_a_point_of_rest_is_told(lasthop: Lasthop, route
         ["integrate", "threshold", "--until", "5 s"],
     ],
 )
-def test_picture_is_written_beside_json(lasthop: Lasthop, tmp_path: Path, words: list[str]) -> None:
+def test_a_picture_is_written_in_addition_to_json(
+    lasthop: Lasthop, tmp_path: Path, words: list[str]
+) -> None:
     picture = tmp_path / "picture.svg"
     done = lasthop("stability", *words, "--json", "--out", picture)
     json.loads(done.stdout)
@@ -273,7 +279,7 @@ def test_range_without_a_cycle_says_that_nothing_is_drawn(lasthop: Lasthop, tmp_
 
 
 @pytest.mark.parametrize("command", ["hopf", "normal-form", "cycle"])
-def test_rule_that_is_not_defined_there_is_refused_with_the_file(
+def test_an_undefined_rule_is_refused_with_the_file(
     lasthop: Lasthop, router: Path, command: str
 ) -> None:
     words = [command, router, "--set", "tcp.congestion=africa", "--over", "rtt=10ms..20ms"]
@@ -282,12 +288,12 @@ def test_rule_that_is_not_defined_there_is_refused_with_the_file(
     assert done.stderr.splitlines()[-1].startswith(f"error: {router}: model red: no equilibrium: ")
 
 
-def test_extremes_are_answered_without_a_word_of_numpy(lasthop: Lasthop) -> None:
+def test_extreme_values_cause_no_warning_of_numpy(lasthop: Lasthop) -> None:
     done = lasthop("stability", "equilibrium", "red", "--set", "alpha=1e-300")
     assert (done.returncode, done.stderr) == (0, "")
 
 
-def test_settings_of_a_scenario_by_the_fluids_name_are_told_the_key_path(
+def test_a_setting_by_its_fluid_name_is_refused_with_its_key_path(
     lasthop: Lasthop, router: Path
 ) -> None:
     done = lasthop("stability", "roots", router, "--set", "rtt=20 ms")
@@ -296,7 +302,7 @@ def test_settings_of_a_scenario_by_the_fluids_name_are_told_the_key_path(
     assert "dumbbell.rtt" in done.stderr
 
 
-def test_cycles_beyond_what_a_queue_can_do_are_marked(lasthop: Lasthop) -> None:
+def test_cycles_beyond_the_limits_of_a_queue_are_marked(lasthop: Lasthop) -> None:
     done = lasthop(
         "stability", "cycle", "red-dumbbell", "--over", "rtt=30ms..100ms", "--count", "8"
     )
@@ -307,7 +313,7 @@ def test_cycles_beyond_what_a_queue_can_do_are_marked(lasthop: Lasthop) -> None:
 def test_parameters_of_a_scenario_are_listed(lasthop: Lasthop, router: Path) -> None:
     text = lasthop("stability", "models", router).stdout
     assert "tcp = compound-reno" in text
-    assert "gamma = 0.00266" in text  # As it counts, not the value that is not used.
+    assert "gamma = 0.00266" in text  # The value in use, not the unused value.
     listed = json.loads(lasthop("stability", "models", router, "--json").stdout)
     assert listed["parameters"][0]["value"] == "compound-reno"
 
@@ -321,12 +327,12 @@ def test_motions_under_constraints_are_listed_and_drawn(lasthop: Lasthop, tmp_pa
     assert rows[0][1:4] == ["0", "0", "-"]
     assert float(rows[1][1]) > 1.0
     assert picture.exists()
-    found = json.loads(lasthop(*words, "--constrained", "--json").stdout)["motions"]
-    assert found[0]["up"]["period_s"] is None
-    assert found[1]["down"]["states"]["queue"]["most"] > 2.0
+    motions = json.loads(lasthop(*words, "--constrained", "--json").stdout)["motions"]
+    assert motions[0]["up"]["period_s"] is None
+    assert motions[1]["down"]["states"]["queue"]["most"] > 2.0
 
 
-def test_scenario_without_fluid_counterpart_is_refused(lasthop: Lasthop, router: Path) -> None:
+def test_a_scenario_without_a_fluid_model_is_refused(lasthop: Lasthop, router: Path) -> None:
     done = lasthop("stability", "roots", router, "--set", "tcp.congestion=cubic")
     assert done.returncode == 2
     assert done.stdout == ""
@@ -373,7 +379,7 @@ WRONG = {
 
 
 @pytest.mark.parametrize("which", WRONG)
-def test_mistake_is_said_in_one_line(lasthop: Lasthop, which: str) -> None:
+def test_a_mistake_is_reported_in_one_line(lasthop: Lasthop, which: str) -> None:
     words, message, hint = WRONG[which]
     done = lasthop("stability", *words)
     lines = done.stderr.splitlines()
@@ -406,11 +412,11 @@ def test_only_digits_that_hold_are_shown(value: float, error: float, shown: str)
 
 
 @pytest.mark.slow
-def test_ranges_may_say_at_which_values(lasthop: Lasthop) -> None:
+def test_a_range_may_have_a_step(lasthop: Lasthop) -> None:
     over = ["--over", "capacity=100..500:100", "--over", "rtt=10ms..90ms log 3"]
-    found = json.loads(lasthop("stability", "chart", "red", *over, "--json").stdout)
-    assert found["x"]["values"] == pytest.approx([100, 200, 300, 400, 500])
-    assert found["y"]["values"] == pytest.approx([0.01, 0.03, 0.09])
+    chart = json.loads(lasthop("stability", "chart", "red", *over, "--json").stdout)
+    assert chart["x"]["values"] == pytest.approx([100, 200, 300, 400, 500])
+    assert chart["y"]["values"] == pytest.approx([0.01, 0.03, 0.09])
     done = lasthop("stability", "chart", "red", "--over", "rtt=1s..2s:", "--over", "gamma=1..2")
     assert (done.returncode, done.stdout) == (2, "")
     assert "expected LOW..HIGH, optionally with :STEP or log N" in done.stderr

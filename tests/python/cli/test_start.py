@@ -117,7 +117,7 @@ def options(
     place: Path = Path("here"),
     loud: Annotated[bool, typer.Option("--loud", envvar="LOUD_OF_TEST")] = False,
 ) -> None:
-    """Print the values."""
+    """Print the values of the options."""
     print(name, more, at, also, pair, count, repr(place), loud)
 
 

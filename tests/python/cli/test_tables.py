@@ -1,4 +1,4 @@
-"""Tables on terminals of any width: every number is there, in a line that fits."""
+"""Tables on terminals of any width have every number in a line that fits."""
 
 import io
 import sys
@@ -15,7 +15,7 @@ LONG = ["a-station-with-a-name-that-is-long/upload/1", "1.5", "2.5", "3.5"]
 
 
 class Terminal(io.StringIO):
-    """Standard output that says it is a terminal."""
+    """Standard output that claims to be a terminal."""
 
     def isatty(self) -> bool:
         return True
@@ -24,7 +24,7 @@ class Terminal(io.StringIO):
 def printed(
     monkeypatch: pytest.MonkeyPatch, columns: int | None, rows: list[list[str]], names: int = 1
 ) -> list[str]:
-    """Lines of a table on a terminal of so many columns, or in a file."""
+    """Return the lines of a table on a terminal of this many columns, or in a file."""
     out = io.StringIO() if columns is None else Terminal()
     monkeypatch.delenv("COLUMNS", raising=False)
     if columns is not None:
@@ -43,7 +43,7 @@ def test_a_terminal_that_is_wide_enough_changes_nothing(monkeypatch: pytest.Monk
 
 def test_a_file_has_a_hundred_columns_or_as_many_as_asked(monkeypatch: pytest.MonkeyPatch) -> None:
     fits = [["x" * (100 - 36), *ROWS[0][1:]]]
-    assert len(printed(monkeypatch, None, fits)) == 5  # two lines of heads, dashes, row, gap
+    assert len(printed(monkeypatch, None, fits)) == 5  # two lines of headers, dashes, row, gap
     longer = [["x" * (101 - 36), *ROWS[0][1:]]]
     folded = printed(monkeypatch, None, longer)
     assert max(map(len, folded)) <= 100
@@ -70,7 +70,7 @@ def test_folded_tables_fit_and_have_every_number(
     assert all(block.splitlines()[0].strip() for block in blocks)
 
 
-def test_a_long_name_goes_on_below_and_loses_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_long_name_is_wrapped_completely(monkeypatch: pytest.MonkeyPatch) -> None:
     lines = printed(monkeypatch, 30, [LONG, ROWS[1]])
     assert max(map(len, lines)) <= 30
     block = "\n".join(lines).split("\n\n")[0].splitlines()
@@ -79,7 +79,7 @@ def test_a_long_name_goes_on_below_and_loses_nothing(monkeypatch: pytest.MonkeyP
     assert "".join(line[:17].strip() for line in block[first:below]) == LONG[0]
 
 
-def test_text_alone_is_wrapped_in_its_widest_column(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_table_of_text_is_wrapped_in_its_widest_column(monkeypatch: pytest.MonkeyPatch) -> None:
     lines = printed(monkeypatch, 40, [["red", "model", "a title of many words in all", "x"]], 4)
     assert max(map(len, lines)) <= 40
     assert [line.split() for line in lines[3:-1]] == [

@@ -1,4 +1,4 @@
-"""Long steps say on a terminal what is under way, and how far or how long."""
+"""Long steps show on a terminal their name, progress and estimated time."""
 
 import re
 import subprocess
@@ -22,7 +22,7 @@ import sys, time
 from lasthop.cli import main, progress, watching
 watching.SOON_S = 0.0
 """
-"""A step is shown however short it is."""
+"""Start of a program that shows even the shortest step."""
 
 SHOW = """
 from lasthop.allowance import allowing, need
@@ -33,7 +33,7 @@ def draw():  # what a bar shows now, whatever the thread that redraws it does
 
 
 def shown(code: str, *arguments: str) -> str:
-    """What a program draws on a terminal, without colours, a state of the bar a line."""
+    """Return the output of a program on a terminal without colours, with one state per line."""
     watched = Watched("-c", SOON + SHOW + code, *arguments, program=[sys.executable])
     watched.rest()
     assert watched.process.returncode == 0, watched.drawn
@@ -56,7 +56,7 @@ main(sys.argv[1:])
     assert re.search(r"saving tables .* 399/400", text)
 
 
-def test_an_answer_that_may_take_long_says_what_and_how_long() -> None:
+def test_a_long_answer_announces_its_work_and_its_time() -> None:
     code = """
 with watched_by(watching.watch), allowing():
     need("a chain of 9 states,", time_s=20.0)
@@ -66,7 +66,7 @@ with watched_by(watching.watch), allowing():
     assert "chain" not in shown(code.replace("20.0", "1.9"))
 
 
-def test_a_step_within_a_bar_takes_its_place_and_gives_it_back() -> None:
+def test_a_step_within_a_bar_replaces_it_until_it_ends() -> None:
     code = """
 with watched_by(watching.watch), progress.count_bar("simulating") as show:
     show(3, 7); draw()
@@ -83,7 +83,7 @@ with watched_by(watching.watch), progress.count_bar("simulating") as show:
 
 
 @pytest.mark.parametrize("before", ["", "-q"])
-def test_nothing_is_shown_in_a_file_or_if_it_is_not_wanted(before: str, small: Path) -> None:
+def test_nothing_is_shown_in_a_file_or_with_quiet(before: str, small: Path) -> None:
     over = ["--over", "seed=1,2", "--out", str(small.parent)]
     arguments = [*([before] if before else []), "sweep", str(small), *over]
     if before:
@@ -107,14 +107,14 @@ with watched_by(watching.watch), step("checking", 5) as current:
     assert text == ""
 
 
-class Told:
-    """Steps and what they said."""
+class Recorder:
+    """Steps and their reports."""
 
     def __init__(self) -> None:
         self.lines: list[str] = []
 
     @contextmanager
-    def watch(self, what: str, total: int | None) -> Iterator["Told"]:
+    def watch(self, what: str, total: int | None) -> Iterator["Recorder"]:
         self.lines.append(f"{what}: {total}")
         yield self
 
@@ -125,25 +125,25 @@ class Told:
         self.lines.append(f"{what} for {time_s:g} s")
 
 
-def test_steps_of_the_library_are_told_to_whoever_watches(tmp_path: Path) -> None:
-    told = Told()
-    with watched_by(told.watch):
+def test_steps_of_the_library_are_reported_to_the_watcher(tmp_path: Path) -> None:
+    watcher = Recorder()
+    with watched_by(watcher.watch):
         assert list(counting("reading", "ab", 2)) == ["a", "b"]
         with allowing():
             need("it", time_s=3.0)
         lh.simulate(SMALL).save(tmp_path)
-    assert told.lines == ["reading: 2", "0", "1", ": None", "it for 3 s", "saving tables: None"]
+    assert watcher.lines == ["reading: 2", "0", "1", ": None", "it for 3 s", "saving tables: None"]
 
 
 def test_studies_are_counted(tmp_path: Path) -> None:
-    told = Told()
-    with watched_by(told.watch):
+    watcher = Recorder()
+    with watched_by(watcher.watch):
         lh.reproduce(["acsma-16"], directory=tmp_path).save(tmp_path)
-    steps = [line.partition(":")[0] for line in told.lines if ":" in line]
+    steps = [line.partition(":")[0] for line in watcher.lines if ":" in line]
     assert {"planning studies", "looking for runs", "predicting", "drawing"} <= set(steps)
 
 
-def test_nobody_need_watch() -> None:
+def test_steps_need_no_watcher() -> None:
     with step("alone", 3) as current:
         current.done(1)
         current.expect("it", 5.0)

@@ -1,4 +1,4 @@
-"""Questions to a gateway that is up."""
+"""Questions to a running gateway."""
 
 import os
 import socket
@@ -17,7 +17,7 @@ from lasthop.gateway.config import Gateway
 
 
 class Service:
-    """Answers, and remembers what it was told."""
+    """A service that answers and records the reloads."""
 
     def __init__(self) -> None:
         self.told: list[object] = []
@@ -45,15 +45,15 @@ def test_every_question_has_its_answer(tmp_path: Path) -> None:
     assert State(tmp_path).file() == Path("b.toml")  # later commands find it
 
 
-def test_questions_come_over_a_socket_that_goes_with_the_process(tmp_path: Path) -> None:
+def test_questions_arrive_over_a_socket_that_the_process_removes(tmp_path: Path) -> None:
     state, answers = State(tmp_path), list[object]()
     control = Control(state, Service(), config.read)
     with ExitStack() as stack:
-        there = control.open(stack)
+        listener = control.open(stack)
         asking = Thread(target=lambda: answers.append(state.ask({"do": "status"})))
         asking.start()
-        there.setblocking(True)
-        control.serve(there)
+        listener.setblocking(True)
+        control.serve(listener)
         asking.join()
         assert Path(state.address).stat().st_mode & 0o777 == 0o600
     assert answers == [{"name": "cafe"}]
@@ -65,34 +65,34 @@ def test_questions_come_over_a_socket_that_goes_with_the_process(tmp_path: Path)
     [b"[" * 60_000, b'{"do":' * 10_000, b"[]", b"null", b"\xff", b'{"do": ["status"]}'],
     ids=["brackets", "braces", "list", "null", "no-text", "unknown"],
 )
-def test_a_request_that_is_none_is_refused(tmp_path: Path, request_bytes: bytes) -> None:
+def test_an_invalid_request_is_refused(tmp_path: Path, request_bytes: bytes) -> None:
     state = State(tmp_path)
     control = Control(state, Service(), config.read)
     with ExitStack() as stack:
-        there = control.open(stack)
-        there.setblocking(True)
+        listener = control.open(stack)
+        listener.setblocking(True)
         with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as asking:
             asking.connect(state.address)
             asking.sendall(request_bytes)
-            control.serve(there)
+            control.serve(listener)
             assert asking.recv(1000).startswith(b'{"refused": [')
 
 
-def test_a_reload_with_odd_values_is_refused(tmp_path: Path) -> None:
+def test_a_reload_with_invalid_values_is_refused(tmp_path: Path) -> None:
     control = Control(State(tmp_path), Service(), config.read)
     odd = {"do": "reload", "file": "b.toml", "settings": 3}
     assert control.answer(odd) == {"refused": ["settings: must be a list of pairs of texts"]}
     assert control.answer({"do": "reload", "file": 3}) == {"refused": ["file: must be a text"]}
 
 
-def test_an_answer_that_is_nested_too_deeply_is_none(tmp_path: Path) -> None:
+def test_an_answer_that_is_nested_too_deeply_is_ignored(tmp_path: Path) -> None:
     state = State(tmp_path)
     with ExitStack() as stack:
-        there = Control(state, Service(), config.read).open(stack)
-        there.setblocking(True)
+        listener = Control(state, Service(), config.read).open(stack)
+        listener.setblocking(True)
 
         def answer() -> None:
-            with there.accept()[0] as asking:
+            with listener.accept()[0] as asking:
                 asking.recv(1000)
                 asking.sendall(b"[" * 60_000)
 

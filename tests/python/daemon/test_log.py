@@ -1,4 +1,4 @@
-"""The log has times, and an end."""
+"""The log has times and a limited size."""
 
 import os
 import re

@@ -15,7 +15,7 @@ from lasthop.daemon.loop import Loop, in_words, next_at
 from lasthop.errors import UserError
 
 
-def test_rounds_are_done_until_the_loop_is_to_stop() -> None:
+def test_rounds_are_repeated_until_the_loop_stops() -> None:
     loop, done = Loop(print), list[int]()
 
     def once_more() -> None:
@@ -28,24 +28,24 @@ def test_rounds_are_done_until_the_loop_is_to_stop() -> None:
     assert done == [0, 1, 2]
 
 
-def test_what_a_socket_has_is_taken_between_rounds() -> None:
+def test_data_of_a_socket_is_read_between_rounds() -> None:
     loop, taken = Loop(print), list[bytes]()
-    here, there = socket.socketpair()
-    with here, there:
+    here, peer = socket.socketpair()
+    with here, peer:
 
         def take() -> None:
             taken.append(here.recv(16))
             loop.stop()
 
         loop.watch(here, take)
-        loop.every(lambda: 0.001, lambda: there.send(b"x"))
+        loop.every(lambda: 0.001, lambda: peer.send(b"x"))
         loop.run()
     assert taken[0].startswith(b"x")
 
 
-def test_what_goes_wrong_is_said_once_and_forgotten_when_it_goes_well() -> None:
-    said = list[str]()
-    loop, wrong = Loop(said.append), [UserError("no link"), UserError("no link"), None]
+def test_a_fault_is_reported_once_and_ends_with_success() -> None:
+    messages = list[str]()
+    loop, wrong = Loop(messages.append), [UserError("no link"), UserError("no link"), None]
 
     def do() -> None:
         if (error := wrong.pop(0)) is not None:
@@ -53,12 +53,12 @@ def test_what_goes_wrong_is_said_once_and_forgotten_when_it_goes_well() -> None:
 
     loop.guarded(do)
     loop.guarded(do)
-    assert (said, list(loop.faults.values())) == (["no link"], ["no link"])
+    assert (messages, list(loop.faults.values())) == (["no link"], ["no link"])
     loop.guarded(do)
     assert loop.faults == {}
 
 
-def test_nobody_who_reads_ends_the_loop() -> None:
+def test_a_closed_output_does_not_end_the_loop() -> None:
     def printed() -> None:
         raise BrokenPipeError
 
@@ -83,12 +83,12 @@ def test_signals_are_answered_in_the_loop() -> None:
     assert signal.getsignal(signal.SIGHUP) is before
 
 
-def test_a_defect_is_called_by_its_kind() -> None:
+def test_a_defect_is_reported_with_its_type() -> None:
     assert in_words(UserError("no link")) == "no link"
     assert in_words(KeyError("a")) == "KeyError: 'a'"
 
 
-def test_what_is_to_be_done_once_is_done_once_at_the_earliest_time_named() -> None:
+def test_a_single_task_runs_once_at_the_earliest_requested_time() -> None:
     loop, done = Loop(print), list[str]()
     once = partial(done.append, "once")
     loop.at(time.monotonic() + 60, once)
@@ -98,7 +98,7 @@ def test_what_is_to_be_done_once_is_done_once_at_the_earliest_time_named() -> No
     assert done == ["once"]
 
 
-def test_a_round_can_be_brought_forward_and_goes_on() -> None:
+def test_a_round_can_run_early_and_continues_afterwards() -> None:
     loop, done = Loop(print), list[int]()
 
     def round_() -> None:
@@ -112,15 +112,15 @@ def test_a_round_can_be_brought_forward_and_goes_on() -> None:
     assert len(done) == 3
 
 
-def test_a_socket_that_is_let_alone_wakes_nobody_until_it_is_watched_again() -> None:
+def test_an_unwatched_socket_does_not_wake_the_loop() -> None:
     loop, taken = Loop(print), list[bytes]()
-    here, there = socket.socketpair()
-    with here, there:
+    here, peer = socket.socketpair()
+    with here, peer:
 
         def take() -> None:
             taken.append(here.recv(16))
             loop.unwatch(here)
-            there.send(b"more")
+            peer.send(b"more")
             loop.at(time.monotonic() + 0.05, again)
 
         def again() -> None:
@@ -128,13 +128,13 @@ def test_a_socket_that_is_let_alone_wakes_nobody_until_it_is_watched_again() -> 
             loop.watch(here, lambda: (taken.append(here.recv(16)), loop.stop()))
 
         loop.watch(here, take)
-        there.send(b"some")
+        peer.send(b"some")
         loop.run()
     assert taken == [b"some", b"more"]
     assert loop.faults == {}
 
 
-def test_slow_rounds_share_their_wakings() -> None:
+def test_slow_rounds_share_their_wake_ups() -> None:
     at_s = 12.3
     assert next_at(at_s, 0.5) == 12.8
     assert [next_at(at_s, period_s) for period_s in (2, 3, 5, 7.9)] == [14, 14, 16, 20]

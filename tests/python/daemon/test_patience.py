@@ -1,4 +1,4 @@
-"""How often something is mended."""
+"""Frequency of repairs."""
 
 from itertools import pairwise
 
@@ -7,8 +7,8 @@ from lasthop.daemon.patience import CALM_S, LONGEST_WAIT_S, MOST_AT_ONCE, Patien
 NAME = ("class", 9, 1)
 
 
-def test_it_is_mended_at_once_a_few_times_and_then_ever_more_seldom() -> None:
-    """Somebody changes it back whenever it has been mended; time in tenths of a second."""
+def test_a_fault_is_repaired_immediately_a_few_times_and_then_less_and_less_often() -> None:
+    """After each repair the fault returns. Time is in tenths of a second."""
     patience = Patience()
     tries = [t / 10 for t in range(3000) if patience.allows(NAME, t / 10)]
     assert tries[:MOST_AT_ONCE] == [0.0, 0.1, 0.2, 0.3, 0.4]
@@ -17,7 +17,7 @@ def test_it_is_mended_at_once_a_few_times_and_then_ever_more_seldom() -> None:
     assert patience.fights(NAME)
 
 
-def test_what_was_well_for_a_while_is_mended_at_once() -> None:
+def test_a_fault_after_a_quiet_period_is_repaired_immediately() -> None:
     patience = Patience()
     now_s = 0.0
     for _ in range(50):
@@ -25,14 +25,14 @@ def test_what_was_well_for_a_while_is_mended_at_once() -> None:
         now_s += CALM_S + 1
 
 
-def test_one_thing_has_nothing_to_do_with_another() -> None:
+def test_faults_of_different_parts_are_independent() -> None:
     patience = Patience()
     while patience.allows(NAME, 0.0):
         pass
     assert patience.allows(("class", 9, 2), 0.0)
 
 
-def test_what_the_kernel_refuses_is_tried_again_later() -> None:
+def test_requests_that_the_kernel_refuses_are_repeated_later() -> None:
     patience = Patience()
     assert patience.allows(NAME, 0.0)
     patience.refused([NAME], 0.0)
@@ -43,7 +43,7 @@ def test_what_the_kernel_refuses_is_tried_again_later() -> None:
     assert patience.until_s([NAME]) == 3.0
 
 
-def test_nothing_is_kept_for_ever() -> None:
+def test_faults_are_forgotten_after_a_while() -> None:
     patience = Patience()
     for k in range(100):
         patience.allows(("class", 9, k), 0.0)

@@ -1,4 +1,4 @@
-"""The state directory: whose it is, who may read it, and that looking changes nothing."""
+"""The state directory: owner, permissions, and reading without changes."""
 
 import errno
 import os
@@ -26,7 +26,7 @@ RECORD = {"kind": "link", "name": "lh-eth1"}
 
 @pytest.fixture
 def run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """Where states are by default; this thread is in the first namespace."""
+    """Return the default directory of states, with this thread in the first namespace."""
     monkeypatch.setattr(state, "RUN", tmp_path / "run/lasthop")
     monkeypatch.setattr(state, "is_first", lambda: True)
     return tmp_path / "run/lasthop"
@@ -34,26 +34,26 @@ def run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 @pytest.fixture
 def umask() -> Iterator[None]:
-    """The loosest there is."""
+    """Set the most permissive umask."""
     before = os.umask(0)
     yield
     os.umask(before)
 
 
-def killed(directory: Path, said: Identity | None = None) -> State:
-    """What a process that was killed has left, in this namespace or another."""
+def killed(directory: Path, identity: Identity | None = None) -> State:
+    """Return the state of a killed process, in this namespace or another."""
     left = State(directory)
     left.make()
     assert left.take()
     left.begin(Path("/etc/lasthop/cafe.toml"), "gateway")
-    if said is not None:
-        left.write(state.NAMESPACE, str(said))
+    if identity is not None:
+        left.write(state.NAMESPACE, str(identity))
     left.log.add(RECORD)
     left.release()
     return left
 
 
-def test_a_relative_directory_means_the_same_wherever_one_goes(
+def test_a_relative_directory_does_not_depend_on_the_current_directory(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
@@ -64,7 +64,7 @@ def test_a_relative_directory_means_the_same_wherever_one_goes(
 
 
 @pytest.mark.usefixtures("umask")
-def test_nobody_else_may_read_it_whatever_the_umask(run: Path) -> None:
+def test_other_users_cannot_read_the_state_with_any_umask(run: Path) -> None:
     ours = state_of("eth1", None)
     ours.make()
     assert ours.take()
@@ -83,7 +83,7 @@ def test_nobody_else_may_read_it_whatever_the_umask(run: Path) -> None:
 
 
 @pytest.mark.usefixtures("umask")
-def test_a_directory_that_a_user_chose_keeps_its_rights(tmp_path: Path) -> None:
+def test_a_directory_chosen_by_the_user_keeps_its_permissions(tmp_path: Path) -> None:
     (tmp_path / "own").mkdir(0o750)
     for name, rights in (("own", 0o750), ("new", 0o700)):
         State(tmp_path / name).make()
@@ -91,38 +91,38 @@ def test_a_directory_that_a_user_chose_keeps_its_rights(tmp_path: Path) -> None:
 
 
 def test_looking_whether_the_lock_is_held_writes_nothing(tmp_path: Path) -> None:
-    one, other = State(tmp_path), State(tmp_path)
-    assert not one.is_held()
-    assert not one.is_in_use()
+    first, other = State(tmp_path), State(tmp_path)
+    assert not first.is_held()
+    assert not first.is_in_use()
     assert list(tmp_path.iterdir()) == []
-    assert one.take()
+    assert first.take()
     assert other.is_held()
     assert not other.take()
     assert not other.take_to_undo()
-    one.release()
+    first.release()
     assert not other.is_held()
     assert other.take_to_undo()
     other.release()
 
 
-def test_a_namespace_is_known_by_number_cookie_and_start() -> None:
+def test_a_namespace_is_identified_by_number_cookie_and_start() -> None:
     own = Identity(5, 7, "a")
     assert own.whose(own) == "ours"
     assert Identity(5, 0, "a").whose(own) == "ours"  # a kernel without cookies
-    assert Identity(5, 8, "a").whose(own) == "gone"  # the number was given again
+    assert Identity(5, 8, "a").whose(own) == "gone"  # the number was reused
     assert Identity(6, 7, "b").whose(own) == "gone"
     assert Identity(6, 9, "a").whose(own) == "another's"
     assert identity_of(str(own)) == own
     for text in ("", "5 7", "x 7 a", "5 7 a b"):
         assert identity_of(text) is None
-    there = own_identity()
-    assert (there.number, there) == (os.stat("/proc/self/ns/net").st_ino, own_identity())
+    identity = own_identity()
+    assert (identity.number, identity) == (os.stat("/proc/self/ns/net").st_ino, own_identity())
 
 
-def test_whether_a_namespace_is_the_first_needs_no_rights(
+def test_recognising_the_first_namespace_needs_no_privileges(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
-    """Process 1 may have more rights than we: then the kernel's own settings tell."""
+    """Process 1 may have more privileges. Then the settings of the kernel decide."""
     real = os.stat
 
     def refuse(path: object, **more: object) -> os.stat_result:
@@ -143,30 +143,30 @@ def test_another_namespace_has_another_directory(
     assert state_of("eth1", None).directory == run / "eth1"
     monkeypatch.setattr(state, "is_first", lambda: False)
     assert state_of("eth1", None).directory == run / f"eth1@{number}"
-    # one that is up here is found, whatever its name
+    # a process that runs here is found with any name
     killed(run / "eth1")
     assert state_of("eth1", None).directory == run / "eth1"
 
 
-def test_what_is_of_another_namespace_is_not_ours(run: Path) -> None:
+def test_state_of_another_namespace_is_not_ours(run: Path) -> None:
     own = own_identity()
     theirs = killed(run / "eth1", own._replace(number=own.number + 1))
     mine = killed(run / "eth2")
-    found = in_use("gateway")
-    assert [each.directory for each in found.here] == [mine.directory]
-    assert [each.directory for each in found.elsewhere] == [theirs.directory]
+    states = in_use("gateway")
+    assert [each.directory for each in states.here] == [mine.directory]
+    assert [each.directory for each in states.elsewhere] == [theirs.directory]
     # its name is taken, so that another is ours
     apart = state_of("eth1", None)
     assert apart.directory == run / f"eth1@{own.number}"
     assert theirs.take()
-    said = f"the remaining state is of another network namespace, number {own.number + 1}"
-    with pytest.raises(UserError, match=said):
+    message = f"the remaining state is of another network namespace, number {own.number + 1}"
+    with pytest.raises(UserError, match=message):
         theirs.begin(None, "gateway")
     theirs.release()
     assert theirs.log.records() == [RECORD]
 
 
-def test_what_went_with_its_namespace_is_forgotten(run: Path) -> None:
+def test_state_of_a_deleted_namespace_is_forgotten(run: Path) -> None:
     own = own_identity()
     for k, gone in enumerate((own._replace(cookie=own.cookie + 1), own._replace(boot="before"))):
         if gone.cookie and own.cookie:
@@ -180,7 +180,7 @@ def test_what_went_with_its_namespace_is_forgotten(run: Path) -> None:
             assert left.whose() == "ours"
 
 
-def test_what_is_wrong_with_a_path_is_said_in_a_line(tmp_path: Path) -> None:
+def test_faults_of_a_path_are_reported_in_one_line(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
     for act in (State.make, State.take):
         with pytest.raises(UserError, match=rf"{tmp_path}/file.*: (File exists|Not a directory)$"):
@@ -191,8 +191,8 @@ def test_what_is_wrong_with_a_path_is_said_in_a_line(tmp_path: Path) -> None:
         State(tmp_path / "none").take()
 
 
-def test_no_link_leads_elsewhere(run: Path, tmp_path: Path) -> None:
-    """A service's user must not let root write where it may not write itself."""
+def test_symbolic_links_are_refused(run: Path, tmp_path: Path) -> None:
+    """The user of a service must not make root write where it cannot write itself."""
     (tmp_path / "precious").write_text("x")
     ours = State(run / "eth1")
     ours.make()

@@ -11,7 +11,7 @@ from lasthop.gateway import admission as module
 from lasthop.gateway.admission import Admission, Kept, Remembered
 
 
-def test_known_addresses_do_not_wait_and_new_ones_do() -> None:
+def test_new_addresses_wait_and_known_addresses_do_not() -> None:
     admission = Admission(known={"a": None})
     assert admission.see(["a", "b"], 0) == {"a"}
     assert admission.see(["a", "b"], 9.9) == {"a"}
@@ -34,7 +34,7 @@ def test_an_address_per_second_gets_no_leaf() -> None:
     assert not any(admission.see([f"m{k}"], k) for k in range(600))
 
 
-def test_a_flood_of_addresses_gets_so_many_leaves_a_minute_in_order() -> None:
+def test_a_flood_of_addresses_gets_a_fixed_number_of_leaves_per_minute_in_order() -> None:
     admission = Admission(max_new_leaves=30)
     flood = [f"m{k:04}" for k in range(4095)]
     admission.see(["honest"], 0)
@@ -56,7 +56,9 @@ def test_the_next_admission_is_due_after_the_quarantine_and_the_minute() -> None
     assert admission.due_s() == inf
 
 
-def test_those_who_were_absent_for_longest_are_forgotten(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_addresses_that_were_absent_for_longest_are_forgotten(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     monkeypatch.setattr(module, "MOST_KNOWN", 2)
     admission = Admission(quarantine_s=0)
     admission.see(["a"], 0)
@@ -64,20 +66,20 @@ def test_those_who_were_absent_for_longest_are_forgotten(monkeypatch: pytest.Mon
     admission.see(["a"], 2)
     admission.see(["c"], 3)
     assert list(admission.known) == ["a", "c"]
-    # nobody who is present is forgotten
+    # no present station is forgotten
     assert admission.see(["a", "c", "d"], 4) == {"a", "c", "d"}
 
 
-def test_admitted_addresses_outlive_the_process(tmp_path: Path) -> None:
+def test_admitted_addresses_survive_the_process(tmp_path: Path) -> None:
     macs = ["02:00:00:00:00:01", "02:00:00:00:00:02"]
-    kept = Kept(macs, {ip_address("10.0.0.9"): macs[0]})
+    admitted = Kept(macs, {ip_address("10.0.0.9"): macs[0]})
     memory = Remembered(State(tmp_path))
     assert memory.read() == Kept([], {})
-    memory.write(kept)
+    memory.write(admitted)
     garbage = f"../x\n02:zz\n{macs[0]} 10.0.0\n"
     (tmp_path / "stations").write_text((tmp_path / "stations").read_text() + garbage)
-    assert Remembered(State(tmp_path)).read() == kept
+    assert Remembered(State(tmp_path)).read() == admitted
     gone = Remembered(State(tmp_path / "gone"))
-    gone.write(kept)
+    gone.write(admitted)
     assert gone.fault is not None
     assert gone.fault.startswith("admitted MAC addresses: cannot be saved for the next run: ")

@@ -37,13 +37,13 @@ def message(devices: bytes, flags: int) -> bytes:
 
 def test_a_message_about_a_flowtable_is_read() -> None:
     devices = attribute(1, b"eth0\0") + attribute(2, b"eth2\0")
-    found = flowtable(message(devices, 1))
-    assert found == Flowtable("inet", "fw4", "ft", ("eth0", "eth2*"), True)
-    assert [found.has(name) for name in ("eth0", "eth01", "eth2.20")] == [True, False, True]
+    parsed = flowtable(message(devices, 1))
+    assert parsed == Flowtable("inet", "fw4", "ft", ("eth0", "eth2*"), True)
+    assert [parsed.has(name) for name in ("eth0", "eth01", "eth2.20")] == [True, False, True]
     assert not flowtable(message(devices, 0)).is_hardware
 
 
-def test_devices_below_a_bridge_are_its_ports_and_what_these_are_on() -> None:
+def test_devices_below_a_bridge_are_its_ports_and_their_parent_devices() -> None:
     assert below("br0", THERE) == ["br0", "eth1", "eth2.20", "eth2"]
     assert below("eth1", THERE) == ["eth1"]
     assert below("gone", THERE) == ["gone"]
@@ -55,12 +55,12 @@ def test_hardware_offload_is_a_fault_and_a_software_flowtable_is_a_warning() -> 
         Flowtable("ip", "x", "y", ("eth1", "eth0"), False),
         Flowtable("ip", "x", "z", ("eth0",), True),
     ]
-    found = among(tables, ["br0"], THERE)
-    assert found.faults == [
+    result = among(tables, ["br0"], THERE)
+    assert result.faults == [
         "flowtable inet fw4 ft offloads eth2 to hardware: its packets are neither classified nor "
         "counted: take it out of the flowtable, or remove `flags offload`"
     ]
-    assert found.warnings == [
+    assert result.warnings == [
         "flowtable ip x y contains eth1: its packets may pass without being classified: "
         "take it out of the flowtable"
     ]
@@ -78,7 +78,7 @@ def test_check_fails_if_hardware_bypasses_the_classifier(monkeypatch: pytest.Mon
         operate.check(gateway)
 
 
-def test_stations_classified_by_address_are_told_by_reason() -> None:
+def test_stations_classified_by_address_are_reported_by_reason() -> None:
     stations = {f"s{k}": "no MAC address is known" for k in range(5)} | {"till": "x"}
     assert by_address(stations) == [
         "stations s0, s1, s2 and 2 more: classified by IP address, since no MAC address is known: "

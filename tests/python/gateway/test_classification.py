@@ -41,7 +41,7 @@ def phone(name: str = "phone", mac: str | None = MAC) -> KnownStation:
     return KnownStation(name, "wlan", (V4, V6), mac)
 
 
-def test_a_station_with_a_mac_address_has_one_entry_whatever_its_addresses() -> None:
+def test_a_station_with_a_mac_address_has_a_single_entry() -> None:
     shaped = layout()
     shaped.join(phone())
     table = shaped.table({"eth1": 7}, [])
@@ -52,18 +52,18 @@ def test_a_station_with_a_mac_address_has_one_entry_whatever_its_addresses() -> 
     assert STATION.unpack(table["macs", mac_key(MAC)])[:4] == (leaf, leaf, 0, 0)
 
 
-def test_stations_that_share_a_mac_address_are_told_apart_by_address() -> None:
+def test_stations_that_share_a_mac_address_are_distinguished_by_ip_address() -> None:
     shaped = layout()
     shaped.join(replace(phone("a"), addresses=(V4,)))
     shaped.join(replace(phone("b"), addresses=(V6,)))
     table = shaped.table({"eth1": 7}, [])
     assert STATION.unpack(table["macs", mac_key(MAC)])[3] == BY_ADDRESS
     leaves = [shaped.members[name].leaf & 0xFFFF for name in "ab"]
-    found = [STATION.unpack(table["prefixes", prefix_key(each)])[0] for each in (V4, V6)]
-    assert found == leaves
+    classified = [STATION.unpack(table["prefixes", prefix_key(each)])[0] for each in (V4, V6)]
+    assert classified == leaves
 
 
-def test_addresses_behind_a_router_are_entries_and_those_on_the_link_are_not() -> None:
+def test_addresses_behind_a_router_are_entries_and_addresses_on_the_link_are_not() -> None:
     shaped = layout()
     shaped.join(phone())
     table = shaped.table({"eth1": 7}, [], [ip_network("10.0.0.0/24")])
@@ -71,7 +71,7 @@ def test_addresses_behind_a_router_are_entries_and_those_on_the_link_are_not() -
     assert ("prefixes", prefix_key(V4)) not in table
 
 
-def test_without_a_mac_address_a_station_is_known_by_its_addresses() -> None:
+def test_without_a_mac_address_a_station_is_identified_by_its_ip_addresses() -> None:
     shaped = layout()
     shaped.join(phone(mac=None))
     table = shaped.table({}, [V4])
@@ -79,7 +79,7 @@ def test_without_a_mac_address_a_station_is_known_by_its_addresses() -> None:
     assert table.keys() == wanted | FIXED
 
 
-def test_each_access_point_has_leaves_for_packets_of_nobody() -> None:
+def test_each_access_point_has_leaves_for_unclassified_packets() -> None:
     shaped = layout(
         'ap.a = { interface = "eth1", rate = "5 Mbps" }\n'
         'ap.b = { interface = "eth2", rate = "9 Mbps" }'
@@ -90,13 +90,13 @@ def test_each_access_point_has_leaves_for_packets_of_nobody() -> None:
         assert table["interfaces", interface_key(number)] == interface_key(k)
         assert ACCESS.unpack(table["aps", interface_key(k)])[:2] == minors[k]
     rates = {"a": 5_000_000, "b": 9_000_000}
-    said = [request.said for request in shaped.classes(rates)]
-    assert f"htb default {minors[0][0]:x}" in said[0]
+    commands = [request.said for request in shaped.classes(rates)]
+    assert f"htb default {minors[0][0]:x}" in commands[0]
     for minor in (*minors[0], *minors[1]):
-        assert any(f"classid 6c68:{minor:x} htb" in line for line in said)
+        assert any(f"classid 6c68:{minor:x} htb" in line for line in commands)
 
 
-def test_who_leaves_has_no_entry_and_gives_its_number_back() -> None:
+def test_a_station_that_leaves_has_no_entry_and_frees_its_number() -> None:
     shaped = layout()
     shaped.join(phone("a"))
     keys = shaped.keys_of(shaped.members["a"])
@@ -107,7 +107,7 @@ def test_who_leaves_has_no_entry_and_gives_its_number_back() -> None:
     assert shaped.numbers == {"b": 0}
 
 
-def test_allowances_are_times_of_a_byte_and_of_a_burst() -> None:
+def test_an_allowance_is_the_time_of_a_byte_and_of_a_burst() -> None:
     value = settings(7, {Kind.DNS: (8000, 500)})
     assert value[-8:] == interface_key(7) + bytes(4)
     every = list(COUNT.iter_unpack(value[:-8]))
@@ -122,14 +122,14 @@ def test_a_machine_that_is_ignored_passes_with_its_mac_and_ip_address_only() -> 
     others = Surroundings(ignored={printer: MAC, ip_address("10.0.0.8"): OTHER})
     table = shaped.table({"eth1": 7}, [], others=others)
     leaf = shaped.members["a"].leaf & 0xFFFF
-    found = {mac: STATION.unpack(table["macs", mac_key(mac)]) for mac in (MAC, OTHER)}
-    assert found[MAC][:4] == (0, 0, 0, HAS_IGNORED)
-    assert found[MAC][4] != found[OTHER][4] == shaped.numbers["a"]
+    entries = {mac: STATION.unpack(table["macs", mac_key(mac)]) for mac in (MAC, OTHER)}
+    assert entries[MAC][:4] == (0, 0, 0, HAS_IGNORED)
+    assert entries[MAC][4] != entries[OTHER][4] == shaped.numbers["a"]
     # other addresses of the machine are those of a station
-    assert found[OTHER][:4] == (leaf, leaf, 0, HAS_IGNORED)
+    assert entries[OTHER][:4] == (leaf, leaf, 0, HAS_IGNORED)
     entry = STATION.unpack(table["prefixes", prefix_key(printer)])
     # The address passes only with the MAC address of its own machine.
-    assert (entry[3], entry[4]) == (HAS_IGNORED, found[MAC][4])
+    assert (entry[3], entry[4]) == (HAS_IGNORED, entries[MAC][4])
 
 
 def test_stations_behind_a_router_are_classified_by_address_though_it_is_a_station() -> None:
@@ -142,12 +142,14 @@ def test_stations_behind_a_router_are_classified_by_address_though_it_is_a_stati
     assert STATION.unpack(table["macs", mac_key(MAC)])[3] == BY_ADDRESS
     assert ("prefixes", prefix_key(V4)) in table
     assert ("prefixes", prefix_key(V6)) in table
-    found = shaped.by_address(on_link, others)
-    assert found["router"] == ROUTED_MAC
+    reasons = shaped.by_address(on_link, others)
+    assert reasons["router"] == ROUTED_MAC
     assert shaped.by_address()["guest"] == UNKNOWN_MAC
 
 
-def test_access_points_at_one_interface_have_their_own_leaves_for_packets_of_nobody() -> None:
+def test_access_points_at_the_same_interface_have_their_own_leaves_for_unclassified_packets() -> (
+    None
+):
     shaped = layout(
         'rate = "5 Mbps"\nap.a.subnets = "10.0.0.0/24"\nap.b.subnets = "10.0.1.0/24, fd00::/64"'
     )
@@ -161,7 +163,7 @@ def test_access_points_at_one_interface_have_their_own_leaves_for_packets_of_nob
     assert STATION.unpack(table["macs", mac_key(MAC)])[:4] == (*leaves, 1, UNCLASSIFIED_AT)
 
 
-def test_a_router_of_which_all_is_one_station_is_classified_by_mac_address() -> None:
+def test_a_router_that_is_a_single_station_is_classified_by_mac_address() -> None:
     """An example is the router of a customer with a delegated prefix."""
     shaped = layout()
     shaped.join(phone())

@@ -1,4 +1,4 @@
-"""What the kernel has against what ought to be there; here the kernel answers as it was asked."""
+"""Differences between the kernel and the requested settings, with a made-up kernel."""
 
 from dataclasses import replace
 from ipaddress import ip_address
@@ -32,7 +32,7 @@ station.s1 = {{ address = "10.0.0.2" }}
 
 
 def layout(fairness: str = "station", discipline: str = "pfifo") -> Layout:
-    """A gateway with its stations."""
+    """Return a gateway with its stations."""
     more = 'udp = "both"\n' + ("flow_leaves = 3" if fairness == "flow" else "")
     gateway = config.read(TEXT.format(fairness=fairness, rate="5 Mbps", more=more))
     made = Layout(gateway, IFB, discipline)
@@ -42,7 +42,7 @@ def layout(fairness: str = "station", discipline: str = "pfifo") -> Layout:
 
 
 def wanted(made: Layout) -> list[Request]:
-    """All that ought to be there."""
+    """Return all requests of a gateway."""
     rates = {ap.name: 5_000_000 for ap in made.gateway.aps}
     return [
         *made.hierarchy(rates),
@@ -53,24 +53,24 @@ def wanted(made: Layout) -> list[Request]:
 
 
 def as_kernel(requests: list[Request]) -> list[Body]:
-    """What the kernel says when it has what was asked for."""
+    """Return the messages of a kernel that has the requested settings."""
     return [(request.kind, request.body) for request in requests]
 
 
-def found(has: list[Body], fairness: str = "station") -> list[Difference]:
+def compared(has: list[Body], fairness: str = "station") -> list[Difference]:
     made = layout(fairness)
     spreads = {made.ap_class[ap]: ap for ap in made.hashing_aps()}
     return inside(IFB, wanted(made), has, spreads)
 
 
 @pytest.mark.parametrize("fairness", ["station", "flow", "direction"])
-def test_what_was_asked_for_is_no_difference(fairness: str) -> None:
-    assert found(as_kernel(wanted(layout(fairness))), fairness) == []
+def test_requested_settings_are_not_a_difference(fairness: str) -> None:
+    assert compared(as_kernel(wanted(layout(fairness))), fairness) == []
 
 
 @pytest.mark.parametrize("fairness", ["station", "flow"])
-def test_all_that_a_gateway_ever_made_is_wanted(fairness: str) -> None:
-    """Stations that came and went leave no trace in it."""
+def test_every_kind_of_request_of_a_gateway_is_expected(fairness: str) -> None:
+    """Stations that have left do not appear in it."""
     made = layout(fairness)
     before = {request.said for request in wanted(made)}
     made.join(KnownStation("guest", made.gateway.aps[0].name, (ip_address("10.0.0.9"),)))
@@ -80,13 +80,13 @@ def test_all_that_a_gateway_ever_made_is_wanted(fairness: str) -> None:
     assert {request.said for request in wanted(made)} == before
 
 
-def test_each_thing_that_is_missing_is_made_again_in_order() -> None:
+def test_missing_parts_are_created_again_in_order() -> None:
     requests = wanted(layout())
     for k, request in enumerate(requests):
-        (difference,) = found(as_kernel(requests[:k] + requests[k + 1 :]))
+        (difference,) = compared(as_kernel(requests[:k] + requests[k + 1 :]))
         assert difference.repair == [request]
         assert difference.said.endswith("gone")
-    assert [each.repair[0] for each in found([])] == requests
+    assert [each.repair[0] for each in compared([])] == requests
 
 
 def test_a_class_with_another_rate_is_changed_back() -> None:
@@ -95,7 +95,7 @@ def test_a_class_with_another_rate_is_changed_back() -> None:
     requests = wanted(made)
     slow = made.rate(ap, 100_000, change=False)
     has = [slow if each == made.rate(ap, 5_000_000, change=False) else each for each in requests]
-    (difference,) = found(as_kernel(has))
+    (difference,) = compared(as_kernel(has))
     (repair,) = difference.repair
     assert difference.said == "class 6c68:1 of lh-lan is changed"
     assert isinstance(repair, Request)
@@ -105,7 +105,7 @@ def test_a_class_with_another_rate_is_changed_back() -> None:
 def test_the_quantum_of_a_leaf_counts_and_that_of_a_bottleneck_does_not() -> None:
     made = layout()
     requests = wanted(made)
-    said = []
+    messages = []
     for k, request in enumerate(requests):
         if request.kind == tc.NEWCLASS:
             body = request.body.replace(
@@ -113,9 +113,9 @@ def test_the_quantum_of_a_leaf_counts_and_that_of_a_bottleneck_does_not() -> Non
             )
             assert body != request.body
             has = [*requests[:k], request._replace(body=body), *requests[k + 1 :]]
-            said += told(found(as_kernel(has)))
+            messages += told(compared(as_kernel(has)))
     leaves = [*made.shared["wlan"], *(made.members[name].leaf for name in ("s0", "s1"))]
-    assert said == [f"class {tc.shown(leaf)} of lh-lan is changed" for leaf in leaves]
+    assert messages == [f"class {tc.shown(leaf)} of lh-lan is changed" for leaf in leaves]
 
 
 def test_another_queue_is_replaced_and_a_filter_removed_first() -> None:
@@ -124,7 +124,7 @@ def test_another_queue_is_replaced_and_a_filter_removed_first() -> None:
     leaf = made.members["s0"].leaf
     short = leaf_queue.add(IFB, leaf, leaf_queue.Queue("pfifo", 2))
     has = [short if " pfifo " in r.said and "6c68:100 " in r.said else r for r in requests]
-    (difference,) = found(as_kernel(has))
+    (difference,) = compared(as_kernel(has))
     (repair,) = difference.repair
     assert isinstance(repair, Request)
     assert repair.flags == CREATE | REPLACE
@@ -139,19 +139,19 @@ def test_another_queue_is_replaced_and_a_filter_removed_first() -> None:
         (difference,) = inside(IFB, requests, as_kernel(has), {})
         assert [r.kind for r in difference.repair if isinstance(r, Request)] == kinds
     requests = wanted(layout())
-    # a station's packets to another's leaf
+    # packets of a station to the leaf of another station
     entry = tc.u32_entry(
         IFB, 1, 1, ip_address("10.0.0.1"), source=False, flow=leaf + 1, major=MAJOR, order=4
     )
     has = [entry if r.said.startswith(entry.said.partition(" flowid")[0]) else r for r in requests]
-    (difference,) = found(as_kernel(has))
+    (difference,) = compared(as_kernel(has))
     assert [r.kind for r in difference.repair if isinstance(r, Request)] == [
         tc.DELFILTER,
         tc.NEWFILTER,
     ]
 
 
-def test_what_is_not_ours_is_removed_filters_first() -> None:
+def test_foreign_filters_are_removed_before_foreign_classes() -> None:
     requests = wanted(layout())
     others = [
         tc.htb_class(
@@ -161,7 +161,7 @@ def test_what_is_not_ours_is_removed_filters_first() -> None:
         tc.htb_class(IFB, 0x10001, 0x10000, rate_bps=1, ceil_bps=1, burst_bytes=1, quantum_bytes=1),
         tc.u32_entry(IFB, 1, 7, ip_address("10.0.0.7"), source=False, flow=1, major=MAJOR),
     ]
-    differences = found(as_kernel([*requests, *others]))
+    differences = compared(as_kernel([*requests, *others]))
     repairs = [r for each in differences for r in each.repair if isinstance(r, Request)]
     assert [r.kind for r in repairs] == [tc.DELFILTER, tc.DELCLASS]
     assert told(differences) == [
@@ -170,27 +170,27 @@ def test_what_is_not_ours_is_removed_filters_first() -> None:
     ]
 
 
-def test_a_list_of_others_goes_as_a_whole() -> None:
+def test_a_foreign_list_is_removed_as_a_whole() -> None:
     requests = wanted(layout())
-    one, two = (
+    first, two = (
         tc.u32_entry(IFB, 1, node, ip_address("10.0.0.7"), source=False, flow=1, major=MAJOR)
         for node in (1, 2)
     )
-    index, handle, parent, info = tc.TCMSG.unpack_from(one.body)[1:]
+    index, handle, parent, info = tc.TCMSG.unpack_from(first.body)[1:]
     has = as_kernel(requests)
-    for request in (one, two):
+    for request in (first, two):
         header = tc.TCMSG.pack(0, index, handle, parent, info + (6 << 16))
         has.append((request.kind, header + request.body[tc.TCMSG.size :]))
-    repairs = [r for each in found(has) for r in each.repair if isinstance(r, Request)]
+    repairs = [r for each in compared(has) for r in each.repair if isinstance(r, Request)]
     assert repairs
     assert {r.said for r in repairs} == {"tc filter del dev 9 parent 6c68: pref 7"}
 
 
-def test_a_hierarchy_that_is_gone_is_told_in_a_line() -> None:
-    assert told(found([])) == ["the classes of lh-lan are gone"]
+def test_a_missing_hierarchy_is_reported_in_one_line() -> None:
+    assert told(compared([])) == ["the classes of lh-lan are gone"]
 
 
-def test_many_things_of_a_kind_are_counted() -> None:
+def test_many_differences_of_a_kind_are_counted() -> None:
     many = [Difference(("class", 9, k), f"class 6c68:{k} of lh-lan is changed") for k in range(9)]
     assert told(many) == [
         *(each.said for each in many[:3]),
@@ -198,7 +198,7 @@ def test_many_things_of_a_kind_are_counted() -> None:
     ]
 
 
-def test_an_interface_is_as_it_ought_to_be_or_not() -> None:
+def test_an_interface_with_wrong_settings_is_a_difference() -> None:
     block, link = (7, 8), Link(3, "veth", b"", True, 0)
     ours, another = Qdisc("clsact", True, block), Qdisc("clsact", True, (0, 0))
     assert of_side("wan", None, link, [another], False) == []
@@ -215,11 +215,11 @@ def test_an_interface_is_as_it_ought_to_be_or_not() -> None:
     assert merging.repair == (Merging(Device("wan", 3)),)
 
 
-def test_the_ifb_is_known_by_name_and_number() -> None:
+def test_the_ifb_is_identified_by_name_and_number() -> None:
     link = Link(9, "ifb", b"", True, 0)
     assert of_ifb(IFB, {"lh-lan": link}) is None
-    for there in ({}, {"odd": link}, {"lh-lan": link._replace(number=8)}):
-        gone = of_ifb(IFB, there)
+    for links in ({}, {"odd": link}, {"lh-lan": link._replace(number=8)}):
+        gone = of_ifb(IFB, links)
         assert gone is not None
         assert (gone.name, gone.repair) == (EVERYTHING, ())
     down = of_ifb(IFB, {"lh-lan": link._replace(is_up=False)})
@@ -227,7 +227,7 @@ def test_the_ifb_is_known_by_name_and_number() -> None:
     assert [r.said for r in down.repair if isinstance(r, Request)] == ["ip link set lh-lan up"]
 
 
-def test_rates_above_32_bits_are_compared_whole() -> None:
+def test_rates_above_32_bits_are_compared_completely() -> None:
     made = layout()
     fast = replace(made.gateway.aps[0], rate_bps=40_000_000_000)
     gateway = replace(made.gateway, aps=(fast,))

@@ -1,4 +1,4 @@
-"""Whom to ping and what an answer means."""
+"""Which stations are pinged, and the effect of an answer."""
 
 from collections.abc import Mapping, Sequence
 from ipaddress import ip_address
@@ -13,7 +13,7 @@ AP = config.read('[gateway]\nwan = "eth0"\nlan = "eth1"\n').aps[0]
 
 
 class Bench:
-    """An estimator with a wire whose answers come when the test says so, and C always used."""
+    """An estimator on a fully used wire whose answers arrive when the test says so."""
 
     def __init__(self) -> None:
         self.sent: list[tuple[Address, int]] = []
@@ -34,14 +34,14 @@ class Bench:
         return True
 
     def round(self, candidates: Sequence[Candidate], rtt_s: float | None) -> int:
-        """A tick, and the answers to its pings."""
+        """Advance by one tick and deliver the answers to its pings."""
         return self.rounds(
             candidates,
             {} if rtt_s is None else {str(each.addresses[0]): rtt_s for each in candidates},
         )
 
     def rounds(self, candidates: Sequence[Candidate], rtt_s: Mapping[str, float]) -> int:
-        """A tick, and the answers of those that answer, in the order in which they come."""
+        """Advance by one tick and deliver the answers in the order of arrival."""
         before_s, first = self.now_s, len(self.sent)
         self.now_s = began_s = before_s + 0.1
         self.estimator.tick(candidates)
@@ -64,29 +64,29 @@ def station(k: int) -> Candidate:
     return Candidate(f"s{k}", (ip_address(f"10.0.0.{k}"),))
 
 
-def test_slow_answers_take_the_rate_down_and_quick_ones_up() -> None:
+def test_slow_answers_lower_the_rate_and_fast_answers_raise_it() -> None:
     bench = Bench()
     first = bench.round([station(1)], 0.05)
     assert first < AP.first_rate_bps
     assert bench.round([station(1)], 0.001) > first
 
 
-def test_one_that_is_late_alone_is_named_and_does_not_count() -> None:
+def test_a_station_that_is_late_by_itself_is_reported_and_ignored() -> None:
     bench = Bench()
-    there = [station(k) for k in range(1, 6)]
+    stations = [station(k) for k in range(1, 6)]
     prompt = {f"10.0.0.{k}": 0.002 for k in range(1, 6)}
     for _ in range(100):
-        bench.rounds(there, prompt | {"10.0.0.3": 0.3})
+        bench.rounds(stations, prompt | {"10.0.0.3": 0.3})
     assert bench.controller.capacity_bps == AP.first_rate_bps
     assert list(bench.estimator.late_s()) == ["s3"]
     assert bench.estimator.faults(bench.now_s) == []
-    # prompt again for ten seconds and more
+    # without delay for more than ten seconds
     for _ in range(600):
-        bench.rounds(there, prompt)
+        bench.rounds(stations, prompt)
     assert bench.estimator.late_s() == {}
 
 
-def test_who_holds_c_down_alone_is_told() -> None:
+def test_a_station_that_lowers_c_by_itself_is_reported() -> None:
     bench = Bench()
     for _ in range(20):
         bench.round([station(1)], 0.002)
@@ -97,7 +97,7 @@ def test_who_holds_c_down_alone_is_told() -> None:
     assert fault.startswith(
         "access point wlan: s1, the only station with traffic, answers 300 ms late and holds"
     )
-    # nobody else need suffer: once there are others C is what it was
+    # other stations do not suffer: with them C has its earlier value
     prompt = {"10.0.0.1": 0.3, "10.0.0.2": 0.002, "10.0.0.3": 0.002}
     for _ in range(20):
         bench.rounds([station(k) for k in (1, 2, 3)], prompt)
@@ -105,7 +105,7 @@ def test_who_holds_c_down_alone_is_told() -> None:
     assert bench.estimator.faults(bench.now_s) == []
 
 
-def test_silence_holds_and_never_creeps_down() -> None:
+def test_without_answers_the_rate_never_decreases() -> None:
     bench = Bench()
     before = bench.round([station(1)], 0.05)
     for _ in range(1000):
@@ -113,14 +113,14 @@ def test_silence_holds_and_never_creeps_down() -> None:
     assert bench.round([], None) == before
 
 
-def test_every_station_with_traffic_is_pinged_now_and_then() -> None:
+def test_every_station_with_traffic_is_pinged_regularly() -> None:
     bench = Bench()
     for _ in range(50):
         bench.round([station(2), station(3)], 0.01)
     assert {str(address) for address, _ in bench.sent} == {"10.0.0.2", "10.0.0.3"}
 
 
-def test_where_nobody_has_traffic_nobody_is_pinged_and_the_rate_holds() -> None:
+def test_without_traffic_no_station_is_pinged_and_the_rate_stays() -> None:
     bench = Bench()
     before = bench.round([station(1)], 0.05)
     for _ in range(30):
@@ -131,7 +131,7 @@ def test_where_nobody_has_traffic_nobody_is_pinged_and_the_rate_holds() -> None:
     assert bench.estimator.faults(bench.now_s) == []
 
 
-def test_who_never_answers_is_told_and_so_is_an_access_point_of_such() -> None:
+def test_a_station_that_never_answers_is_reported_and_so_is_its_access_point() -> None:
     bench = Bench()
     bench.round([station(1)], 0.01)
     for _ in range(90):
@@ -150,7 +150,7 @@ def test_who_never_answers_is_told_and_so_is_an_access_point_of_such() -> None:
     assert not estimator.is_silent("s2", bench.now_s)
 
 
-def test_who_never_answers_is_heard_by_its_flows() -> None:
+def test_a_station_that_never_answers_is_measured_by_its_flows() -> None:
     bench = Bench()
     estimator, heard = bench.estimator, 0
     rates = []
@@ -164,34 +164,34 @@ def test_who_never_answers_is_heard_by_its_flows() -> None:
             heard += 1
     assert heard > 50
     assert [estimator.heard(name) for name in ("s1", "s2", "s3")] == ["flows", "flows", None]
-    assert min(rates) < AP.first_rate_bps / 10  # 150 ms is a queue, until C has been at its least
+    assert min(rates) < AP.first_rate_bps / 10  # 150 ms is a queue until C has been at its minimum
     assert estimator.is_silent("s1", bench.now_s)
     assert estimator.faults(bench.now_s) == []
-    # they are asked now and then all the same
+    # they are still pinged now and then
     asked = estimator.pings
     for _ in range(100):
         bench.round([station(1), station(2)], None)
     assert asked < estimator.pings < asked + 100
 
 
-def test_a_round_trip_of_one_that_is_gone_is_nothing() -> None:
+def test_a_round_trip_of_a_station_that_has_left_is_ignored() -> None:
     bench = Bench()
     before = bench.controller.capacity_bps
     assert bench.estimator.overhear("s1", RoundTrip(100.0, 0.3)) == before
 
 
-def test_what_had_passed_lies_between_two_that_are_known() -> None:
+def test_passed_bytes_are_interpolated_between_two_readings() -> None:
     bench = Bench()
     for at_s, passed in [(100.0, 0.0), (101.0, 1000.0), (103.0, 2000.0)]:
         bench.passed = passed
         bench.estimator.passed_now(at_s)
-    said = [bench.estimator.passed_at(at_s) for at_s in (99, 100, 100.5, 101, 102, 103, 104)]
-    assert said == [0, 0, 500, 1000, 1500, 2000, 2000]
+    amounts = [bench.estimator.passed_at(at_s) for at_s in (99, 100, 100.5, 101, 102, 103, 104)]
+    assert amounts == [0, 0, 500, 1000, 1500, 2000, 2000]
     bench.estimator.passed_now(107.0)
-    assert len(bench.estimator.passed) == 3  # what is older than any round trip is forgotten
+    assert len(bench.estimator.passed) == 3  # older readings than any round trip are forgotten
 
 
-def test_answers_that_take_a_second_are_no_silence() -> None:
+def test_answers_that_take_a_second_are_not_missing() -> None:
     bench = Bench()
     for k in range(100):
         bench.round([station(1)], None)
@@ -200,7 +200,7 @@ def test_answers_that_take_a_second_are_no_silence() -> None:
         assert not bench.estimator.is_silent("s1", bench.now_s)
 
 
-def test_pings_that_the_kernel_does_not_send_are_told_as_such() -> None:
+def test_pings_that_the_kernel_does_not_send_are_reported() -> None:
     bench = Bench()
     bench.estimator.send = lambda address, sequence: False
     for _ in range(60):
@@ -210,7 +210,7 @@ def test_pings_that_the_kernel_does_not_send_are_told_as_such() -> None:
     assert "no ping can be sent to 10.0.0.1: check the route of this machine to it" in fault
 
 
-def test_answers_to_others_and_late_ones_are_nothing() -> None:
+def test_answers_to_other_stations_and_late_answers_are_ignored() -> None:
     bench = Bench()
     bench.round([station(1)], None)
     assert bench.estimator.answer(999, 101.0) is None
@@ -220,8 +220,8 @@ def test_answers_to_others_and_late_ones_are_nothing() -> None:
     assert bench.estimator.under_way == {}
 
 
-def test_an_answer_of_who_has_left_is_nobodys() -> None:
-    """Neither it nor the fault that it would be outlives the station."""
+def test_an_answer_of_a_station_that_has_left_is_ignored() -> None:
+    """It ends with the station, and so does its fault."""
     bench = Bench()
     for _ in range(20):
         bench.round([station(1)], 0.002)
@@ -236,7 +236,7 @@ def test_an_answer_of_who_has_left_is_nobodys() -> None:
     assert bench.controller.base_rtt_s(number) is None
 
 
-def test_another_address_is_tried_where_one_is_not_answered() -> None:
+def test_another_address_is_tried_if_an_address_does_not_answer() -> None:
     bench = Bench()
     both = Candidate("s1", (ip_address("10.0.0.1"), ip_address("2001:db8::1")))
     for _ in range(6):

@@ -32,7 +32,7 @@ def gateway(more: str = TABLES) -> config.Gateway:
     return config.read(f'[gateway]\nwan = "eth0"\nlan = "eth1"\n{more}\n')
 
 
-def found(*seen: tuple[str, str]) -> dict[str, KnownStation]:
+def stations_of(*seen: tuple[str, str]) -> dict[str, KnownStation]:
     roster = Roster(gateway())
     roster.see([Sighting(mac, ip_address(address)) for mac, address in seen], 0)
     return {each.mac or each.name: each for each in roster.stations()}
@@ -47,14 +47,14 @@ def layout(stations: dict[str, KnownStation], *, with_programs: bool = True) -> 
 
 
 def test_a_station_is_in_the_group_of_its_mac_address_or_of_its_address() -> None:
-    there = found((LAPTOP, "10.0.0.1"), (PHONE, "10.0.0.2"), (GUEST, "10.0.7.3"))
-    groups = {name: each.group for name, each in there.items()}
+    stations = stations_of((LAPTOP, "10.0.0.1"), (PHONE, "10.0.0.2"), (GUEST, "10.0.7.3"))
+    groups = {name: each.group for name, each in stations.items()}
     assert groups == {LAPTOP: "alice", PHONE: "alice", GUEST: "alice", "till": None}
 
 
 def test_stations_that_the_file_does_not_name_are_unlisted() -> None:
-    there = found((GUEST, "10.0.0.3"))
-    assert (there[GUEST].group, there["till"].group) == ("unlisted", None)
+    stations = stations_of((GUEST, "10.0.0.3"))
+    assert (stations[GUEST].group, stations["till"].group) == ("unlisted", None)
 
 
 def test_an_address_that_moves_moves_its_station_to_another_group() -> None:
@@ -64,8 +64,8 @@ def test_an_address_that_moves_moves_its_station_to_another_group() -> None:
     assert {each.group for each in roster.stations() if each.mac == GUEST} == {"alice"}
 
 
-def test_leaves_of_a_group_stand_in_its_own_hierarchy_and_others_beside_it() -> None:
-    made = layout(found((LAPTOP, "10.0.0.1"), (PHONE, "10.0.0.2"), (GUEST, "10.0.0.3")))
+def test_leaves_of_a_group_are_in_its_own_hierarchy_and_other_leaves_are_outside_it() -> None:
+    made = layout(stations_of((LAPTOP, "10.0.0.1"), (PHONE, "10.0.0.2"), (GUEST, "10.0.0.3")))
     majors = {name: member.leaf >> 16 for name, member in made.members.items()}
     alice, unlisted = (made.bundles["wlan", name] for name in ("alice", "unlisted"))
     assert majors == {
@@ -76,28 +76,30 @@ def test_leaves_of_a_group_stand_in_its_own_hierarchy_and_others_beside_it() -> 
     }
     minors = {member.leaf & 0xFFFF for member in made.members.values()}
     assert len(minors) == len(made.members)
-    said = [request.said for request in made.hierarchy({"wlan": 12_000_000})]
-    classes = [line for line in said if f"classid {tc.shown(alice.leaf)} htb" in line]
-    (unit,) = (line for line in said if f"classid {tc.shown(made.members['till'].leaf)} " in line)
+    commands = [request.said for request in made.hierarchy({"wlan": 12_000_000})]
+    classes = [line for line in commands if f"classid {tc.shown(alice.leaf)} htb" in line]
+    (unit,) = (
+        line for line in commands if f"classid {tc.shown(made.members['till'].leaf)} " in line
+    )
     assert f"quantum {2 * PACKET_BYTES}" in classes[0]
     assert f"quantum {PACKET_BYTES}" in unit
-    (strangers,) = (line for line in said if f"classid {tc.shown(unlisted.leaf)} htb" in line)
+    (strangers,) = (line for line in commands if f"classid {tc.shown(unlisted.leaf)} htb" in line)
     assert "ceil 5000000bit" in strangers
 
 
-def test_packets_of_nobody_have_the_share_of_unlisted_stations() -> None:
+def test_unclassified_packets_have_the_share_of_unlisted_stations() -> None:
     made = layout({})
     unclassified, multicast = made.shared["wlan"]
     unlisted = made.bundles["wlan", "unlisted"]
     assert (unclassified >> 16, multicast >> 16) == (unlisted.major, MAJOR)
-    said = [request.said for request in made.classes({"wlan": 12_000_000})]
-    assert f"root handle {MAJOR:x}: htb default {unlisted.leaf & 0xFFFF:x}" in said[0]
-    (inside,) = (line for line in said if f"parent {tc.shown(unlisted.leaf)} handle" in line)
+    commands = [request.said for request in made.classes({"wlan": 12_000_000})]
+    assert f"root handle {MAJOR:x}: htb default {unlisted.leaf & 0xFFFF:x}" in commands[0]
+    (inside,) = (line for line in commands if f"parent {tc.shown(unlisted.leaf)} handle" in line)
     assert f"htb default {unclassified & 0xFFFF:x}" in inside
 
 
-def test_the_program_knows_the_group_of_each_leaf() -> None:
-    made = layout(found((LAPTOP, "10.0.0.1")))
+def test_the_program_has_the_group_of_each_leaf() -> None:
+    made = layout(stations_of((LAPTOP, "10.0.0.1")))
     table = made.table({"eth1": 7}, [])
     alice = made.bundles["wlan", "alice"]
     leaf = made.members["laptop"].leaf
@@ -109,7 +111,7 @@ def test_the_program_knows_the_group_of_each_leaf() -> None:
 
 
 def test_a_number_that_was_free_can_be_used_in_another_group() -> None:
-    stations = found((LAPTOP, "10.0.0.1"), (GUEST, "10.0.0.3"))
+    stations = stations_of((LAPTOP, "10.0.0.1"), (GUEST, "10.0.0.3"))
     made = layout({"laptop": stations[LAPTOP]})
     minor = made.members["laptop"].leaf & 0xFFFF
     made.leave("laptop")
@@ -119,11 +121,11 @@ def test_a_number_that_was_free_can_be_used_in_another_group() -> None:
 
 
 def test_without_programs_mac_addresses_are_looked_up_in_both_hierarchies() -> None:
-    stations = found((PHONE, "10.0.0.2"))
+    stations = stations_of((PHONE, "10.0.0.2"))
     made = layout({}, with_programs=False)
-    said = [request.said for request in made.join(stations[PHONE])]
+    commands = [request.said for request in made.join(stations[PHONE])]
     alice = made.bundles["wlan", "alice"]
-    inner = [line for line in said if "flowid" in line]
+    inner = [line for line in commands if "flowid" in line]
     for major, flow in ((MAJOR, alice.leaf), (alice.major, made.members[PHONE].leaf)):
         own = [line for line in inner if f"parent {major:x}: " in line]
         assert len(own) == 2
@@ -132,7 +134,7 @@ def test_without_programs_mac_addresses_are_looked_up_in_both_hierarchies() -> N
     assert sum("tc filter del dev lh " in line for line in removed) == len(inner)
 
 
-def test_a_turn_that_is_longer_than_a_queue_is_told() -> None:
+def test_a_turn_that_is_longer_than_a_queue_is_reported() -> None:
     assert short_queue(gateway()) == []
     far = TABLES.replace("share = 2", "share = 100").replace(
         "unlisted.max", "unlisted.share = 0.1#"

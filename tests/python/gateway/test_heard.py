@@ -1,4 +1,4 @@
-"""Who sends what behind the port of a bridge, from headers."""
+"""Stations and addresses at a port of a bridge, from headers."""
 
 import struct
 
@@ -9,7 +9,7 @@ ROUTER = bytes((10, 0, 0, 254))
 
 
 def arp(sender: bytes) -> bytes:
-    """A question about the router's address; what it says of the sender's MAC is not believed."""
+    """Return a request for the address of the router. Its sender MAC address is not trusted."""
     return struct.pack("!HHBBH6s4s6s4s", 1, IPV4, 6, 4, 1, bytes(6), sender, bytes(6), ROUTER)
 
 
@@ -23,7 +23,7 @@ def ipv6(source: str) -> bytes:
     return struct.pack("!IHBB", 6 << 28, 20, 6, 64) + IPv6Address(source).packed + bytes(16)
 
 
-def test_arp_and_packets_say_who_has_which_address() -> None:
+def test_arp_and_packets_map_addresses_to_machines() -> None:
     host = neighbour_of(arp(bytes((10, 0, 0, 7))), ARP, MAC)
     assert host is not None
     assert (str(host.address), host.mac) == ("10.0.0.7", "02:00:5e:10:00:01")
@@ -33,7 +33,7 @@ def test_arp_and_packets_say_who_has_which_address() -> None:
     assert str(other.address) == "2001:db8::7"
 
 
-def test_what_is_nobodys_address_is_not_taken() -> None:
+def test_unspecified_addresses_are_ignored() -> None:
     nobody = [bytes(4), b"\x7f\0\0\1", b"\xe0\0\0\1", b"\xa9\xfe\1\1"]
     assert [neighbour_of(arp(each), ARP, MAC) for each in nobody] == [None] * 4
     assert neighbour_of(ipv6("fe80::1"), IPV6, MAC) is None
@@ -49,7 +49,7 @@ def test_every_jump_of_the_filter_ends_at_an_instruction() -> None:
 
 
 def accepts(kind: int, packet: bytes, *, outgoing: bool = False, drawn: bool = False) -> bool:
-    """Whether the filter lets a packet through: an interpreter for the few codes that it has."""
+    """Return whether the filter accepts a packet, by an interpreter of its few opcodes."""
     ancillary = {
         0xFFFFF004: 4 if outgoing else 0,
         0xFFFFF000: kind,
@@ -72,7 +72,7 @@ def accepts(kind: int, packet: bytes, *, outgoing: bool = False, drawn: bool = F
                 return operand > 0
 
 
-def test_all_of_arp_and_ndp_is_heard_and_a_sample_of_the_rest() -> None:
+def test_all_arp_and_ndp_packets_and_a_sample_of_the_others_are_captured() -> None:
     assert accepts(ARP, arp(ROUTER))
     assert not accepts(ARP, arp(ROUTER), outgoing=True)
     tcp, ndp = ipv6("2001:db8::7"), bytearray(ipv6("2001:db8::7") + bytes(8))

@@ -1,4 +1,4 @@
-"""What is looked at after an event."""
+"""Inspection after an event."""
 
 import pytest
 
@@ -28,10 +28,10 @@ ROOT, LEAF = tc.ROOT, 0x6C680100
         (Event(100, 9, 0x6C680000), set[Part]()),
     ],
 )
-def test_an_event_leads_to_the_part_where_it_happened(event: Event, parts: set[Part]) -> None:
+def test_an_event_triggers_the_inspection_of_its_part(event: Event, parts: set[Part]) -> None:
     assert parts_of({event}, LAYOUT) == parts
 
 
-def test_what_nobody_knows_leads_everywhere() -> None:
+def test_an_unknown_event_triggers_a_full_inspection() -> None:
     assert parts_of(None, LAYOUT) == ALL
     assert parts_of(set(), LAYOUT) == set()

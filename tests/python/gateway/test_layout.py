@@ -1,4 +1,4 @@
-"""Who has which class; what `plan` prints."""
+"""Classes of stations, and the output of `plan`."""
 
 from dataclasses import replace
 from ipaddress import ip_address
@@ -37,7 +37,7 @@ def station(k: int, rate_bps: int | None = None) -> KnownStation:
     return KnownStation(f"s{k}", "wlan", (address,), rate_bps=rate_bps)
 
 
-def test_a_station_has_one_leaf_for_both_directions() -> None:
+def test_both_directions_of_a_station_share_a_leaf() -> None:
     layout = Layout(gateway(), Device("lh", 1))
     layout.join(station(1))
     layout.join(station(2))
@@ -45,7 +45,7 @@ def test_a_station_has_one_leaf_for_both_directions() -> None:
     assert first.leaf == first.uplink != second.leaf == second.uplink
 
 
-def test_up_and_down_have_one_leaf_each_whatever_the_stations() -> None:
+def test_all_stations_share_one_leaf_per_direction() -> None:
     layout = Layout(gateway('fairness = "direction"'), Device("lh", 1))
     layout.join(station(1))
     layout.join(station(2))
@@ -63,7 +63,7 @@ station.fast = { address = "10.0.0.2", rate = "11 Mbps" }
     ap = layout.gateway.aps[0]
     slow, fast = (layout.quantum(ap, each) for each in layout.gateway.stations)
     assert (slow, fast / slow) == (PACKET_BYTES, pytest.approx(5.5, rel=1e-3))
-    # whose rate nobody knows is taken for fast
+    # a station of unknown rate counts as fast
     assert layout.quantum(ap, station(3)) == fast
 
 
@@ -84,14 +84,14 @@ def test_turns_are_in_proportion_up_to_ten_thousand() -> None:
         Layout(gateway(more + 'station.x = { address = "10.0.0.9", rate = "11 Gbps" }'), layout.ifb)
 
 
-def test_names_of_interfaces_that_are_cut_differ() -> None:
+def test_shortened_names_of_interfaces_differ() -> None:
     names = {ifb_name(replace(gateway(), lan=f"enp0s31f6.{k}")) for k in range(1000, 1100)}
     assert len(names) == 100
     assert {len(name) for name in names} == {15}
     assert ifb_name(replace(gateway(), lan="wlp0s20f3u1a")) == "lh-wlp0s20f3u1a"
 
 
-def test_more_than_the_kernel_can_number_is_known_beforehand() -> None:
+def test_exceeding_the_numbers_of_the_kernel_is_detected_in_advance() -> None:
     alike = "".join(
         f'station.s{k} = {{ address = "10.{k // 250}.{k % 250}.7" }}\n' for k in range(4200)
     )
@@ -109,7 +109,7 @@ def test_more_than_the_kernel_can_number_is_known_beforehand() -> None:
     refuse_what_does_not_fit(gateway(), ())
 
 
-def test_numbers_of_those_who_leave_are_given_again() -> None:
+def test_numbers_of_stations_that_leave_are_reused() -> None:
     layout = Layout(gateway(), Device("lh", 1))
     for k in range(5_000):
         layout.join(station(k % 100))
@@ -119,7 +119,7 @@ def test_numbers_of_those_who_leave_are_given_again() -> None:
     assert tables_of(layout).placed == {}
 
 
-def test_there_are_leaves_for_65000_stations_and_then_a_clear_word() -> None:
+def test_there_are_leaves_for_65000_stations_and_then_a_clear_message() -> None:
     layout = Layout(gateway(), Device("lh", 1))
     assert layout.last_leaf == LAST_LEAF - 3  # unclassified, multicast, echoes
     layout.next_leaf = layout.last_leaf
@@ -128,7 +128,7 @@ def test_there_are_leaves_for_65000_stations_and_then_a_clear_word() -> None:
         layout.join(station(2))
 
 
-def test_who_finds_no_number_leaves_nothing_behind() -> None:
+def test_a_station_without_a_number_changes_nothing() -> None:
     layout = Layout(gateway(), Device("lh", 1))
     taken = tables_of(layout).taken
     full = ip_address("10.0.0.7")
@@ -150,11 +150,11 @@ def test_who_finds_no_number_leaves_nothing_behind() -> None:
 MAC = "02:00:5e:10:00:0a"
 
 
-def test_a_station_with_a_mac_address_has_one_entry_each_way_whatever_its_addresses() -> None:
+def test_a_station_with_a_mac_address_has_one_entry_per_direction() -> None:
     layout = Layout(gateway(), Device("lh", 1))
     addresses = (ip_address("10.0.0.1"), ip_address("2001:db8::1"))
-    said = [each.said for each in layout.join(KnownStation("a", "wlan", addresses, MAC))]
-    entries = [line for line in said if "tc filter add" in line]
+    commands = [each.said for each in layout.join(KnownStation("a", "wlan", addresses, MAC))]
+    entries = [line for line in commands if "tc filter add" in line]
     assert [line.split(" u32 ht ")[1] for line in entries] == [
         "7:a: match u32 0x00000200 0x0000ffff at -16 match u32 0x5e10000a 0xffffffff at -12 "
         "flowid 6c68:100",
@@ -164,7 +164,7 @@ def test_a_station_with_a_mac_address_has_one_entry_each_way_whatever_its_addres
     assert layout.readdress("a", (*addresses, ip_address("10.0.0.2"))) == []
 
 
-def test_stations_with_one_mac_address_are_told_apart_by_their_ip_addresses() -> None:
+def test_stations_with_the_same_mac_address_are_distinguished_by_ip_address() -> None:
     layout = Layout(gateway(), Device("lh", 1))
     first, second = ip_address("10.0.0.1"), ip_address("10.0.0.2")
     layout.join(KnownStation("a", "wlan", (first,), MAC))
@@ -177,7 +177,7 @@ def test_stations_with_one_mac_address_are_told_apart_by_their_ip_addresses() ->
     assert list(placed["b"][1]) == [second]
 
 
-def test_a_change_of_rate_is_one_message_whatever_the_stations() -> None:
+def test_a_change_of_rate_is_a_single_message() -> None:
     layout = Layout(gateway(), Device("lh", 1))
     for k in range(100):
         layout.join(station(k))
@@ -185,9 +185,7 @@ def test_a_change_of_rate_is_one_message_whatever_the_stations() -> None:
     assert request.said.startswith("tc class change dev lh parent 6c68: classid 6c68:1 htb rate 3")
 
 
-def test_all_is_redirected_by_the_last_commands_but_udp_that_is_spared_and_ignored_machines() -> (
-    None
-):
+def test_the_last_commands_redirect_all_but_exempt_udp_and_ignored_machines() -> None:
     more = """udp = "down"
 discover = { neighbours = true, ignore = "10.0.0.9, 2001:db8::9" }
 station.a.address = "10.0.0.1"
@@ -195,22 +193,22 @@ station.a.address = "10.0.0.1"
     lines = plan(gateway(more), by_mac=False)
     (hooks,) = [line.split() for line in lines if line.endswith(" clsact")]
     lan, wan = int(hooks[6]), int(hooks[8])
-    said = [[line for line in lines if f"add block {number} " in line] for number in (lan, wan)]
-    assert lines[-len(said[0]) - len(said[1]) :] == [*said[0], *said[1]]
-    for of_block in said:
+    filters = [[line for line in lines if f"add block {number} " in line] for number in (lan, wan)]
+    assert lines[-len(filters[0]) - len(filters[1]) :] == [*filters[0], *filters[1]]
+    for of_block in filters:
         assert of_block[-1].endswith(
             "protocol all pref 3 u32 match u32 0x00000000 0x00000000 at 0 action mirred egress "
             "redirect dev lh-eth1"
         )
         assert all(" flowid 6c68:" in line for line in of_block[:-1])
-    words = [[line.split(" match u32 ")[1].split()[0] for line in each[:-1]] for each in said]
+    words = [[line.split(" match u32 ")[1].split()[0] for line in each[:-1]] for each in filters]
     assert words == [
         ["0x0a000009", "0x20010db8", "0x00110000", "0x00001100"],
         ["0x0a000009", "0x20010db8"],
     ]
 
 
-def test_uplink_udp_is_spared_only_where_all_access_points_spare_it() -> None:
+def test_uplink_udp_is_exempt_only_if_all_access_points_exempt_it() -> None:
     more = 'ap.a = { rate = "5 Mbps", interface = "eth1" }\n'
     more += 'ap.b = { udp = "down", rate = "5 Mbps", interface = "eth2" }\n'
     lines = plan(gateway(more), by_mac=False)
@@ -218,11 +216,11 @@ def test_uplink_udp_is_spared_only_where_all_access_points_spare_it() -> None:
 
 
 def test_lists_of_filters_at_the_ifb_have_an_order() -> None:
-    """Echoes before stations, MAC addresses before IP addresses, group addresses last."""
+    """Echoes come before stations, MAC before IP addresses, and group addresses come last."""
     lines = plan(gateway('station.a.address = "10.0.0.1"'), by_mac=False)
     at_ifb = [line for line in lines if "tc filter add dev lh-eth1 " in line]
-    found = {tuple(line.split(" protocol ")[1].split()[:3:2]) for line in at_ifb}
-    assert sorted(found, key=lambda each: each[1]) == [
+    protocols = {tuple(line.split(" protocol ")[1].split()[:3:2]) for line in at_ifb}
+    assert sorted(protocols, key=lambda each: each[1]) == [
         ("ip", "1"),
         ("ipv6", "2"),
         ("all", "3"),
@@ -257,7 +255,7 @@ station.b.address = "10.0.0.2"
     assert not any("u32" in line for line in lines)
 
 
-def test_two_access_points_have_a_bottleneck_each() -> None:
+def test_each_of_two_access_points_has_a_bottleneck() -> None:
     more = """ap.a = { rate = "5 Mbps" }
 ap.b = { rate = "9 Mbps" }
 station.x = { address = "10.0.0.1", ap = "a" }
@@ -270,7 +268,7 @@ station.y = { address = "10.0.0.2", ap = "b" }
     assert any("parent 6c68:2 classid 6c68:101 htb" in line for line in lines)
 
 
-def test_settings_of_the_estimator_that_make_no_sense_are_refused() -> None:
+def test_inconsistent_settings_of_the_estimator_are_refused() -> None:
     with pytest.raises(UserError, match=r"wce.decrease`: \"1 kbps\" .* increase up to decrease"):
         gateway('wce.decrease = "1 kbps"')
 

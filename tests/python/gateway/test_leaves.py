@@ -1,4 +1,4 @@
-"""Which queue a leaf has, what the kernel is told of it, and what is said about it."""
+"""The queue of a leaf, its messages to the kernel, and messages about it."""
 
 from dataclasses import replace
 
@@ -22,9 +22,9 @@ def gateway(more: str = "") -> Gateway:
 
 
 def queue(more: str) -> Queue:
-    """The queue of the leaves of the only access point."""
-    (found,) = Layout(gateway(more), IFB).queues.values()
-    return found
+    """Return the queue of the leaves of the only access point."""
+    (result,) = Layout(gateway(more), IFB).queues.values()
+    return result
 
 
 @pytest.mark.parametrize(
@@ -42,9 +42,9 @@ def queue(more: str) -> Queue:
     ],
 )
 def test_the_target_is_a_packet_and_a_half_at_the_share_of_ten(more: str, target_ms: int) -> None:
-    found = queue(more)
-    assert found.target_us == 1000 * target_ms
-    assert found.interval_us == found.target_us + 95_000
+    result = queue(more)
+    assert result.target_us == 1000 * target_ms
+    assert result.interval_us == result.target_us + 95_000
 
 
 @pytest.mark.parametrize(
@@ -58,7 +58,7 @@ def test_the_target_is_a_packet_and_a_half_at_the_share_of_ten(more: str, target
         ('wce.max = "6 Mbps"', 31),
     ],
 )
-def test_where_c_is_found_a_flow_keeps_its_queue_through_a_fall_of_its_window(
+def test_with_an_estimated_capacity_a_flow_keeps_its_queue_when_its_window_falls(
     more: str, target_ms: int
 ) -> None:
     assert queue(more if "max" in more else f'wce.max = "20 Mbps"\n{more}').target_us == (
@@ -79,14 +79,14 @@ def test_turns_of_many_packets_raise_the_target_up_to_the_queue() -> None:
     assert of_ratio("900 Mbps").target_us == pytest.approx(200 * packet_us, abs=1000)
 
 
-def test_leaves_that_all_share_have_more_flows() -> None:
+def test_shared_leaves_have_more_flows() -> None:
     assert queue("").flows == 128
     assert queue('fairness = "flow"').flows == 128
     assert queue('fairness = "direction"').flows == 1024
     assert queue('fairness = "flow"\ndiscipline = "fq_codel"').flows == 1024
 
 
-def test_flows_are_hashed_alike_whatever_the_kernel_has() -> None:
+def test_flows_have_the_same_hash_with_every_kernel() -> None:
     best, codel = (
         Layout(gateway(f'fairness = "flow"\ndiscipline = "{word}"'), IFB)
         for word in ("best", "codel")
@@ -96,7 +96,7 @@ def test_flows_are_hashed_alike_whatever_the_kernel_has() -> None:
 
 
 @pytest.mark.parametrize(
-    ("discipline", "said"),
+    ("discipline", "arguments"),
     [
         ("pfifo", "pfifo limit 200"),
         ("sfq", "sfq limit 200 perturb 10"),
@@ -108,13 +108,13 @@ def test_flows_are_hashed_alike_whatever_the_kernel_has() -> None:
         ),
     ],
 )
-def test_tc_is_told_of_the_queue(discipline: str, said: str) -> None:
+def test_the_command_of_tc_contains_the_queue(discipline: str, arguments: str) -> None:
     lines = plan(
         gateway(f'rate = "6 Mbps"\ndiscipline = "{discipline}"\nstation.a.address = "10.0.0.1"')
     )
     others = [line for line in lines if "tc qdisc add dev lh-eth1 parent 6c68:" in line]
     assert len(others) == 3  # also for unclassified and for multicast packets
-    assert others[-1] == f"tc qdisc add dev lh-eth1 parent 6c68:100 {said}"
+    assert others[-1] == f"tc qdisc add dev lh-eth1 parent 6c68:100 {arguments}"
     assert not any(line.startswith("#") for line in lines)
 
 
@@ -124,30 +124,30 @@ def test_a_plan_says_what_it_assumes_of_the_kernel() -> None:
     assert sum(" fq_codel limit " in line for line in lines) == 3
 
 
-def test_times_are_equal_as_the_kernel_keeps_them() -> None:
-    """It keeps them in units of 1.024 us and tells 29999 for 30000."""
-    asked, kept, other = (
+def test_times_are_compared_in_units_of_the_kernel() -> None:
+    """The kernel stores times in units of 1.024 us and reports 29999 for 30000."""
+    asked, rounded, other = (
         leaf_queue.add(IFB, 1, Queue("codel", 200, target_us=target))
         for target in (30_000, 29_999, 29_000)
     )
-    settings = [described(each.kind, each.body) for each in (asked, kept, other)]
+    settings = [described(each.kind, each.body) for each in (asked, rounded, other)]
     assert settings[0] == settings[1] != settings[2]
 
 
 @pytest.mark.parametrize("field", ["packets", "target_us", "interval_us", "flows"])
-def test_every_parameter_that_is_changed_is_seen(field: str) -> None:
+def test_every_changed_parameter_is_detected(field: str) -> None:
     queue = Queue("fq_codel", 200)
     changed = replace_field(queue, field)
-    one, other = (leaf_queue.add(IFB, 1, each) for each in (queue, changed))
-    assert described(one.kind, one.body) != described(other.kind, other.body)
+    first, other = (leaf_queue.add(IFB, 1, each) for each in (queue, changed))
+    assert described(first.kind, first.body) != described(other.kind, other.body)
 
 
 def replace_field(queue: Queue, field: str) -> Queue:
-    """The same with twice as much of something."""
+    """Return the queue with twice the value of a field."""
     return queue._replace(**{field: 2 * getattr(queue, field)})
 
 
-def test_a_kernel_without_codel_is_warned_of_unless_the_file_wants_a_fifo() -> None:
+def test_a_kernel_without_codel_causes_a_warning_unless_the_file_asks_for_a_fifo() -> None:
     assert unmanaged(gateway(), "fq_codel") == unmanaged(gateway(), "codel") == []
     (line,) = unmanaged(gateway(), "pfifo")
     assert "calls and queries wait for its own downloads" in line

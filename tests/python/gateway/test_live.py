@@ -1,4 +1,4 @@
-"""Status for people: what a terminal of 80 columns still shows."""
+"""Status as text on a terminal of 80 columns."""
 
 from typing import Any
 
@@ -22,7 +22,7 @@ ROW = {
 
 
 def status(*names: str, **more: Any) -> dict[str, Any]:
-    """A status with these stations."""
+    """Return a status with these stations."""
     return {
         "aps": [
             {
@@ -42,11 +42,11 @@ def status(*names: str, **more: Any) -> dict[str, Any]:
     }
 
 
-def printed(said: dict[str, Any], columns: int) -> list[str]:
-    """The lines on a terminal of so many columns."""
+def printed(report: dict[str, Any], columns: int) -> list[str]:
+    """Return the lines on a terminal of this many columns."""
     console = Console(width=columns, color_system=None)
     with console.capture() as captured:
-        console.print(tables(said, columns=columns))
+        console.print(tables(report, columns=columns))
     return [line.rstrip() for line in captured.get().splitlines()]
 
 
@@ -60,7 +60,7 @@ def test_titles_keep_their_units() -> None:
 
 
 @pytest.mark.parametrize("columns", [60, 80, 100, 160])
-def test_stations_can_be_told_apart_and_have_a_line_each(columns: int) -> None:
+def test_each_station_has_a_recognisable_line(columns: int) -> None:
     macs = ["52:0d:1c:7b:11:02", "52:0d:1c:7b:11:03"]
     lines = printed(status(*macs, silent=True), columns)
     assert max(map(len, lines)) <= columns
@@ -77,7 +77,7 @@ def test_a_name_that_is_too_long_loses_its_front() -> None:
     assert row.split()[0].endswith("xxx-42")
 
 
-def test_what_is_pinged_is_told() -> None:
+def test_pinged_stations_are_reported() -> None:
     assert printed(status("a"), 160)[-1].endswith("  yes")
     assert printed(status("a", pinged=False, silent=True), 160)[-1].endswith("  no")
     assert printed(status("a", silent=True), 160)[-1].endswith("  no answer")
@@ -90,23 +90,23 @@ def test_what_is_pinged_is_told() -> None:
 
 
 def test_the_rate_by_which_a_station_is_weighed_is_shown_with_its_source() -> None:
-    said = status("a", phy_rate_bps=866_700_000, phy_rate_source="iw")
-    said["stations"] += status("b", phy_rate_bps=None, phy_rate_source="highest")["stations"]
-    said["stations"] += status("c")["stations"]  # at an access point that shares otherwise
-    lines = printed(said, 160)
+    report = status("a", phy_rate_bps=866_700_000, phy_rate_source="iw")
+    report["stations"] += status("b", phy_rate_bps=None, phy_rate_source="highest")["stations"]
+    report["stations"] += status("c")["stations"]  # at an access point with another fairness
+    lines = printed(report, 160)
     assert lines[-4].endswith("  PHY rate [Mbit/s]")
     assert [line.split("  ")[-1].strip() for line in lines[-3:]] == ["866.7 iw", "highest", "-"]
-    assert all(len(line) <= 80 for line in printed(said, 80))
+    assert all(len(line) <= 80 for line in printed(report, 80))
 
 
-def test_brackets_of_a_fault_are_no_markup() -> None:
-    said = status("a") | {"faults": ["[ms] is gone"], "warnings": ["mind [this]"]}
-    assert printed(said, 80)[-2:] == ["warning: mind [this]", "fault: [ms] is gone"]
+def test_brackets_of_a_fault_are_not_markup() -> None:
+    report = status("a") | {"faults": ["[ms] is gone"], "warnings": ["mind [this]"]}
+    assert printed(report, 80)[-2:] == ["warning: mind [this]", "fault: [ms] is gone"]
 
 
 def test_bytes_at_the_filters_and_mac_addresses_at_ports_are_shown() -> None:
-    said = status("a")
-    said["filters"] = [
+    report = status("a")
+    report["filters"] = [
         {
             "ap": "wlan",
             "direction": direction,
@@ -118,13 +118,13 @@ def test_bytes_at_the_filters_and_mac_addresses_at_ports_are_shown() -> None:
         }
         for direction in ("from_stations", "to_stations")
     ]
-    said["ports"] = [
+    report["ports"] = [
         {"name": "lan", "macs": 12, "waiting": 3},
         {"name": "lan2", "macs": 1, "waiting": 0},
     ]
-    lines = printed(said, 160)
+    lines = printed(report, 160)
     (row,) = (line for line in lines if "from stations" in line)
     for cell in ("12.000", "0.500", "0.032", "0.000", "dns 0.030, arp 0.002"):
         assert cell in row
     assert lines[-2:] == ["lan: 12 MAC addresses, 3 without a leaf", "lan2: 1 MAC address"]
-    assert all(len(line) <= 80 for line in printed(said, 80))
+    assert all(len(line) <= 80 for line in printed(report, 80))

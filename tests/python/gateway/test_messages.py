@@ -1,4 +1,4 @@
-"""What goes to the kernel, as far as it can be known without one."""
+"""Messages to the kernel, checked without a kernel."""
 
 import socket
 import struct
@@ -21,14 +21,14 @@ def test_attributes_survive_their_encoding(given_: list[tuple[int, bytes]]) -> N
 
 
 def test_a_bucket_holds_its_bytes_at_the_rate_in_ticks_of_64_ns() -> None:
-    # 1600 B at 6 Mbit/s take 2133 us, in whole microseconds as tc has them
+    # 1600 B at 6 Mbit/s take 2133 us, in whole microseconds as in tc
     assert ticks(1600, 750_000) == 2_133_000 // 64
     assert ticks(1600, 12) == 133_333_333_000 // 64
     assert ticks(100_000, 12) == 0x7FFFFFFF
 
 
 def flow_hash(source: bytes, destination: bytes, ports: tuple[int, int] | None, leaves: int) -> int:
-    """The leaf of a packet, from 0, as the program has it: its oracle."""
+    """Return the leaf of a packet, from 0, as a reference for the program."""
     key = 0
     for raw in (source, destination):
         for k in range(0, len(raw), 4):
@@ -44,19 +44,19 @@ def flow_hash(source: bytes, destination: bytes, ports: tuple[int, int] | None, 
     st.tuples(st.integers(0, 65535), st.integers(0, 65535)),
     st.integers(2, 4096),
 )
-def test_both_directions_of_a_flow_have_one_leaf(
-    here: bytes, there: bytes, ports: tuple[int, int], leaves: int
+def test_both_directions_of_a_flow_share_a_leaf(
+    here: bytes, peer: bytes, ports: tuple[int, int], leaves: int
 ) -> None:
-    leaf = flow_hash(here, there, ports, leaves)
+    leaf = flow_hash(here, peer, ports, leaves)
     assert 0 <= leaf < leaves
-    assert leaf == flow_hash(there, here, ports[::-1], leaves)
+    assert leaf == flow_hash(peer, here, ports[::-1], leaves)
 
 
 def test_flows_spread_over_the_leaves() -> None:
-    here, there = socket.inet_aton("10.0.0.1"), socket.inet_aton("192.0.2.1")
+    here, peer = socket.inet_aton("10.0.0.1"), socket.inet_aton("192.0.2.1")
     counts = [0] * 64
     for port in range(6400):
-        counts[flow_hash(here, there, (40_000 + port, 443), 64)] += 1
+        counts[flow_hash(here, peer, (40_000 + port, 443), 64)] += 1
     # 100 on average; a random spread stays within 100 +- 40 in 64 leaves
     assert 60 < min(counts) <= max(counts) < 140
 
@@ -74,7 +74,7 @@ def test_the_checksum_of_a_packet_with_its_checksum_is_zero() -> None:
     assert checksum(data[:2] + struct.pack("!H", checksum(data)) + data[4:]) == 0
 
 
-def test_source_and_length_of_packets() -> None:
+def test_source_and_length_of_packets_are_read() -> None:
     v4 = struct.pack("!BBHHHBBH4s4s", 0x45, 0, 1028, 0, 0, 64, 17, 0, b"\n\0\0\1", b"\n\0\0\2")
     source, length = source_and_length(v4)
     assert (str(source), length) == ("10.0.0.1", 1028)

@@ -1,4 +1,4 @@
-"""Metrics for Prometheus: what they are called, and that nobody holds them up."""
+"""Metrics for Prometheus: their names, and service without delays by slow clients."""
 
 import re
 import socket
@@ -67,7 +67,7 @@ STATUS = {
         {"name": "guest", "ap": "wlan", "phy_rate_bps": None, "phy_rate_source": "highest"},
     ],
 }
-# As `promtool check metrics` has them (prometheus/client_golang, testutil/promlint).
+# Rules of `promtool check metrics` (prometheus/client_golang, testutil/promlint).
 BASE_UNITS = {"amperes", "bytes", "celsius", "grams", "joules", "kelvin", "meters", "ratio"}
 BASE_UNITS |= {"seconds", "volts"}
 OTHER_UNITS = {"bits", "minutes", "hours", "days", "weeks", "percent", "fahrenheit", "inches"}
@@ -78,35 +78,35 @@ KINDS = {"counter", "gauge", "histogram", "summary", "count", "sum", "bucket", "
 
 
 def faults(text: str) -> list[str]:
-    """What is wrong with the names on a page, by Prometheus' rules."""
-    found = []
+    """Return the faults of the names on a page by the rules of Prometheus."""
+    problems = []
     helped = set(re.findall(r"^# HELP (\S+) \S", text, re.MULTILINE))
     for name, kind in re.findall(r"^# TYPE (\S+) (\S+)$", text, re.MULTILINE):
         words = name.split("_")
         if not re.fullmatch(r"[a-z][a-z0-9_]*", name):
-            found.append(f"{name}: not in small letters with underscores")
+            problems.append(f"{name}: not in small letters with underscores")
         if name not in helped:
-            found.append(f"{name}: nobody says what it is")
+            problems.append(f"{name}: nobody says what it is")
         if (kind == "counter") != name.endswith("_total"):
-            found.append(f"{name}: _total is for counters")
+            problems.append(f"{name}: _total is for counters")
         for word in words[:-1] if kind == "counter" else words:
             prefix = next((each for each in PREFIXES if word.startswith(each)), "")
             unit = word.removeprefix(prefix)
             if word in OTHER_UNITS | SHORT_UNITS or (prefix and unit in BASE_UNITS | OTHER_UNITS):
                 if words[words.index(word) - 1] == "per" and word == "second":
-                    continue  # a rate's name goes on as English does
-                found.append(f"{name}: {word} is no base unit")
+                    continue  # the name of a rate continues with "per second"
+                problems.append(f"{name}: {word} is no base unit")
             if word in KINDS:
-                found.append(f"{name}: {word} is its kind")
+                problems.append(f"{name}: {word} is its kind")
         units = [word for word in words if word in BASE_UNITS]
         if units and not re.search(rf"_{units[0]}(_per_second)?(_total)?$", name):
-            found.append(f"{name}: the unit is not at its end")
-    return found
+            problems.append(f"{name}: the unit is not at its end")
+    return problems
 
 
-def test_the_rules_find_what_they_are_for() -> None:
+def test_each_rule_for_names_finds_its_fault() -> None:
     page = "# HELP {0} x\n# TYPE {0} {1}\n"
-    for name, kind, said in (
+    for name, kind, problem in (
         ("a_rate_bits_per_second", "gauge", "bits is no base unit"),
         ("a_rtt_ms", "gauge", "ms is no base unit"),
         ("a_kilobytes", "gauge", "kilobytes is no base unit"),
@@ -116,11 +116,11 @@ def test_the_rules_find_what_they_are_for() -> None:
         ("aRate", "gauge", "not in small letters with underscores"),
         ("a_gauge", "gauge", "gauge is its kind"),
     ):
-        assert faults(page.format(name, kind)) == [f"{name}: {said}"]
+        assert faults(page.format(name, kind)) == [f"{name}: {problem}"]
     assert faults("# TYPE a gauge\n") == ["a: nobody says what it is"]
 
 
-def test_names_are_as_prometheus_wants_them() -> None:
+def test_names_follow_the_rules_of_prometheus() -> None:
     text = pages(lambda: STATUS)().decode()
     assert faults(text) == []
     assert len(re.findall("^# TYPE", text, re.MULTILINE)) == 23
@@ -149,7 +149,7 @@ def served(body: bytes = b"x 1\n") -> Iterator[tuple[str, int]]:
     at = listening.getsockname()
     with serving(listening, lambda: body, TEXT):
         yield at
-    check_port(at)  # it is free again
+    check_port(at)  # the port is free again
 
 
 def ask(
@@ -174,14 +174,14 @@ def test_a_page_is_served() -> None:
             (b"GET /" + b"x" * (1 << 14), b"431"),
         ):
             try:
-                said = ask(at, request)
-            except ConnectionError:  # the end of what is too long is not read
+                reply = ask(at, request)
+            except ConnectionError:  # the end of a request that is too long is not read
                 assert status == b"431"
             else:
-                assert said.split()[1] == status
+                assert reply.split()[1] == status
 
 
-def test_a_page_asked_for_by_a_foreign_name_is_refused() -> None:
+def test_a_request_for_a_foreign_host_name_is_refused() -> None:
     own = socket.gethostname()
     with served() as at:
         for host in (f"127.0.0.1:{at[1]}", "LOCALHOST", "[::1]:9100", "192.0.2.7", own):
@@ -194,13 +194,13 @@ def test_a_page_asked_for_by_a_foreign_name_is_refused() -> None:
         assert ask(at, two).split()[1] == b"421"
 
 
-def test_a_large_page_arrives_whole() -> None:
+def test_a_large_page_arrives_completely() -> None:
     body = bytes(range(256)) * (1 << 15)
     with served(body) as at:
         assert ask(at).partition(b"\r\n\r\n")[2] == body
 
 
-def test_a_page_that_fails_leaves_the_next_well() -> None:
+def test_a_page_that_fails_does_not_affect_the_next_page() -> None:
     answers = iter([ValueError, b"well"])
 
     def page() -> bytes:
@@ -215,10 +215,10 @@ def test_a_page_that_fails_leaves_the_next_well() -> None:
         assert ask(listening.getsockname()).endswith(b"well")
 
 
-def test_idle_connections_make_no_threads_and_hold_nobody_up(
+def test_idle_connections_create_no_threads_and_delay_no_request(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    """Patience does not end any of these: nobody waits for that."""
+    """None of these ends by its timeout."""
     monkeypatch.setattr(module, "PATIENCE_S", 1e6)
     with served() as at, ExitStack() as stack:
         threads = threading.active_count()
@@ -230,14 +230,14 @@ def test_idle_connections_make_no_threads_and_hold_nobody_up(
         assert threading.active_count() == threads
 
 
-def test_who_says_nothing_is_hung_up_on(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_silent_connection_is_closed(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(module, "PATIENCE_S", 0.05)
     with served() as at, socket.create_connection(at, timeout=30) as idle:
         idle.sendall(b"GET /")
         assert idle.recv(1) == b""
 
 
-def test_the_oldest_makes_room() -> None:
+def test_the_oldest_connection_is_closed_to_make_room() -> None:
     with served() as at, ExitStack() as stack:
         idle = [
             stack.enter_context(socket.create_connection(at, timeout=30))
@@ -248,11 +248,13 @@ def test_the_oldest_makes_room() -> None:
         assert idle[-1].recv(1) == b"H"
 
 
-def test_bytes_at_the_filters_are_told_by_kind() -> None:
+def test_bytes_at_the_filters_are_reported_by_kind() -> None:
     text = pages(lambda: STATUS)().decode()
-    found = dict(re.findall(r'^lasthop_ap_filter_bytes_total\{.*kind="(\w+)"\} (\S+)$', text, re.M))
+    counts = dict(
+        re.findall(r'^lasthop_ap_filter_bytes_total\{.*kind="(\w+)"\} (\S+)$', text, re.M)
+    )
     expected = {"station": 450, "unclassified": 200, "multicast": 50, "forged": 0}
     expected |= {"dns": 90, "unmatched": 0}
-    assert {kind: float(count) for kind, count in found.items()} == expected
+    assert {kind: float(count) for kind, count in counts.items()} == expected
     assert 'lasthop_port_macs{port="lan"} 12.0' in text
     assert 'lasthop_port_waiting{port="lan"} 3.0' in text

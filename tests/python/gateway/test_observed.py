@@ -1,4 +1,4 @@
-"""Who has traffic and so is pinged, from counters."""
+"""Stations with traffic, which are pinged, from counters."""
 
 import pytest
 
@@ -15,7 +15,7 @@ station.b.address = "10.0.0.2"
 
 
 class Watched:
-    """A gateway whose counters the test sets, a look a second."""
+    """A gateway whose counters the test sets, with one reading per second."""
 
     def __init__(self, more: str = "") -> None:
         gateway = config.read(f'[gateway]\nwan = "eth0"\nlan = "eth1"\n{more}\n{STATIONS}')
@@ -27,7 +27,7 @@ class Watched:
         self.look()
 
     def look(self, *, sent: int = 0, of: str = "a", udp: int = 0) -> None:
-        """Counters with so many bytes of a station, at the access point's class too. [bytes]"""
+        """Set the bytes of a station and of the class of its access point. [bytes]"""
         self.now_s += 1
         member = self.layout.members[of]
         leaves = {member.leaf, self.layout.ap_class["wlan"]}
@@ -47,14 +47,14 @@ def test_only_stations_with_traffic_are_pinged() -> None:
     watched.look()
     assert watched.pinged() == []
     watched.look(sent=3000)
-    assert watched.pinged() == []  # two packets are no traffic
+    assert watched.pinged() == []  # two packets do not count as traffic
     watched.look(sent=10_000)
     assert watched.pinged() == ["a"]
     watched.look(sent=10_000)
     assert watched.pinged() == []
 
 
-def test_with_a_fixed_rate_nobody_is_pinged() -> None:
+def test_with_a_fixed_rate_no_station_is_pinged() -> None:
     watched = Watched('rate = "5 Mbps"')
     watched.look()
     watched.look(sent=10_000)
@@ -62,7 +62,7 @@ def test_with_a_fixed_rate_nobody_is_pinged() -> None:
     assert watched.pinged() == []
 
 
-def test_who_sends_much_udp_is_not_pinged_for_a_while() -> None:
+def test_a_station_that_sends_much_udp_is_not_pinged_for_a_while() -> None:
     watched = Watched('udp = "down"')
     watched.look()
     watched.look(sent=10_000, udp=1_000_000)
@@ -74,7 +74,7 @@ def test_who_sends_much_udp_is_not_pinged_for_a_while() -> None:
 
 
 @pytest.mark.parametrize("fairness", ["flow", "direction"])
-def test_without_leaves_of_their_own_those_are_pinged_whose_packets_were_met(
+def test_without_their_own_leaves_stations_are_pinged_whose_packets_were_seen(
     fairness: str,
 ) -> None:
     watched = Watched(f'fairness = "{fairness}"')
@@ -85,11 +85,11 @@ def test_without_leaves_of_their_own_those_are_pinged_whose_packets_were_met(
     watched.look(sent=20_000, of="b")
     assert watched.pinged() == ["b"]
     watched.look(sent=20_000, of="b")
-    assert watched.pinged() == []  # a packet now and then is no traffic
+    assert watched.pinged() == []  # a packet now and then does not count as traffic
 
 
 @pytest.mark.parametrize(("udp", "pinged"), [("down", []), ("both", ["a"])])
-def test_who_sends_udp_is_pinged_where_that_is_shaped(udp: str, pinged: list[str]) -> None:
+def test_a_station_that_sends_udp_is_pinged_if_udp_is_shaped(udp: str, pinged: list[str]) -> None:
     watched = Watched(f'udp = "{udp}"')
     watched.look()
     watched.look(sent=10_000, udp=1_000_000)

@@ -1,4 +1,4 @@
-"""Which reading of a station's rate counts, and when its weight follows."""
+"""Readings of the rate of a station, and changes of its weight."""
 
 from collections.abc import Iterable
 from typing import cast
@@ -37,8 +37,8 @@ def reading(mbps: float, mac: str = MACS[0], ap: str = "hall") -> Sighting:
 def weighed_after(
     readings: Iterable[float], *, had_traffic: Iterable[bool] = ()
 ) -> list[float | None]:
-    """The rate by which a station is weighed after each reading. [Mbit/s]"""
-    rates, key, found = PhyRates(), ("hall", MACS[0]), []
+    """Return the rate that determines the weight after each reading. [Mbit/s]"""
+    rates, key, rates_mbps = PhyRates(), ("hall", MACS[0]), []
     active = list(had_traffic)
     for k, mbps in enumerate(readings):
         is_active = active[k] if active else True
@@ -46,18 +46,18 @@ def weighed_after(
         weighed = rates.histories[key].weighed
         assert weighed is not None
         assert weighed.rate_bps is not None
-        found.append(weighed.rate_bps / 1e6)
-    return found
+        rates_mbps.append(weighed.rate_bps / 1e6)
+    return rates_mbps
 
 
 @pytest.mark.parametrize(
     ("readings", "weighed"),
     [
-        # one frame by which rate control tries another rate
+        # a single frame of rate control at another rate
         ([54, 54, 6, 54], [54, 54, 54, 54]),
-        # a change counts at the second reading
+        # a change takes effect at the second reading
         ([54, 54, 54, 6, 6], [54, 54, 54, 54, 6]),
-        # of two readings the lower one
+        # the lower of two readings
         ([54, 6], [54, 6]),
         # up to a tenth changes nothing, also in small steps
         ([54, 58, 59, 59.4, 59.4], [54, 54, 54, 54, 54]),
@@ -65,7 +65,7 @@ def weighed_after(
         ([54, 49, 49, 48, 48], [54, 54, 54, 54, 48]),
     ],
 )
-def test_the_lower_median_of_three_counts(readings: list[float], weighed: list[float]) -> None:
+def test_the_lower_median_of_three_is_used(readings: list[float], weighed: list[float]) -> None:
     assert weighed_after(readings) == weighed
 
 
@@ -75,21 +75,21 @@ def test_a_station_without_traffic_keeps_its_rate() -> None:
     assert weighed_after(readings, had_traffic=[True] * 3 + [False] * 4) == [54] * 7
 
 
-def test_until_a_station_has_traffic_its_newest_reading_counts() -> None:
+def test_until_a_station_has_traffic_its_newest_reading_is_used() -> None:
     readings, had_traffic = [1, 6, 54, 54], [False, False, True, True]
     assert weighed_after(readings, had_traffic=had_traffic) == readings
 
 
-def test_what_is_remembered_has_an_end() -> None:
+def test_stations_that_have_left_are_forgotten() -> None:
     rates = PhyRates()
-    there: set[Key] = {("hall", MACS[0])}
-    rates.add([reading(54), reading(6, MACS[1])], set(), there)
-    # the source does not name the first one any more, but it has a leaf
-    rates.add([reading(6, MACS[2])], set(), there)
+    present: set[Key] = {("hall", MACS[0])}
+    rates.add([reading(54), reading(6, MACS[1])], set(), present)
+    # the source no longer names the first station, but it has a leaf
+    rates.add([reading(6, MACS[2])], set(), present)
     assert set(rates.histories) == {("hall", MACS[0]), ("hall", MACS[2])}
 
 
-def test_a_rate_is_that_at_an_access_point_of_its_own() -> None:
+def test_a_rate_belongs_to_its_access_point() -> None:
     rates = PhyRates()
     rates.add([reading(54, ap="hall"), reading(6, ap="yard")], set(), set())
     gateway = config.read(TEXT.replace("ap.hall", "ap.yard"))
@@ -114,7 +114,7 @@ def members(gateway: Gateway) -> Layout:
 
 
 def turns(layout: Layout) -> dict[str, float]:
-    """Turns of members. [packets]"""
+    """Return the turns of members. [packets]"""
     return {
         name: layout.quantum(m.ap, m.station) / PACKET_BYTES for name, m in layout.members.items()
     }
@@ -129,15 +129,15 @@ def test_turns_follow_the_rates_that_are_read() -> None:
     assert turns(layout) == {"a": 1, "b": 9, "c": 9}
     layout.weigh(read(a=54, b=6, c=12))
     assert turns(layout) == {"a": 9, "b": 1, "c": 2}
-    # without a reading what the file says; without that the highest
+    # without a reading the rate of the file, else the highest rate
     layout.weigh(read(b=18))
     assert turns(layout) == {"a": 1, "b": 3, "c": 3}
     layout.weigh({})
     assert turns(layout) == {"a": 1, "b": 9, "c": 9}
 
 
-def test_bytes_over_rate_are_equal_whatever_the_rates() -> None:
-    """Section 4.1 of paper 002: in a round each station takes as long on the air."""
+def test_bytes_over_rate_are_equal_at_all_rates() -> None:
+    """In a round each station has the same air time (paper 002, section 4.1)."""
     layout = members(config.read(TEXT))
     mbps = {"a": 866.7, "b": 433.3, "c": 58.5}
     layout.weigh(read(**mbps))
@@ -157,23 +157,23 @@ def test_only_turns_that_change_are_sent() -> None:
     assert len(layout.weigh(read(a=27, c=27))) == 2
 
 
-def test_what_is_weighed_is_what_the_kernel_is_to_have() -> None:
+def test_weights_become_quantums_of_the_kernel() -> None:
     layout = members(config.read(TEXT))
     layout.weigh(read(a=54, b=6, c=12))
-    said = "\n".join(request.said for request in layout.hierarchy({"hall": 5_000_000}))
+    commands = "\n".join(request.said for request in layout.hierarchy({"hall": 5_000_000}))
     for leaf, quantum in ((0x100, 9 * PACKET_BYTES), (0x101, PACKET_BYTES)):
-        assert f"classid 6c68:{leaf:x} htb" in said
-        line = next(line for line in said.splitlines() if f"classid 6c68:{leaf:x} htb" in line)
+        assert f"classid 6c68:{leaf:x} htb" in commands
+        line = next(line for line in commands.splitlines() if f"classid 6c68:{leaf:x} htb" in line)
         assert line.endswith(f"quantum {quantum}")
 
 
 def test_a_turn_is_no_longer_than_a_queue() -> None:
     layout = members(config.read(TEXT))
     layout.weigh(read(a=1, b=866.7, c=433.3))
-    found = turns(layout)
-    assert found["a"] == 1
-    assert found["b"] == pytest.approx(100, rel=1e-3)
-    assert found["c"] == pytest.approx(50, rel=1e-3)  # half of it all the same
+    per_station = turns(layout)
+    assert per_station["a"] == 1
+    assert per_station["b"] == pytest.approx(100, rel=1e-3)
+    assert per_station["c"] == pytest.approx(50, rel=1e-3)  # still half of it
 
 
 def test_queues_are_made_for_rates_that_differ() -> None:
@@ -203,11 +203,11 @@ def test_other_access_points_keep_their_weights() -> None:
     assert len(requests) == 3
 
 
-# In a gateway that is up.
+# In a running gateway.
 
 
 class Weighing:
-    """A shaper whose kernel takes everything."""
+    """A shaper whose kernel accepts every request."""
 
     def __init__(self, layout: Layout) -> None:
         self.layout = layout
@@ -244,11 +244,11 @@ def shown(some: Stations) -> dict[str, tuple[float | None, str]]:
     return {row["name"]: (row["phy_rate_bps"], row["phy_rate_source"]) for row in rows}
 
 
-def test_a_look_changes_weights_and_what_status_shows(some: Stations) -> None:
+def test_a_reading_changes_weights_and_status(some: Stations) -> None:
     assert shown(some) == {"a": (6e6, "file"), "b": (54e6, "file"), "c": (None, "highest")}
     some.see([reading(54, MACS[0]), reading(12, MACS[2])])
     assert shown(some) == {"a": (54e6, "iw"), "b": (54e6, "file"), "c": (12e6, "iw")}
-    # a source that says nothing changes nothing
+    # a source without readings changes nothing
     some.see([])
     assert shown(some) == {"a": (54e6, "iw"), "b": (54e6, "file"), "c": (12e6, "iw")}
     layout = some.shaping.layout
@@ -257,7 +257,7 @@ def test_a_look_changes_weights_and_what_status_shows(some: Stations) -> None:
     assert cast(Weighing, some.shaping.shaper).weighed == [3, 0]
 
 
-def test_readings_of_a_station_with_traffic_count(some: Stations) -> None:
+def test_readings_of_a_station_with_traffic_are_used(some: Stations) -> None:
     some.shaping.observed.active.add("a")
     for mbps in (54, 54, 1):
         some.see([reading(mbps)])
@@ -266,7 +266,7 @@ def test_readings_of_a_station_with_traffic_count(some: Stations) -> None:
     assert shown(some)["a"] == (54e6, "iw")
 
 
-def test_an_access_point_that_shares_otherwise_has_no_rates() -> None:
+def test_an_access_point_with_another_fairness_has_no_rates() -> None:
     gateway = config.read('[gateway]\nwan = "eth0"\nlan = "eth1"\nstation.a.address = "10.0.0.1"\n')
     shaper = cast(Shaper, Weighing(members(gateway)))
     plain = Stations(Shaping(gateway, shaper, Observed(gateway)), lambda _: None)

@@ -1,4 +1,4 @@
-"""Answers to pings: only from whom was asked, and only once it has been asked."""
+"""Answers to pings: only from pinged stations, and only after a ping."""
 
 import socket
 from ipaddress import ip_address
@@ -19,7 +19,7 @@ from lasthop.linux.ping import (
 ASKED, OTHER = ip_address("10.0.0.7"), ip_address("10.0.0.8")
 
 
-def test_an_answer_is_known_by_address_sequence_number_and_secret() -> None:
+def test_an_answer_is_identified_by_address_sequence_number_and_secret() -> None:
     secret = Secret()
     payload = secret.payload(ASKED, 7)
     assert len(payload) == 48
@@ -32,7 +32,7 @@ def test_an_answer_is_known_by_address_sequence_number_and_secret() -> None:
     assert not Secret().knows(payload, ASKED, 7)
 
 
-def test_an_old_answer_is_unknown_before_its_sequence_number_returns() -> None:
+def test_an_old_answer_is_ignored_before_its_sequence_number_is_reused() -> None:
     secret = Secret()
     payload = secret.payload(ASKED, 7)
     secret.sent += REMEMBERED - 1
@@ -42,7 +42,7 @@ def test_an_old_answer_is_unknown_before_its_sequence_number_returns() -> None:
 
 
 class Air:
-    """Two clocks, and a raw socket whose answers come after a while."""
+    """Two clocks, and a raw socket whose answers arrive after a delay."""
 
     def __init__(self) -> None:
         self.now_s, self.ahead_s = 1000.0, 1_795_000_000.0
@@ -57,7 +57,7 @@ class Air:
         self.waiting.append((0.0, b"\x45" + bytes(19) + answer))
 
     def arrive(self) -> None:
-        """The kernel takes the answers in, and stamps them."""
+        """Receive the answers in the kernel and stamp them."""
         self.waiting = [(self.now_s + self.ahead_s, packet) for _, packet in self.waiting]
 
     def recvmsg(self, *_: int) -> tuple[bytes, list[tuple[int, int, bytes]], int, tuple[str, int]]:
@@ -70,10 +70,8 @@ class Air:
 
 @pytest.mark.parametrize("step_s", [0.0, 3600.0, -0.02, 0.02, -86400.0])
 @pytest.mark.parametrize("when", ["before", "under way", "waiting"])
-def test_a_clock_that_is_set_makes_no_round_trip_longer_or_shorter(
-    step_s: float, when: str
-) -> None:
-    """Whether it is set before the answer has come in, or while that waits to be read."""
+def test_setting_the_clock_does_not_change_round_trip_times(step_s: float, when: str) -> None:
+    """The clock is set before the answer arrives, or while the answer waits to be read."""
     air = Air()
     pinger = Pinger({4: air}, Clock(air.clocks))
     counted = []
@@ -94,8 +92,8 @@ def test_a_clock_that_is_set_makes_no_round_trip_longer_or_shorter(
     assert [rtt_s for _, rtt_s in counted] == pytest.approx([0.03] * len(counted), abs=1e-6)
 
 
-def test_a_clock_that_is_slewed_has_not_been_set() -> None:
-    """chrony lets it run by up to a twelfth too fast."""
+def test_a_slewed_clock_does_not_count_as_set() -> None:
+    """chrony slews a clock by up to a twelfth."""
     air = Air()
     clock = Clock(air.clocks)
     for passed_s in (1e-4, 0.1, 5.0, 3600.0):

@@ -1,4 +1,4 @@
-"""Sources of stations' rates, against recorded output, a control socket, and what is no answer."""
+"""Sources of rates of stations: recorded output, a control socket, and invalid answers."""
 
 import os
 import socket
@@ -34,7 +34,7 @@ ap.hall.station_rates = "{sources}"
 
 
 def rates(sources: str) -> tuple[dict[str, int | None], list[str]]:
-    """Rates by MAC address, and faults."""
+    """Return rates by MAC address, and faults."""
     seen, wrong = read_station_rates(gateway(sources))
     assert all((each.ap, each.is_new) == ("hall", False) for each in seen)
     return {each.mac: each.rate_bps for each in seen}, wrong
@@ -45,7 +45,7 @@ def rates(sources: str) -> tuple[dict[str, int | None], list[str]]:
 
 @pytest.fixture
 def program(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[[str], None]:
-    """Put a program iw into the path: the lines of a shell script."""
+    """Return a function that puts a program iw with these shell commands into the path."""
     monkeypatch.setenv("PATH", f"{tmp_path}:{os.environ['PATH']}")
     file = tmp_path / "iw"
 
@@ -56,17 +56,17 @@ def program(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[[str], 
     return write
 
 
-def test_rates_of_an_access_point_by_iw(program: Callable[[str], None]) -> None:
+def test_iw_reports_the_rates_of_an_access_point(program: Callable[[str], None]) -> None:
     program(f"cat {SAMPLES}/iw/fabfi-access-point.txt")
-    found, wrong = rates("iw:wlan0")
-    assert found == {
+    station_rates, wrong = rates("iw:wlan0")
+    assert station_rates == {
         "00:1f:e2:cf:13:c4": 48_000_000,
         "00:18:de:7a:fb:0e": 54_000_000,
         "70:f1:a1:1c:78:d8": 26_000_000,
     }
     assert wrong == []
     of_ht = Modulation("802.11n", 3, 1, 20, 800)  # "MCS 3" in the sample
-    assert found["70:f1:a1:1c:78:d8"] == pytest.approx(of_ht.rate_bps)
+    assert station_rates["70:f1:a1:1c:78:d8"] == pytest.approx(of_ht.rate_bps)
 
 
 def test_a_station_that_is_listed_twice_is_read_once() -> None:
@@ -75,7 +75,7 @@ def test_a_station_that_is_listed_twice_is_read_once() -> None:
     assert rate_sources.query(lambda: Answer([first, second, again], [])) == ([first, second], [])
 
 
-def test_an_access_point_without_stations_is_well(program: Callable[[str], None]) -> None:
+def test_an_access_point_without_stations_has_no_fault(program: Callable[[str], None]) -> None:
     program("true")
     assert rates("iw:wlan0") == ({}, [])
 
@@ -91,8 +91,8 @@ def test_a_station_that_cannot_be_read_hides_no_other(program: Callable[[str], N
         BLOCK.format(MAC.format(4), "999999.0 MBit/s"),
     ]
     program(f"cat <<'end'\n{''.join(blocks)}end")
-    found, (fault,) = rates("iw:wlan0")
-    assert found == {MAC.format(1): 54_000_000, MAC.format(3): 6_000_000}
+    station_rates, (fault,) = rates("iw:wlan0")
+    assert station_rates == {MAC.format(1): 54_000_000, MAC.format(3): 6_000_000}
     assert fault == (
         "access point hall: iw dev wlan0 station dump:6: `tx bitrate`: "
         '"fast" is not a rate such as 54.0 MBit/s (and 1 more)'
@@ -100,7 +100,7 @@ def test_a_station_that_cannot_be_read_hides_no_other(program: Callable[[str], N
 
 
 @pytest.mark.parametrize(
-    ("script", "said"),
+    ("script", "message"),
     [
         ("echo 'command failed: No such device (-19)' >&2; exit 237", "No such device (-19)"),
         ("exit 3", "exit code 3"),
@@ -113,29 +113,31 @@ def test_a_station_that_cannot_be_read_hides_no_other(program: Callable[[str], N
         ("printf 'command failed: \\033[2J\\n' >&2; exit 1", "command failed: ?[2J"),
     ],
 )
-def test_what_is_no_dump_is_one_fault(
-    program: Callable[[str], None], monkeypatch: pytest.MonkeyPatch, script: str, said: str
+def test_an_invalid_dump_is_a_single_fault(
+    program: Callable[[str], None], monkeypatch: pytest.MonkeyPatch, script: str, message: str
 ) -> None:
-    if "0.2 s" in said:
+    if "0.2 s" in message:
         monkeypatch.setattr(rate_sources, "TIMEOUT_S", 0.2)
     program(script)
-    found, (fault,) = rates("iw:wlan0")
-    assert found == {}
+    station_rates, (fault,) = rates("iw:wlan0")
+    assert station_rates == {}
     assert fault.startswith("access point hall: iw dev wlan0 station dump")
-    assert fault.endswith(said)
+    assert fault.endswith(message)
     assert fault.isprintable()
 
 
 def test_a_machine_without_iw_says_so(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setenv("PATH", str(tmp_path))
     monkeypatch.setattr(rate_sources, "PROGRAMS", str(tmp_path))
-    said = "access point hall: iw dev wlan0 station dump: the program iw is not installed"
-    assert rates("iw:wlan0") == ({}, [said])
-    # with other sources, that are well
-    assert discovery.look(gateway("iw:wlan0"))[1] == [said]
+    message = "access point hall: iw dev wlan0 station dump: the program iw is not installed"
+    assert rates("iw:wlan0") == ({}, [message])
+    # with other sources that have no fault
+    assert discovery.look(gateway("iw:wlan0"))[1] == [message]
 
 
-def test_no_program_outlives_its_answer(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_no_program_runs_longer_than_its_answer(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(rate_sources, "TIMEOUT_S", 0.2)
     file = tmp_path / "pid"
     with pytest.raises(UserError, match="no answer within"):
@@ -148,7 +150,7 @@ def test_no_program_outlives_its_answer(tmp_path: Path, monkeypatch: pytest.Monk
 
 
 class Hostapd(threading.Thread):
-    """Answers at a control socket as hostapd does, or as a test has it."""
+    """A server at a control socket that answers like hostapd or as a test sets it."""
 
     def __init__(self, path: Path, answer: Callable[[str], bytes | None]) -> None:
         super().__init__(daemon=True)
@@ -180,7 +182,7 @@ Answering = Callable[[Callable[[str], bytes | None]], Hostapd]
 
 @pytest.fixture
 def hostapd(tmp_path: Path) -> Iterator[Answering]:
-    """Start a control socket with these answers."""
+    """Return a function that starts a control socket with these answers."""
     started: list[Hostapd] = []
 
     def start(answer: Callable[[str], bytes | None]) -> Hostapd:
@@ -193,7 +195,7 @@ def hostapd(tmp_path: Path) -> Iterator[Answering]:
 
 
 def listing(answers: list[str]) -> Callable[[str], bytes]:
-    """Answers of hostapd that lists these stations (`ap/ctrl_iface_ap.c`)."""
+    """Return the answers of hostapd for these stations (`ap/ctrl_iface_ap.c`)."""
     macs = [text.split("\n", 1)[0] for text in answers]
 
     def answer(request: str) -> bytes:
@@ -210,7 +212,7 @@ def listing(answers: list[str]) -> Callable[[str], bytes]:
 
 
 def recorded() -> list[str]:
-    """Answers of a hostapd with two stations of 802.11ax."""
+    """Return the answers of a hostapd with two stations of 802.11ax."""
     text = (SAMPLES / "hostapd-stations/all-sta-11ax.txt").read_text()
     second = text.index("62:b3:3f:01:76:13\nflags")
     return [text[:second], text[second:]]
@@ -220,35 +222,38 @@ def station(k: int, *lines: str) -> str:
     return "\n".join([MAC.format(k), "flags=[AUTH][ASSOC][AUTHORIZED]", *lines, ""])
 
 
-def test_rates_of_an_access_point_by_hostapd(hostapd: Answering) -> None:
+def test_hostapd_reports_the_rates_of_an_access_point(hostapd: Answering) -> None:
     asked = hostapd(listing(recorded()))
-    found, wrong = rates(f"hostapd:{asked.path}")
+    station_rates, wrong = rates(f"hostapd:{asked.path}")
     assert asked.requests == [
         "STA-FIRST",
         "STA-NEXT 30:d5:3e:cf:f8:76",
         "STA-NEXT 62:b3:3f:01:76:13",
     ]
-    # the driver names no rate of the other one
-    assert (found, wrong) == ({"30:d5:3e:cf:f8:76": 288_200_000}, [])
+    # the driver reports no rate of the other station
+    assert (station_rates, wrong) == ({"30:d5:3e:cf:f8:76": 288_200_000}, [])
     # rates of the standard, rounded down: the unit is 100 kbit/s
     to, from_ = Modulation("802.11ax", 5, 1, 80, 800), Modulation("802.11ax", 6, 2, 80, 800)
     assert (int(to.rate_bps / 1e5), int(from_.rate_bps / 1e5)) == (2882, 6485)
 
 
-def test_requests_are_those_that_hostapd_answers(hostapd: Answering) -> None:
-    """Recorded from hostapd 2.10, whose stations are at a cable and have no rates."""
+def test_the_requests_are_answered_by_hostapd(hostapd: Answering) -> None:
+    """The answers were recorded from hostapd 2.10 with wired stations, which have no rates."""
     text = (SAMPLES / "hostapd-stations/wired-2.10.txt").read_text()
-    said = [each.partition("\n") for each in text.split(">> ")[1:]]
-    answers = [(request, answer) for request, _, answer in said]
-    assert answers[1] == ("STA-FIRST", "")  # nobody is there yet
+    exchanges = [each.partition("\n") for each in text.split(">> ")[1:]]
+    answers = [(request, answer) for request, _, answer in exchanges]
+    assert answers[1] == ("STA-FIRST", "")  # no station yet
     some = answers[2:5]
     asked = hostapd(lambda request: dict(some)[request].encode())
-    found, (fault,) = rates(f"hostapd:{asked.path}")
+    station_rates, (fault,) = rates(f"hostapd:{asked.path}")
     assert asked.requests == [request for request, _ in some]
-    assert (found, fault) == ({}, "access point hall: hostapd reports no rate of its 2 stations")
+    assert (station_rates, fault) == (
+        {},
+        "access point hall: hostapd reports no rate of its 2 stations",
+    )
 
 
-def test_the_other_direction_counts_where_there_is_no_rate(hostapd: Answering) -> None:
+def test_the_rate_of_the_other_direction_is_used_if_a_rate_is_missing(hostapd: Answering) -> None:
     stations = [
         station(1, "rx_rate_info=60", "tx_rate_info=540 mcs 7 shortGI"),
         station(2, "rx_rate_info=60", "tx_rate_info=0"),
@@ -260,10 +265,10 @@ def test_the_other_direction_counts_where_there_is_no_rate(hostapd: Answering) -
 
 
 @pytest.mark.parametrize("stations", [[], [station(1), station(2)]], ids=["none", "no rates"])
-def test_a_list_without_rates(hostapd: Answering, stations: list[str]) -> None:
+def test_a_list_without_rates_is_a_fault(hostapd: Answering, stations: list[str]) -> None:
     asked = hostapd(listing(stations))
-    said = ["access point hall: hostapd reports no rate of its 2 stations"] if stations else []
-    assert rates(f"hostapd:{asked.path}") == ({}, said)
+    messages = ["access point hall: hostapd reports no rate of its 2 stations"] if stations else []
+    assert rates(f"hostapd:{asked.path}") == ({}, messages)
 
 
 def test_a_station_that_leaves_meanwhile_begins_the_list_again(hostapd: Answering) -> None:
@@ -278,19 +283,19 @@ def test_a_station_that_leaves_meanwhile_begins_the_list_again(hostapd: Answerin
         return listed(request)
 
     asked = hostapd(answer)
-    found, wrong = rates(f"hostapd:{asked.path}")
-    assert (found, wrong) == ({MAC.format(k): k * 1_000_000 for k in (1, 2, 3)}, [])
+    station_rates, wrong = rates(f"hostapd:{asked.path}")
+    assert (station_rates, wrong) == ({MAC.format(k): k * 1_000_000 for k in (1, 2, 3)}, [])
     assert asked.requests.count("STA-FIRST") == 2
 
 
 def always_another() -> Callable[[str], bytes]:
-    """A list without end: each answer is of another station."""
+    """Return answers without end, each of another station."""
     numbers = count(1)
     return lambda _: f"{(2 << 40 | next(numbers)).to_bytes(6).hex(':')}\n".encode()
 
 
 @pytest.mark.parametrize(
-    ("answer", "said"),
+    ("answer", "message"),
     [
         (lambda _: b"UNKNOWN COMMAND\n", 'STA-FIRST: "UNKNOWN COMMAND" is no MAC address'),
         (lambda _: b"FAIL\n", 'STA-FIRST: "FAIL" is no MAC address of a station'),
@@ -308,32 +313,34 @@ def always_another() -> Callable[[str], bytes]:
         ),
     ],
 )
-def test_what_is_no_answer_is_one_fault(
+def test_an_invalid_answer_is_a_single_fault(
     hostapd: Answering,
     monkeypatch: pytest.MonkeyPatch,
     answer: Callable[[str], bytes | None],
-    said: str,
+    message: str,
 ) -> None:
     monkeypatch.setattr(rate_sources, "TIMEOUT_S", 0.2)
     asked = hostapd(answer)
-    found, (fault,) = rates(f"hostapd:{asked.path}")
-    assert found == {}
+    station_rates, (fault,) = rates(f"hostapd:{asked.path}")
+    assert station_rates == {}
     assert fault.startswith(f"access point hall: hostapd {asked.path}: ")
-    assert said in fault
+    assert message in fault
     assert fault.isprintable()
 
 
-def test_a_list_without_end_is_given_up(
+def test_reading_an_endless_list_times_out(
     hostapd: Answering, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(rate_sources, "LIST_TIMEOUT_S", 0.2)
     monkeypatch.setattr(rate_sources, "MAX_STATIONS", 1 << 30)
     asked = hostapd(always_another())
-    said = f"access point hall: hostapd {asked.path}: its list of stations has no end within 0.2 s"
-    assert rates(f"hostapd:{asked.path}") == ({}, [said])
+    message = (
+        f"access point hall: hostapd {asked.path}: its list of stations has no end within 0.2 s"
+    )
+    assert rates(f"hostapd:{asked.path}") == ({}, [message])
 
 
-def test_a_list_that_begins_again_ends(hostapd: Answering) -> None:
+def test_a_list_that_repeats_is_read_once(hostapd: Answering) -> None:
     asked = hostapd(lambda _: station(1, "tx_rate_info=10").encode())
     assert rates(f"hostapd:{asked.path}") == ({MAC.format(1): 1_000_000}, [])
 
@@ -348,7 +355,7 @@ def test_a_list_that_begins_again_ends(hostapd: Answering) -> None:
     ],
     ids=["none", "file", "directory", "fifo"],
 )
-def test_a_socket_that_nobody_listens_at_is_one_fault(
+def test_a_socket_without_a_listener_is_a_single_fault(
     tmp_path: Path, make: Callable[[Path], object], why: str
 ) -> None:
     path = tmp_path / "wlan0"
@@ -356,7 +363,7 @@ def test_a_socket_that_nobody_listens_at_is_one_fault(
     assert rates(f"hostapd:{path}") == ({}, [f"access point hall: hostapd {path}: {why}"])
 
 
-def test_a_socket_of_others_names_what_lets_one_ask(
+def test_a_socket_without_permission_names_the_setting_that_grants_it(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     class Refused(socket.socket):
@@ -371,7 +378,7 @@ def test_a_socket_of_others_names_what_lets_one_ask(
     )
 
 
-def test_the_socket_of_another_kind_is_one_fault(tmp_path: Path) -> None:
+def test_a_socket_of_another_kind_is_a_single_fault(tmp_path: Path) -> None:
     with closing(socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)) as listening:
         listening.bind(str(tmp_path / "wlan0"))
         listening.listen()
@@ -382,7 +389,7 @@ def test_the_socket_of_another_kind_is_one_fault(tmp_path: Path) -> None:
 # Several sources.
 
 
-def test_sources_are_asked_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_sources_are_asked_simultaneously(monkeypatch: pytest.MonkeyPatch) -> None:
     meeting = threading.Barrier(2, timeout=60)
 
     def answer(_: object) -> Answer:
@@ -396,8 +403,8 @@ def test_sources_are_asked_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_a_source_that_fails_hides_no_other(program: Callable[[str], None], tmp_path: Path) -> None:
     program(f"cat {SAMPLES}/iw/fabfi-access-point.txt")
-    found, (fault,) = rates(f"iw:wlan0, hostapd:{tmp_path}/none")
-    assert len(found) == 3
+    station_rates, (fault,) = rates(f"iw:wlan0, hostapd:{tmp_path}/none")
+    assert len(station_rates) == 3
     assert fault.endswith("No such file or directory")
 
 
@@ -409,7 +416,7 @@ def test_a_defect_of_a_source_is_a_fault(monkeypatch: pytest.MonkeyPatch) -> Non
     assert rates("iw:wlan0") == ({}, ["access point hall: RuntimeError: a defect"])
 
 
-def test_a_gateway_without_sources_asks_nobody(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_gateway_without_sources_sends_no_request(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(rate_sources, "ThreadPoolExecutor", None)
     plain = config.read('[gateway]\nwan = "a"\nlan = "b"\n')
     assert read_station_rates(plain) == ([], [])

@@ -1,4 +1,4 @@
-"""The shell script of a gateway, as text: the commands of `plan`, quoted, and what is refused."""
+"""The shell script of a gateway as text: the quoted commands of `plan`, and refusals."""
 
 import shlex
 import subprocess
@@ -34,13 +34,13 @@ def made(text: str) -> str:
 
 
 def set_up(text: str) -> list[list[str]]:
-    """The commands of the script's function `set_up`, as a shell reads them."""
+    """Return the commands of `set_up` of the script, as a shell reads them."""
     body = text.split("set_up() {\n")[1].split("\n}\n")[0]
     return [shlex.split(line) for line in body.splitlines()]
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_it_sets_up_by_the_commands_of_plan(kind: str) -> None:
+def test_the_script_runs_the_commands_of_plan(kind: str) -> None:
     commands = set_up(made(KINDS[kind]))
     planned = plan(config.read(KINDS[kind]), by_mac=False)
     expected = [words(line) for line in planned if line[0] != "#" and "gso_max_segs" not in line]
@@ -54,7 +54,7 @@ def test_it_sets_up_by_the_commands_of_plan(kind: str) -> None:
 
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("shell", SHELLS, ids=lambda shell: shell[0])
-def test_shells_take_it(
+def test_shells_accept_the_script(
     tmp_path: Path, shell: list[str], kind: str, debian_program: Callable[[str, str], str]
 ) -> None:
     debian_program(shell[0], PACKAGES[shell[0]])
@@ -65,7 +65,7 @@ def test_shells_take_it(
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_it_is_the_same_each_time_and_nothing_is_left_open(kind: str) -> None:
+def test_the_script_is_reproducible_and_has_no_placeholder(kind: str) -> None:
     text = made(KINDS[kind])
     assert text == made(KINDS[kind])
     assert text.isascii()
@@ -73,7 +73,7 @@ def test_it_is_the_same_each_time_and_nothing_is_left_open(kind: str) -> None:
     assert "@" not in text.split("set -u")[0]
 
 
-def test_odd_names_are_words_and_nothing_else() -> None:
+def test_unusual_names_are_quoted() -> None:
     text = made(KINDS["odd"])
     assert ["try", "tc", "qdisc", "add", "dev", "*&|<>#~"] in [c[:6] for c in set_up(text)]
     for line in text.splitlines():
@@ -81,14 +81,14 @@ def test_odd_names_are_words_and_nothing_else() -> None:
             assert "a'b$(x);`y`" in shlex.split(line)
 
 
-def test_names_of_stations_and_of_the_gateway_are_not_in_it() -> None:
+def test_the_script_does_not_contain_names_of_stations_or_the_gateway() -> None:
     text = made('name = "$(reboot)\';`x`"\n' + KINDS["listed"].replace("till", "zebra"))
     assert "reboot" not in text
     assert "zebra" not in text
 
 
 @pytest.mark.parametrize(
-    ("more", "said"),
+    ("more", "message"),
     [
         ('discover.leases = "/tmp/dhcp.leases"', "`gateway.discover.leases`: a script finds"),
         (
@@ -112,13 +112,13 @@ def test_names_of_stations_and_of_the_gateway_are_not_in_it() -> None:
     ],
     ids=["leases", "snmp", "rates", "udp", "paper", "two-aps"],
 )
-def test_what_a_script_cannot_do_is_refused(more: str, said: str) -> None:
+def test_settings_that_a_script_does_not_support_are_refused(more: str, message: str) -> None:
     with pytest.raises(UserError) as refused:
         made(LEAST + more + "\n")
-    assert str(refused.value).startswith(said)
+    assert str(refused.value).startswith(message)
 
 
-def test_packages_are_those_that_the_file_needs() -> None:
+def test_the_script_needs_only_the_packages_of_the_file() -> None:
     assert "kmod-sched-bpf" not in made(KINDS["least"])
     assert "kmod-sched-bpf" in made(KINDS["flow"])
     assert "kmod-sched-bpf" not in made(LEAST + 'fairness = "flow"\ndiscipline = "fq_codel"\n')
@@ -128,14 +128,14 @@ def test_a_station_that_is_found_is_added_and_removed_by_its_mac_address() -> No
     text = made(KINDS["found"])
     add = text.split("add_mac() {\n")[1].split("\n}\n")[0]
     assert add.count("tc filter add dev lh-eth1 parent 6c68: protocol all pref 3") == 2
-    for said in (
+    for filter_match in (
         'u32 ht "7:$2:" match u32 "$5" 0x0000ffff at -16 match u32 "$6" 0xffffffff at -12',
         'u32 ht "8:$2:" match u32 "$3" 0xffffffff at -8 match u32 "$4" 0xffff0000 at -4',
         'handle "7:$2:$7"',
         'flowid "$8"',
         'flowid "$9"',
     ):
-        assert said in add
+        assert filter_match in add
     remove = text.split("remove_mac() {\n")[1].split("\n}\n")[0]
     assert remove.count("tc filter del dev lh-eth1 parent 6c68: protocol all pref 3 handle") == 2
     assert '"7:$1:$2"' in remove

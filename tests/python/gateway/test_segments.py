@@ -1,4 +1,4 @@
-"""Round-trip times of segments that pass, from packets as an interface sees them."""
+"""Round-trip times of passing segments, from packets at an interface."""
 
 import socket
 import struct
@@ -32,7 +32,7 @@ def packet(
     flags: int = 0x10,
     fragment: int = 0,
 ) -> bytes:
-    """The headers of a TCP packet, as they travel."""
+    """Return the headers of a TCP packet."""
     options = b"" if stamps is None else b"\x01\x01\x08\x0a" + struct.pack("!II", *stamps)
     offset = (20 + len(options)) // 4 << 4
     tcp = struct.pack("!HHIIBBHHH", *ports, seq, ack, offset, flags, 512, 0, 0) + options
@@ -46,7 +46,7 @@ def packet(
 
 
 class Wire:
-    """A flow from a server to a station, and a look at it."""
+    """A flow from a server to a station, and an observation of it."""
 
     def __init__(self, station: str = STATION, server: str = SERVER, port: int = 80) -> None:
         self.station, self.server, self.port = station, server, port
@@ -75,18 +75,18 @@ def test_headers_of_both_families_are_read(ends: tuple[str, str]) -> None:
     assert (segment.stamp, segment.echo) == (3, 4)
 
 
-def test_what_is_no_segment_is_left_alone() -> None:
-    whole = packet(SERVER, STATION, (80, 5000), 1, 1, 1000)
-    udp = whole[:9] + b"\x11" + whole[10:]
+def test_packets_that_are_not_segments_are_ignored() -> None:
+    segment = packet(SERVER, STATION, (80, 5000), 1, 1, 1000)
+    udp = segment[:9] + b"\x11" + segment[10:]
     reset = packet(SERVER, STATION, (80, 5000), 1, 1, flags=0x04)
     fragment = packet(SERVER, STATION, (80, 5000), 1, 1, 1000, fragment=0x2000)
-    for other in (b"", whole[:39], udp, reset, fragment, b"\x60" + whole[1:]):
+    for other in (b"", segment[:39], udp, reset, fragment, b"\x60" + segment[1:]):
         assert parsed(other) is None
-    endless = whole[:32] + b"\xf0" + whole[33:] + b"\x08\x00" + bytes(38)
+    endless = segment[:32] + b"\xf0" + segment[33:] + b"\x08\x00" + bytes(38)
     assert parsed(endless) is not None  # an option without a length
 
 
-def test_numbers_begin_anew() -> None:
+def test_sequence_numbers_wrap_around() -> None:
     assert [before(1, 2), before(2, 1), before(2, 2)] == [True, False, False]
     assert [before(2**32 - 1, 5), before(5, 2**32 - 1)] == [True, False]
 
@@ -94,14 +94,14 @@ def test_numbers_begin_anew() -> None:
 def test_the_first_ack_that_covers_a_segment_ends_its_round_trip() -> None:
     wire = Wire()
     wire.down(1.0, 100)
-    assert wire.up(1.01, 100) is None  # of what was sent before
+    assert wire.up(1.01, 100) is None  # of data sent before
     assert wire.up(1.05, 1099) is None  # of a part
     assert wire.up(1.25, 1100) == (1.0, 0.25)
     assert wire.look.is_over
 
 
 @pytest.mark.parametrize("first", [100, 2**32 - 1500])
-def test_the_least_of_a_few_is_free_of_delayed_acks(first: int) -> None:
+def test_the_minimum_of_a_few_samples_contains_no_delayed_ack(first: int) -> None:
     wire = Wire()
     ends = [(first + 1000 * k) % 2**32 for k in range(TAKEN + 2)]
     for k in range(TAKEN + 1):
@@ -112,13 +112,13 @@ def test_the_least_of_a_few_is_free_of_delayed_acks(first: int) -> None:
     assert (sent_s, rtt_s) == pytest.approx((1.002, 0.041))
 
 
-def test_what_is_sent_again_is_no_sample() -> None:
+def test_a_retransmission_is_not_a_sample() -> None:
     wire = Wire()
     wire.down(1.0, 100)
     wire.down(1.3, 100)
     assert wire.look.is_over
     assert wire.up(1.31, 1100) is None
-    # nor is what follows it once no more segments are taken
+    # nor are its successors, since no more segments are recorded
     wire = Wire()
     for k in range(TAKEN):
         wire.down(1.0, 100 + 1000 * k)
@@ -126,7 +126,7 @@ def test_what_is_sent_again_is_no_sample() -> None:
     assert wire.look.is_over
 
 
-def test_timestamps_tell_which_one_was_answered() -> None:
+def test_timestamps_identify_the_segment_that_was_acknowledged() -> None:
     wire = Wire()
     wire.down(1.0, 100, stamps=(50, 1))
     wire.down(1.3, 100, stamps=(350, 1))
@@ -135,18 +135,18 @@ def test_timestamps_tell_which_one_was_answered() -> None:
 
 
 @pytest.mark.parametrize("ahead", [1, LARGEST_WINDOW + 1])
-def test_an_ack_of_what_has_not_been_sent_is_none(ahead: int) -> None:
+def test_an_ack_of_unsent_data_is_ignored(ahead: int) -> None:
     wire = Wire()
     wire.down(1.0, 100)
     if ahead > LARGEST_WINDOW:
-        wire.look.close()  # what is sent since is not known
+        wire.look.close()  # segments sent since then are unknown
         assert wire.up(1.01, 1100 + ahead) is None
     else:
         assert wire.up(1.01, 1100 + ahead) is None
     assert wire.up(1.2, 1100) == (1.0, pytest.approx(0.2))
 
 
-def test_other_flows_and_bare_acks_are_left_alone() -> None:
+def test_other_flows_and_pure_acks_are_ignored() -> None:
     wire, other = Wire(), Wire(port=443)
     other.look = wire.look
     wire.down(0.9, 100, data=0)
@@ -156,7 +156,7 @@ def test_other_flows_and_bare_acks_are_left_alone() -> None:
     assert wire.up(1.3, 1100) == (1.0, pytest.approx(0.3))
 
 
-def test_a_look_ends() -> None:
+def test_an_observation_has_an_end() -> None:
     look = Look()
     look.close()
     assert look.is_over
@@ -166,7 +166,7 @@ def test_a_look_ends() -> None:
     assert not wire.look.is_over
     assert not wire.look.is_late(3.9)
     assert wire.look.is_late(4.1)
-    # packets that say nothing do not keep it open
+    # packets without information do not keep it open
     wire = Wire()
     for _ in range(MOST_SEEN):
         wire.down(1.0, 100, data=0)
@@ -174,7 +174,7 @@ def test_a_look_ends() -> None:
 
 
 def run(program: list[tuple[int, int, int, int]], data: bytes, kind: int) -> int:
-    """What a program of classic BPF answers to a packet of this type: so many bytes of it."""
+    """Return the number of bytes that a program of classic BPF accepts of a packet."""
     a = x = at = 0
     while True:
         code, yes, no, k = program[at]
@@ -218,7 +218,7 @@ HERE, OUTGOING = 0, 4
 
 
 @pytest.mark.parametrize("ends", [(SERVER, STATION), (SERVER6, STATION6)])
-def test_the_kernel_is_asked_for_what_a_look_waits_for(ends: tuple[str, str]) -> None:
+def test_the_kernel_is_asked_for_the_segments_of_an_observation(ends: tuple[str, str]) -> None:
     wire = Wire(ends[1], ends[0])
     others = {"x": Look()}
     addresses = {"s": (ip_address(ends[1]),), "x": (ip_address("10.0.0.8"),)}
@@ -232,7 +232,7 @@ def test_the_kernel_is_asked_for_what_a_look_waits_for(ends: tuple[str, str]) ->
     def up(ack: int, port: int = 80) -> bytes:
         return packet(*reversed(ends), (5000, port), 1, ack)
 
-    # at first all of the station's TCP, as it leaves and as it comes back
+    # at first all TCP packets of the station in both directions
     assert takes(down(100), OUTGOING)
     assert takes(up(100), HERE)
     assert not takes(down(100), HERE)
@@ -240,7 +240,7 @@ def test_the_kernel_is_asked_for_what_a_look_waits_for(ends: tuple[str, str]) ->
     assert not takes(packet("192.0.2.9", "10.0.0.9", (80, 5000), 1, 1, 10), OUTGOING)
     for k in range(TAKEN):
         wire.down(1.0, 100 + 1000 * k)
-    # then what covers the first segment, or is sent again
+    # then ACKs of the first segment, and retransmissions
     assert takes(up(1100), HERE)
     assert takes(up(5100), HERE)
     assert not takes(up(1099), HERE)
@@ -253,7 +253,7 @@ def test_the_kernel_is_asked_for_what_a_look_waits_for(ends: tuple[str, str]) ->
     assert not takes(up(5100), HERE)
 
 
-def test_a_program_is_no_longer_than_the_kernel_takes() -> None:
+def test_a_program_is_at_most_as_long_as_the_kernel_accepts() -> None:
     addresses = [ip_address(f"2001:db8::{k:x}") for k in range(1, 9)]
     names = [str(k) for k in range(40)]
     program = program_for({name: Look() for name in names}, dict.fromkeys(names, addresses))

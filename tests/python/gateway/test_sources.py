@@ -1,4 +1,4 @@
-"""Leases files and SNMP agents, against samples of what they say."""
+"""Leases files and SNMP agents, against samples."""
 
 import os
 import re
@@ -23,7 +23,7 @@ from lasthop.gateway.rate_sources import read_station_rates
 NOW = 1_795_200_000.0
 
 
-def test_leases_of_dnsmasq() -> None:
+def test_leases_of_dnsmasq_are_read() -> None:
     text = """\
 1795270000 02:00:5E:10:00:01 192.168.4.23 phone 01:02:00:5e:10:00:01
 1795100000 02:00:5e:10:00:02 192.168.4.24 expired *
@@ -31,14 +31,14 @@ def test_leases_of_dnsmasq() -> None:
 duid 00:01:00:01:2c:5d:17:3e:02:00:5e:10:00:09
 1795270000 184549377 2001:db8::23 phone 00:01:00:01
 """
-    found = {str(lease.address): (lease.mac, lease.name) for lease in leases(text, NOW)}
-    assert found == {
+    by_address = {str(lease.address): (lease.mac, lease.name) for lease in leases(text, NOW)}
+    assert by_address == {
         "192.168.4.23": ("02:00:5e:10:00:01", "phone"),
         "192.168.4.25": ("02:00:5e:10:00:03", None),
     }
 
 
-def test_leases_of_dhcpd() -> None:
+def test_leases_of_dhcpd_are_read() -> None:
     block = """\
 lease {address} {{
   starts 4 2026/11/19 13:06:40;
@@ -63,7 +63,7 @@ lease {address} {{
     assert [lease.name for lease in shown] == ["phone", "laptop"]
 
 
-def test_an_end_that_is_no_time_is_told_and_hides_no_other_lease() -> None:
+def test_a_lease_with_an_invalid_end_is_reported_and_hides_no_other_lease() -> None:
     block = """\
 lease 10.0.0.{k} {{
   ends {ends};
@@ -84,7 +84,7 @@ lease 10.0.0.{k} {{
     ]
 
 
-def test_what_a_host_says_of_itself_is_no_statement() -> None:
+def test_client_names_are_not_read_as_statements() -> None:
     text = """\
 lease 10.0.0.1 {
   ends never;
@@ -131,7 +131,7 @@ lease 10.0.0.4 {
     ids=["begun", "ends", "lines", "blanks", "both", "quotes", "digits", "dnsmasq"],
 )
 def test_a_file_takes_time_in_proportion_to_its_size(repeated: str) -> None:
-    """Eight times the size: 8 where each line is read once, 64 where each reads all others."""
+    """Eight times the size takes 8 times as long, or 64 times if each line reads all others."""
 
     def spent_s(size: int) -> float:
         text = "lease 10.0.0.9 {\n" + repeated * (size // len(repeated)) + "\n}\n"
@@ -145,14 +145,14 @@ def test_a_file_takes_time_in_proportion_to_its_size(repeated: str) -> None:
     assert spent_s(8 * 40_000) < 24 * max(spent_s(40_000), 1e-3)
 
 
-def test_a_name_ends_where_it_ends() -> None:
+def test_invalid_names_are_not_accepted() -> None:
     for bad in ("phone\n", "phone\r", "", "-phone", "a b", "x" * 65):
         assert module.plain(bad) is None
     assert module.plain("x" * 64) == "x" * 64
     assert module.MAC.fullmatch("02:00:5e:10:00:01\n") is None
 
 
-def test_a_leases_path_that_is_no_file_is_refused_at_once(tmp_path: Path) -> None:
+def test_a_leases_path_that_is_not_a_file_is_refused_immediately(tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "fifo")
     (tmp_path / "folder").mkdir()
     with socket.socket(socket.AF_UNIX) as listening:
@@ -165,12 +165,14 @@ def test_a_leases_path_that_is_no_file_is_refused_at_once(tmp_path: Path) -> Non
             (tmp_path / "none", "No such file or directory"),
         ):
             gateway = config.read(f"[gateway]\nwan='a'\nlan='b'\ndiscover.leases='{path}'\n")
-            (said,) = discovery.look(gateway)[1]
-            assert re.fullmatch(f"gateway.discover.leases: {path}: {why}", said)
-            assert said in operate.warnings(gateway)
+            (fault,) = discovery.look(gateway)[1]
+            assert re.fullmatch(f"gateway.discover.leases: {path}: {why}", fault)
+            assert fault in operate.warnings(gateway)
 
 
-def test_a_leases_file_without_end_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_endless_leases_file_is_reported(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     file = tmp_path / "leases"
     file.write_text("0 02:00:5e:10:00:01 10.0.0.1 phone *\n" + " " * (1 << 20))
     monkeypatch.setattr(discovery, "LARGEST_LEASES", 1 << 20)
@@ -201,7 +203,7 @@ def test_a_source_that_fails_is_a_fault_and_the_others_count(
 
 
 class Agent(threading.Thread):
-    """An SNMP agent with rows of one column, and a row of the next column behind them."""
+    """An SNMP agent with rows of one column, followed by a row of the next column."""
 
     def __init__(self, rows: list[tuple[str, bytes]], kind: int = snmp.OCTETS) -> None:
         super().__init__(daemon=True)
@@ -268,11 +270,11 @@ def asked(agent: Agent, community: str = "public") -> Snmp:
     return Snmp(host, port, community, "1.3.6.1.4.1.9.9.273.1.2.1.1.16")
 
 
-def test_associations_of_an_access_point(agent: Agent) -> None:
-    found = snmp.associations(asked(agent))
-    assert len(found) == 60
-    assert found[0] == ("02:00:5e:10:00:01", ip_address("10.0.0.1"))
-    assert found[-1] == ("02:00:5e:10:00:3c", ip_address("10.0.0.60"))
+def test_snmp_reports_the_associations_of_an_access_point(agent: Agent) -> None:
+    associated = snmp.associations(asked(agent))
+    assert len(associated) == 60
+    assert associated[0] == ("02:00:5e:10:00:01", ip_address("10.0.0.1"))
+    assert associated[-1] == ("02:00:5e:10:00:3c", ip_address("10.0.0.60"))
 
 
 RATE_COLUMN = "1.3.6.1.4.1.9.9.273.1.3.1.1.1"
@@ -290,7 +292,7 @@ RATE_COLUMN = "1.3.6.1.4.1.9.9.273.1.3.1.1.1"
         (snmp.COUNTER64, bytes((130,)), 1_000_000, 130_000_000),
     ],
 )
-def test_rates_of_an_access_point_by_snmp(
+def test_snmp_reports_the_rates_of_an_access_point(
     kind: int, value: bytes, unit_bps: int, rate_bps: int
 ) -> None:
     index = "1.4.108.111.98.98.2.0.94.16.0"
@@ -304,13 +306,13 @@ discover.neighbours = false
 ap.a.snmp = {{ agent = "{host}:{port}", rates = "{RATE_COLUMN}", rates_unit = "{unit_bps} bps" }}
 """
         seen, wrong = read_station_rates(config.read(text))
-    found = [(each.mac, each.ap, each.rate_bps, each.rate_source) for each in seen]
-    assert found == [(f"02:00:5e:10:00:0{k}", "a", rate_bps, "snmp") for k in (1, 2)]
+    readings = [(each.mac, each.ap, each.rate_bps, each.rate_source) for each in seen]
+    assert readings == [(f"02:00:5e:10:00:0{k}", "a", rate_bps, "snmp") for k in (1, 2)]
     assert wrong == []
 
 
 @pytest.mark.parametrize(
-    ("kind", "value", "said"),
+    ("kind", "value", "message"),
     [
         (snmp.OCTETS, b"54.0", "its rate is not a number"),
         (snmp.IP_ADDRESS, b"\x0a\0\0\1", "its rate is not a number"),
@@ -322,7 +324,7 @@ ap.a.snmp = {{ agent = "{host}:{port}", rates = "{RATE_COLUMN}", rates_unit = "{
     ],
     ids=["text", "address", "empty", "negative", "huge", "zero", "endless"],
 )
-def test_a_rate_that_is_none_is_told(kind: int, value: bytes, said: str) -> None:
+def test_an_invalid_rate_is_reported(kind: int, value: bytes, message: str) -> None:
     with running(Agent([(f"{RATE_COLUMN}.2.0.94.16.0.1", value)], kind)) as agent:
         host, port = agent.udp.getsockname()
         asking = Snmp(host, port, "public", "1.3.6.1", RATE_COLUMN)
@@ -331,17 +333,17 @@ def test_a_rate_that_is_none_is_told(kind: int, value: bytes, said: str) -> None
         seen, (fault,) = read_station_rates(replace(gateway, aps=(ap,)))
     assert seen == []
     assert fault.startswith("access point wlan: ")
-    assert said in fault
+    assert message in fault
 
 
-def test_an_agent_that_is_silent_is_told(agent: Agent, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_silent_agent_is_reported(agent: Agent, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(snmp, "PATIENCE_S", 0.05)
     with pytest.raises(UserError, match=r"SNMP agent 127.0.0.1: no answer"):
         snmp.associations(asked(agent, "private"))
 
 
 class Chatter:
-    """A clock, and an agent that says something else every 0.3 s, or an endless table."""
+    """A clock, and an agent that sends foreign messages every 0.3 s or an endless table."""
 
     def __init__(self, *, rows: bool) -> None:
         self.now_s, self.patience_s, self.rows = 100.0, 0.0, rows
@@ -370,10 +372,10 @@ class Chatter:
         self.last += 1
         oid = (1, 3, 6, self.last, 2, 0, 94, 16, 0, 1)
         row = snmp.field(snmp.OID, snmp.oid_bytes(oid)) + snmp.field(snmp.OCTETS, b"\x0a\0\0\1")
-        said = snmp.field(snmp.INTEGER, number) + snmp.integer(0) + snmp.integer(0)
-        said += snmp.field(snmp.SEQUENCE, snmp.field(snmp.SEQUENCE, row))
-        whole = snmp.integer(1) + snmp.field(snmp.OCTETS, b"public")
-        return snmp.field(snmp.SEQUENCE, whole + snmp.field(snmp.RESPONSE, said))
+        response = snmp.field(snmp.INTEGER, number) + snmp.integer(0) + snmp.integer(0)
+        response += snmp.field(snmp.SEQUENCE, snmp.field(snmp.SEQUENCE, row))
+        header = snmp.integer(1) + snmp.field(snmp.OCTETS, b"public")
+        return snmp.field(snmp.SEQUENCE, header + snmp.field(snmp.RESPONSE, response))
 
     def __enter__(self) -> "Chatter":
         return self
@@ -384,23 +386,23 @@ class Chatter:
 
 
 @pytest.mark.parametrize(
-    ("rows", "said", "ends_s"),
+    ("rows", "message", "ends_s"),
     [
-        # three times a second, in which it says something three times
+        # three attempts of one second, with three messages in each
         (False, "SNMP agent 127.0.0.1: no answer among 9 other datagrams", 103.0),
         (True, "SNMP agent 127.0.0.1: its table has no end within 10 s", 110.0),
     ],
     ids=["garbage", "endless table"],
 )
-def test_an_agent_that_never_stops_is_given_up(
-    monkeypatch: pytest.MonkeyPatch, rows: bool, said: str, ends_s: float
+def test_reading_an_endless_agent_times_out(
+    monkeypatch: pytest.MonkeyPatch, rows: bool, message: str, ends_s: float
 ) -> None:
     chatter = Chatter(rows=rows)
     monkeypatch.setattr(snmp.socket, "socket", lambda *_: chatter)
     monkeypatch.setattr(snmp.time, "monotonic", chatter.monotonic)
     with pytest.raises(UserError) as refused:
         snmp.associations(Snmp("127.0.0.1", 161, "public", "1.3.6"))
-    assert str(refused.value) == said
+    assert str(refused.value) == message
     assert chatter.now_s == pytest.approx(ends_s)
 
 
@@ -432,7 +434,7 @@ def test_numbers_survive_their_encoding(value: int) -> None:
     assert snmp.oid_of(snmp.oid_bytes(oid)) == oid
 
 
-def test_any_bytes_are_an_answer_or_none() -> None:
-    whole = snmp.field(snmp.SEQUENCE, snmp.integer(1) + snmp.field(snmp.OCTETS, b"public"))
-    for cut in range(len(whole)):
-        assert snmp.rows_of(whole[:cut], 1) is None
+def test_any_bytes_are_an_answer_or_ignored() -> None:
+    message = snmp.field(snmp.SEQUENCE, snmp.integer(1) + snmp.field(snmp.OCTETS, b"public"))
+    for cut in range(len(message)):
+        assert snmp.rows_of(message[:cut], 1) is None

@@ -1,4 +1,4 @@
-"""Looks for stations: when they begin, and what their end brings."""
+"""Searches for stations: their start, and the effect of their end."""
 
 from collections.abc import Callable
 from concurrent.futures import Executor, Future
@@ -24,7 +24,7 @@ ADDRESS = config.ip_address("10.0.0.7")
 
 
 class Slow(Executor):
-    """Ends a look when it is told to."""
+    """Ends a search when a test says so."""
 
     def __init__(self) -> None:
         self.futures: list[Future[Any]] = []
@@ -35,7 +35,7 @@ class Slow(Executor):
 
 
 class Unshaped:
-    """A shaper that has set up nothing."""
+    """A shaper without a setup."""
 
     layout: Layout | None = None
     others = Surroundings()
@@ -69,7 +69,7 @@ def looking(some: Stations, workers: Slow, done: Callable[[], None] = lambda: No
     return workers.futures[-1]
 
 
-def test_a_fault_of_a_source_goes_with_the_look_that_finds_it_well(some: Stations) -> None:
+def test_a_fault_of_a_source_ends_with_the_first_successful_reading(some: Stations) -> None:
     workers, ended = Slow(), list[int]()
     looking(some, workers, lambda: ended.append(1)).set_result(([], [SILENT]))
     assert ended == [1]
@@ -80,7 +80,7 @@ def test_a_fault_of_a_source_goes_with_the_look_that_finds_it_well(some: Station
     assert some.faults == []
 
 
-def test_a_look_that_is_wanted_during_another_follows_it(some: Stations) -> None:
+def test_a_reading_requested_during_another_follows_it(some: Stations) -> None:
     workers = Slow()
     first = looking(some, workers)
     looking(some, workers)
@@ -92,18 +92,18 @@ def test_a_look_that_is_wanted_during_another_follows_it(some: Stations) -> None
     assert not some.take_look()
 
 
-def test_a_look_that_finds_nothing_new_wakes_nobody(some: Stations) -> None:
+def test_a_reading_without_news_wakes_no_thread(some: Stations) -> None:
     workers, ended = Slow(), list[int]()
-    found = ([Sighting("02:00:00:00:00:01", ADDRESS)], [SILENT])
+    result = ([Sighting("02:00:00:00:00:01", ADDRESS)], [SILENT])
     for _ in range(3):
-        looking(some, workers, lambda: ended.append(1)).set_result(found)
+        looking(some, workers, lambda: ended.append(1)).set_result(result)
     assert ended == [1]
-    # it is taken all the same, with the next one
+    # the result is still used, with the next
     assert some.faults == [SILENT]
     assert ADDRESS in some.roster.found["02:00:00:00:00:01"].seen_s
 
 
-def test_a_newcomer_is_one_whom_neither_look_nor_event_has_named(some: Stations) -> None:
+def test_a_newcomer_is_a_station_that_no_reading_or_event_has_named(some: Stations) -> None:
     assert some.are_new([ADDRESS])
     assert not some.are_new([ADDRESS])
     seen = config.ip_address("10.0.0.8")
@@ -113,7 +113,7 @@ def test_a_newcomer_is_one_whom_neither_look_nor_event_has_named(some: Stations)
 
 
 class Accepting(Unshaped):
-    """A shaper whose kernel takes everything."""
+    """A shaper whose kernel accepts every request."""
 
     layout: Layout
 
@@ -140,12 +140,12 @@ def test_a_new_mac_address_has_no_leaf_until_its_quarantine_is_over(some: Statio
     some.admission.known = {"02:00:00:00:00:01": None}
     due: list[float] = []
     some.wait_for = due.append
-    there = [Sighting(f"02:00:00:00:00:0{k}", ip_address(k + (10 << 24))) for k in (1, 2, 3)]
-    some.see(there)
+    sightings = [Sighting(f"02:00:00:00:00:0{k}", ip_address(k + (10 << 24))) for k in (1, 2, 3)]
+    some.see(sightings)
     assert list(layout.members) == ["02:00:00:00:00:01"]
     assert shaper.others.waiting == {stranger: "wlan", "02:00:00:00:00:03": "wlan"}
     some.admission.first_s = {mac: since - 10 for mac, since in some.admission.first_s.items()}
-    some.see(there)
+    some.see(sightings)
     assert list(layout.members) == ["02:00:00:00:00:01", stranger]
     assert due[-1] == some.admission.admitted_s[0] + 60
     (warning,) = some.cautions()
@@ -153,23 +153,23 @@ def test_a_new_mac_address_has_no_leaf_until_its_quarantine_is_over(some: Statio
 
 
 @pytest.mark.slow
-def test_all_leaves_asked_for_leave_those_who_are_there_alone(
+def test_requests_for_all_leaves_do_not_affect_present_stations(
     some: Stations, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """More machines than there are leaves, each with an address, and then fewer again."""
+    """There are more machines than leaves, each with an address, and later fewer."""
     shaping = some.shaping
     monkeypatch.setattr(admission, "MOST_KNOWN", 2 * MOST_LEAVES)
     discovery = replace(shaping.gateway.discovery, new_per_minute=2 * MOST_LEAVES)
     shaping.gateway = replace(shaping.gateway, discovery=discovery)
     layout = Layout(shaping.gateway, Device("lh", 1))
     shaping.shaper = cast(Shaper, Accepting(layout))
-    there = [
+    sightings = [
         Sighting(
             f"02:00:00:{k >> 16:02x}:{k >> 8 & 255:02x}:{k & 255:02x}", ip_address(k + (10 << 24))
         )
         for k in range(MOST_LEAVES + 5)
     ]
-    some.see(there)
+    some.see(sightings)
     room = MOST_LEAVES - 3  # unclassified packets, multicast packets and echoes have leaves too
     assert len(layout.members) == room
     assert some.refusals() == [
@@ -177,11 +177,11 @@ def test_all_leaves_asked_for_leave_those_who_are_there_alone(
         "them (and 7 more)"
     ]
     assert shaping.faults == []
-    del some.roster.found[there[0].mac]
+    del some.roster.found[sightings[0].mac]
     some.see([])
     assert len(layout.members) == room
     assert "02:00:00:00:fe:fd" in layout.members
     assert "(and 6 more)" in some.refusals()[0]
     some.roster.found.clear()
-    some.see(there[:3])
+    some.see(sightings[:3])
     assert (len(layout.members), some.refusals()) == (3, [])

@@ -1,4 +1,4 @@
-"""Captures of TCP conversations over a wire, written by hand: a station, a server, a path."""
+"""Captures of TCP conversations of a station and a server over a wire, written by hand."""
 
 import struct
 from collections.abc import Callable, Iterable
@@ -18,9 +18,9 @@ def capture(
     content = [struct.pack("<IHHiIII", 0xA1B2C3D4, 2, 4, 0, 0, snap, link)]
     for at_s, packet in sorted(packets, key=lambda each: each[0]):
         seconds, rest = divmod(at_s, 1)
-        kept = packet[:snap]
-        head = struct.pack("<IIII", int(seconds), int(rest * 1e6), len(kept), len(packet))
-        content += [head, kept]
+        captured = packet[:snap]
+        head = struct.pack("<IIII", int(seconds), int(rest * 1e6), len(captured), len(packet))
+        content += [head, captured]
     path.write_bytes(b"".join(content))
     return path
 
@@ -55,9 +55,9 @@ class Conversation:
     near_s : float
         Round trip from the capture to the station and back. [s]
     port : int
-        The station's.
+        Port of the station.
     handshake : bool
-        Whether the capture has it.
+        Whether the capture contains the handshake.
     scale : int
         Window scale of both ends, -1: none.
     up : bool
@@ -86,14 +86,14 @@ class Conversation:
         sent : iterable of (float, int, int)
             Time, first byte from 0 and payload of each segment at the capture. [s], [bytes]
         acks : bool
-            Whether the capture has the ACKs.
+            Whether the capture contains the ACKs.
         start_s : float
             Time of the SYN. [s]
         waited_s : callable, optional
             Time that each segment, by its number, waited in its sender's queue, which the time
             stamps show. [s]
         """
-        found = list(self._opening(start_s)) if self.handshake else []
+        frames = list(self._opening(start_s)) if self.handshake else []
         answer_s = self.path_s if self.up else self.near_s
         for number, (at_s, first, length) in enumerate(sent):
             stamp = back = b""
@@ -102,12 +102,12 @@ class Conversation:
                 stamp = struct.pack(">BBBBII", 1, 1, 8, 10, tick, 1)
                 back = struct.pack(">BBBBII", 1, 1, 8, 10, 1, tick)
             data = self._frame(self.up, seq=101 + first, ack=101, length=length, options=stamp)
-            found.append((at_s, data))
+            frames.append((at_s, data))
             if acks:
                 acknowledged = 101 + first + length
                 ack = self._frame(not self.up, seq=101, ack=acknowledged, options=back)
-                found.append((at_s + answer_s, ack))
-        return found
+                frames.append((at_s + answer_s, ack))
+        return frames
 
     def _opening(self, start_s: float) -> Iterable[tuple[float, bytes]]:
         options = struct.pack(">BBH", 2, 4, 1460)

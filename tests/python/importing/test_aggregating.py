@@ -1,4 +1,4 @@
-"""Cells of 802.11n, ac and ax: rates as they were seen, and what comes nearest to others."""
+"""Cells of 802.11n, ac and ax: observed rates, and the nearest supported rates."""
 
 import json
 from pathlib import Path
@@ -32,7 +32,7 @@ def scenario(network: Network) -> CellScenario:
 
 @pytest.mark.parametrize("phy", GENERATIONS)
 def test_rates_and_combinations_are_those_of_the_engine(phy: str) -> None:
-    """Every combination of MCS and streams that is taken is the engine's, with its rate."""
+    """The importer accepts the combinations of MCS and streams of the engine, with its rates."""
     for width in SUBCARRIERS[phy]:
         for guard_ns in (800, 1600, 3200) if phy == "802.11ax" else (400, 800):
             every = [
@@ -53,7 +53,7 @@ def test_rates_and_combinations_are_those_of_the_engine(phy: str) -> None:
             assert rates == [int(each.rate_bps) for each in allowed]
 
 
-def test_what_is_not_allowed_the_engine_refuses() -> None:
+def test_the_engine_refuses_invalid_combinations() -> None:
     cell = (
         'duration = "1 s"\n[cell]\nphy = "802.11ac"\nwidth = "{} MHz"\n[station.a]\ndownload = 1\n'
     )
@@ -106,13 +106,13 @@ def test_a_rate_of_iw_is_the_rate_of_the_scenario(
     assert not any(note.warns for note in seen.notes)
 
 
-def test_words_that_are_no_rate_are_none() -> None:
+def test_words_that_are_not_a_rate_are_ignored() -> None:
     assert read_rate("fast") is None
     assert read_rate("0 MBit/s") is None
     assert read_rate("9e9 MBit/s") is None
 
 
-# -- what a cell has not -----------------------------------------------------------------------
+# -- unsupported settings ----------------------------------------------------------------------
 
 INFO = """\
 Interface wlan0
@@ -144,7 +144,7 @@ def station(network: Network, number: int) -> Station:
     return scenario(network).stations[number]
 
 
-def test_older_stations_are_what_they_are(tmp_path: Path) -> None:
+def test_older_stations_keep_their_generation(tmp_path: Path) -> None:
     seen = dumped(
         tmp_path,
         block(1, HE, HE),
@@ -161,7 +161,7 @@ def test_older_stations_are_what_they_are(tmp_path: Path) -> None:
     assert not any(each.notes for each in seen.stations), "all is as it was seen"
 
 
-def test_a_guard_interval_that_the_cell_has_not_keeps_the_mcs_and_is_told(tmp_path: Path) -> None:
+def test_an_unsupported_guard_interval_keeps_the_mcs_and_is_reported(tmp_path: Path) -> None:
     short = "866.7 MBit/s VHT-MCS 9 80MHz short GI VHT-NSS 2"
     seen = dumped(tmp_path, block(1, HE), block(2, short))
     assert (seen.stations[1].mcs, seen.stations[1].down_bps) == (9, 780e6)
@@ -185,7 +185,9 @@ def test_a_narrower_station_has_the_mcs_of_the_nearest_rate(tmp_path: Path) -> N
     assert (narrow.mcs, narrow.streams, narrow.down_bps) == (1, 1, 58.5e6)
 
 
-def test_the_way_of_most_bytes_has_the_mcs_and_the_other_is_told(tmp_path: Path) -> None:
+def test_the_direction_with_most_bytes_has_the_mcs_and_the_other_is_reported(
+    tmp_path: Path,
+) -> None:
     up = "864.7 MBit/s 80MHz HE-MCS 8 HE-NSS 2 HE-GI 0 HE-DCM 0"
     seen = dumped(tmp_path, block(1, HE, up), block(2, HE, up, moved=(100000, 900)))
     assert [each.mcs for each in seen.stations] == [11, 8]
@@ -203,7 +205,7 @@ def test_the_way_of_most_bytes_has_the_mcs_and_the_other_is_told(tmp_path: Path)
         ("143.3 MBit/s HE-MCS 11 HE-NSS 1 HE-GI 0 HE-DCM 0 HE-RU-ALLOC 3", "OFDMA", 143.4e6),
     ],
 )
-def test_what_lasthop_has_not_comes_near_with_a_warning(
+def test_unsupported_rates_become_similar_rates_with_a_warning(
     line: str, words: str, rate_bps: float, tmp_path: Path
 ) -> None:
     seen = dumped(tmp_path, block(1, line))
@@ -229,7 +231,7 @@ def test_a_station_of_80211b_is_slow_ofdm_with_a_warning(tmp_path: Path) -> None
         ("6 (2437", "40", "2.4 GHz", "40 MHz"),
     ],
 )
-def test_iw_info_tells_band_and_width(
+def test_iw_info_reports_band_and_width(
     channel: str, width: str, band: str, taken: str, tmp_path: Path
 ) -> None:
     line = "143.3 MBit/s HE-MCS 11 HE-NSS 1 HE-GI 0 HE-DCM 0"
@@ -253,7 +255,7 @@ def test_rates_without_mcs_at_6_ghz_have_the_slowest(tmp_path: Path) -> None:
     assert station(seen, 1).rate_bps == pytest.approx(36.03e6, rel=1e-3)
 
 
-def test_fitting_keeps_what_is_near_and_takes_the_nearest_rate_else() -> None:
+def test_fitting_keeps_a_similar_mcs_or_uses_the_nearest_rate() -> None:
     def of(line: str, phy: str, width: int) -> tuple[int, int]:
         seen = read_rate(line)
         assert seen is not None

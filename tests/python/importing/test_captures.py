@@ -1,4 +1,4 @@
-"""What lasthop's own captures show is what was simulated."""
+"""Imported captures of lasthop equal the simulation."""
 
 from collections.abc import Callable
 from pathlib import Path
@@ -16,7 +16,7 @@ ROOT = Path(__file__).parents[3]
 
 
 class Taken(NamedTuple):
-    """A scenario, its simulation, and what its capture showed."""
+    """A scenario, its simulation, and its imported capture."""
 
     scenario: CellScenario
     result: lh.Result
@@ -30,7 +30,7 @@ DURATIONS = {
     "seven-downloads": "10 s",
     "power-save": "14 s",
 }
-"""Examples, and how much of them is simulated: round trips of a hot-spot take 0.8 s."""
+"""Examples and their durations. Round trips of a hot-spot take 0.8 s."""
 
 
 @pytest.fixture(scope="module")
@@ -54,7 +54,7 @@ def taken(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], Taken]:
 
 
 def station_of(address: str) -> int:
-    """Index of the station with this address of a capture."""
+    """Return the index of the station with this address of a capture."""
     return int(address.replace(":", "")[4:], 16) - 1
 
 
@@ -80,19 +80,19 @@ def test_directions_and_connections_are_those_simulated(
     for station in seen.stations:
         own = scenario.stations[station_of(station.address)].name
         flows = [flow.name.split("/")[1] for flow in scenario.flows if flow.station == own]
-        found = {
+        counts = {
             "up": station.upload.count if station.upload else 0,
             "down": station.download.count if station.download else 0,
             "udp-up": int(station.udp_up is not None),
             "udp-down": int(station.udp_down is not None),
         }
-        assert found == {way: flows.count(way) for way in found}
+        assert counts == {way: flows.count(way) for way in counts}
 
 
 @pytest.mark.smoke(2)
 @pytest.mark.parametrize("name", ["hotspot", "power-save", "snr-classes", "seven-downloads"])
 def test_round_trips_are_those_simulated(name: str, taken: Callable[[str], Taken]) -> None:
-    """Within 10 %, though most of a round trip is spent where no radio hears anything."""
+    """The error is within 10 %, though most of a round trip is on wires."""
     scenario, result, seen = taken(name)
     rows = {flow.name: result.flows.loc[flow.name, "rtt_s"] for flow in scenario.flows}
     for station in seen.stations:
@@ -104,17 +104,17 @@ def test_round_trips_are_those_simulated(name: str, taken: Callable[[str], Taken
 
 
 @pytest.mark.parametrize(("name", "packets"), [("hotspot", 75), ("snr-classes", 100)])
-def test_the_queue_of_an_access_point_that_overflows_is_seen(
+def test_an_overflowing_queue_of_an_access_point_is_detected(
     taken: Callable[[str], Taken], name: str, packets: int
 ) -> None:
     assert taken(name).seen.ap_queue == pytest.approx(packets, abs=4)
 
 
-def test_a_queue_that_never_overflows_is_not_seen(taken: Callable[[str], Taken]) -> None:
+def test_a_queue_that_never_overflows_is_not_detected(taken: Callable[[str], Taken]) -> None:
     assert taken("seven-downloads").seen.ap_queue is None
 
 
-def test_noise_is_told_from_collisions(taken: Callable[[str], Taken]) -> None:
+def test_noise_is_distinguished_from_collisions(taken: Callable[[str], Taken]) -> None:
     errors = {
         each.name: station.error_down
         for station in taken("snr-classes").seen.stations
@@ -126,7 +126,7 @@ def test_noise_is_told_from_collisions(taken: Callable[[str], Taken]) -> None:
     assert low == pytest.approx([0.3] * 5, abs=0.05)
 
 
-def test_wire_window_and_acks_are_seen(taken: Callable[[str], Taken]) -> None:
+def test_wire_window_and_acks_are_detected(taken: Callable[[str], Taken]) -> None:
     seen = taken("power-save").seen
     assert seen.wire["delay"][0] == '"20 ms"'
     assert seen.tcp["window"][0] == "12"
@@ -157,7 +157,7 @@ def test_the_imported_scenario_simulates_to_the_same(
 
 
 def said_of(station: Station) -> tuple[object, ...]:
-    """Rate and directions of a station."""
+    """Return rate and directions of a station."""
     return (
         station.down_bps or station.up_bps,
         station.upload and station.upload.count,

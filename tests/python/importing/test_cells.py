@@ -1,4 +1,4 @@
-"""What a capture as a whole tells: who is the access point, who is a station, what is left out."""
+"""Access point, stations and omissions of a complete capture."""
 
 import struct
 from pathlib import Path
@@ -28,7 +28,7 @@ def mac(kind: int, number: int) -> bytes:
 
 
 def frame(up: bool, ap: int, station: int, *, rate: int = 22, length: int = 1400) -> bytes:
-    """An encrypted data frame, as most are."""
+    """Return an encrypted data frame."""
     radiotap = struct.pack("<BBHIB", 0, 0, 9, 1 << 2, rate)
     ends = (mac(0, ap), mac(1, station)) if up else (mac(1, station), mac(0, ap))
     head = bytes([8, 0x41 if up else 0x42, 0, 0]) + b"".join(ends) + mac(2, 1) + bytes(2)
@@ -36,14 +36,16 @@ def frame(up: bool, ap: int, station: int, *, rate: int = 22, length: int = 1400
 
 
 def tcp(source: bytes, sink: bytes, sport: int, dport: int, seq: int, length: int) -> bytes:
-    """An Ethernet frame with a TCP segment, of which the capture kept the heads."""
+    """Return an Ethernet frame with the headers of a TCP segment."""
     ip = struct.pack(
         ">BBHHHBBH4s4s", 0x45, 0, 40 + length, 0, 0, 64, 6, 0, source, sink
     ) + struct.pack(">HHIIBBHHH", sport, dport, seq, 1, 5 << 4, 16, 500, 0, 0)
     return bytes(12) + b"\x08\0" + ip
 
 
-def test_the_access_point_that_moves_most_is_meant_and_others_are_told(tmp_path: Path) -> None:
+def test_the_access_point_with_most_bytes_is_imported_and_others_are_reported(
+    tmp_path: Path,
+) -> None:
     packets = [(0.01 * k, frame(False, 1, k % 3)) for k in range(300)]
     packets += [(5 + 0.01 * k, frame(False, 2, 7)) for k in range(100)]
     path = capture(tmp_path / "x", packets)
@@ -64,7 +66,7 @@ def test_encrypted_stations_have_the_direction_of_their_bytes(tmp_path: Path) ->
     assert (second.upload, second.download is not None) == (None, True)
 
 
-def test_the_rate_of_most_bytes_counts_and_the_rest_is_told(tmp_path: Path) -> None:
+def test_the_rate_of_most_bytes_is_used_and_others_are_reported(tmp_path: Path) -> None:
     packets = [(0.01 * k, frame(False, 1, 1, rate=22 if k % 3 else 4)) for k in range(300)]
     [station] = network(capture(tmp_path / "x", packets), Choices()).stations
     assert station.down_bps == 11e6
@@ -79,7 +81,7 @@ def test_more_stations_than_are_followed_are_counted(tmp_path: Path) -> None:
     assert len(lh.check(as_toml(seen)).typed.flows) == 1
 
 
-def test_groups_and_frames_between_stations_are_no_stations(tmp_path: Path) -> None:
+def test_group_addresses_and_frames_between_stations_are_not_stations(tmp_path: Path) -> None:
     between = frame(True, 1, 1)
     between = between[:10] + bytes([0x40]) + between[11:]  # Neither to nor from the access point.
     everybody = frame(False, 1, 1)
@@ -114,8 +116,8 @@ def test_private_addresses_are_the_stations_of_a_wire(tmp_path: Path) -> None:
     assert turned.stations[0].upload is not None
 
 
-def test_connections_count_as_most_at_a_time(tmp_path: Path) -> None:
-    """Two side by side, a third after them."""
+def test_the_number_of_connections_is_the_largest_simultaneous_number(tmp_path: Path) -> None:
+    """Two connections are simultaneous, and a third comes later."""
     packets = []
     for begin_s, port in ((0.0, 1), (0.5, 2), (20.0, 3)):
         for number in range(40):

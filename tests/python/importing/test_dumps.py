@@ -63,7 +63,7 @@ def test_a_block_without_any_line_is_a_station(tmp_path: Path) -> None:
     assert len(seen.stations) == 1
 
 
-# -- who is no access point --------------------------------------------------------------------
+# -- other interfaces --------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -78,7 +78,7 @@ def test_an_interface_without_an_access_point_is_one_warning(
         assert "no access point" in warnings(seen)
 
 
-def test_peers_of_a_mesh_are_known_by_their_lines(tmp_path: Path) -> None:
+def test_peers_of_a_mesh_are_recognised_by_their_lines(tmp_path: Path) -> None:
     seen = dumped(tmp_path, block(1, mesh_plink="ESTAB"))
     assert "wlan0 is a mesh" in warnings(seen)
     assert not warnings(dumped(tmp_path, block(1, mesh_airtime_link_metric="12")))
@@ -164,7 +164,7 @@ def test_a_dump_without_stations_is_one_line(text: str, words: str, tmp_path: Pa
 # -- the same station twice --------------------------------------------------------------------
 
 
-def test_the_last_of_two_dumps_counts(tmp_path: Path) -> None:
+def test_the_last_of_two_dumps_is_used(tmp_path: Path) -> None:
     first, last = block(1), block(1, rate="780.0 MBit/s VHT-MCS 8 80MHz short GI VHT-NSS 2")
     seen = dumped(tmp_path, first, block(2), last, block(2))
     assert len(seen.stations) == 2
@@ -172,7 +172,7 @@ def test_the_last_of_two_dumps_counts(tmp_path: Path) -> None:
     assert "2 stations are listed more than once: the last counts" in warnings(seen)
 
 
-def test_addresses_that_were_made_unreadable_are_not_the_same(tmp_path: Path) -> None:
+def test_masked_addresses_are_different_stations(tmp_path: Path) -> None:
     text = block(1).replace("02:00:00:00:00:01", "xx:xx:xx:xx:xx:xx")
     seen = dumped(tmp_path, text, text)
     assert len(seen.stations) == 2
@@ -182,7 +182,7 @@ def test_addresses_that_were_made_unreadable_are_not_the_same(tmp_path: Path) ->
 # -- width, guard interval, throughput ---------------------------------------------------------
 
 
-def test_the_guard_interval_is_of_the_way_that_carries_the_bytes(tmp_path: Path) -> None:
+def test_the_guard_interval_is_that_of_the_direction_with_most_bytes(tmp_path: Path) -> None:
     short, long = "240.0 MBit/s VHT-MCS 5 40MHz short GI VHT-NSS 2", "162.0 MBit/s VHT-MCS 4 40MHz"
     up = {"rx_bytes": "170000000", "rx_bitrate": f"{long} VHT-NSS 2"}
     seen = dumped(tmp_path, block(1, rate=short, **up))
@@ -193,7 +193,7 @@ def test_the_guard_interval_is_of_the_way_that_carries_the_bytes(tmp_path: Path)
 
 
 @pytest.mark.parametrize(
-    ("rate", "told", "width", "words"),
+    ("rate", "reported", "width", "words"),
     [
         (VHT, "80", "80 MHz", "from `iw dev info`"),
         (VHT, "160", "80 MHz", "the widest of the rates; `iw dev info` has 160 MHz"),
@@ -203,10 +203,10 @@ def test_the_guard_interval_is_of_the_way_that_carries_the_bytes(tmp_path: Path)
         ("150.0 MBit/s MCS 7 40MHz short GI", "40", "40 MHz", "from `iw dev info`"),
     ],
 )
-def test_a_width_is_not_attributed_to_iw_unless_iw_said_it(
-    rate: str, told: str, width: str, words: str, tmp_path: Path
+def test_a_width_is_attributed_to_iw_only_if_iw_reported_it(
+    rate: str, reported: str, width: str, words: str, tmp_path: Path
 ) -> None:
-    seen = dumped(tmp_path, info("wlan0", "AP", width=told), block(1, rate=rate))
+    seen = dumped(tmp_path, info("wlan0", "AP", width=reported), block(1, rate=rate))
     assert seen.cell["width"][0] == f'"{width}"'
     assert words in seen.cell["width"][1]
     said_bps = 1e6 * float(rate.split()[0])
@@ -222,7 +222,7 @@ def test_a_width_is_not_attributed_to_iw_unless_iw_said_it(
     ],
 )
 def test_expected_throughput_is_reported(text: str, words: str, tmp_path: Path) -> None:
-    """iw prints thousandths without zeros before them."""
+    """iw prints thousandths without leading zeros."""
     seen = dumped(tmp_path, block(1, expected_throughput=text))
     assert any(words in note for note in seen.stations[0].notes)
 

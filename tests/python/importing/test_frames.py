@@ -15,20 +15,25 @@ def radiotap(present: int, fields: bytes, more: bytes = b"") -> bytes:
     return struct.pack("<BBHI", 0, 0, length, present) + more + fields
 
 
-def test_rate_channel_and_signal_of_radiotap() -> None:
+def test_rate_channel_and_signal_of_radiotap_are_read() -> None:
     present = 1 << 1 | 1 << 2 | 1 << 3 | 1 << 5
-    told = frames.radiotap(radiotap(present, struct.pack("<BBHHb", 0x10, 22, 2412, 0, -55)))
-    assert told is not None
-    assert (told.sent.rate_bps, told.mhz, told.signal_dbm, told.fcs) == (11e6, 2412, -55, True)
+    header = frames.radiotap(radiotap(present, struct.pack("<BBHHb", 0x10, 22, 2412, 0, -55)))
+    assert header is not None
+    assert (header.sent.rate_bps, header.mhz, header.signal_dbm, header.fcs) == (
+        11e6,
+        2412,
+        -55,
+        True,
+    )
 
 
-def test_fields_of_radiotap_are_aligned_behind_all_presence_words() -> None:
+def test_fields_of_radiotap_are_aligned_after_all_presence_words() -> None:
     """TSFT needs eight bytes from the start of the header, and two presence words make twelve."""
     present = 1 << 0 | 1 << 2 | 1 << 31
     fields = bytes(4) + struct.pack("<QB", 1, 108)
-    told = frames.radiotap(radiotap(present, fields, struct.pack("<I", 0)))
-    assert told is not None
-    assert told.sent.rate_bps == 54e6
+    header = frames.radiotap(radiotap(present, fields, struct.pack("<I", 0)))
+    assert header is not None
+    assert header.sent.rate_bps == 54e6
 
 
 def vht(bandwidth: int, mcs_streams: int, flags: int = 0, known: int = 0x44) -> bytes:
@@ -62,17 +67,17 @@ def he(
 def test_rates_of_later_standards_follow_from_their_modulation(
     bit: int, field: bytes, phy: str, rate: float
 ) -> None:
-    told = frames.radiotap(radiotap(1 << bit, field))
-    assert told is not None
-    assert told.sent.modulation is not None
-    assert told.sent.modulation.phy == phy
-    assert told.sent.rate_bps == pytest.approx(rate, rel=1e-3)
+    header = frames.radiotap(radiotap(1 << bit, field))
+    assert header is not None
+    assert header.sent.modulation is not None
+    assert header.sent.modulation.phy == phy
+    assert header.sent.rate_bps == pytest.approx(rate, rel=1e-3)
 
 
-def test_an_mcs_that_is_not_known_has_no_rate() -> None:
-    told = frames.radiotap(radiotap(1 << 23, he(mcs=0, width=2, streams=1, first=0)))
-    assert told is not None
-    assert told.sent.rate_bps == 0
+def test_an_unknown_mcs_has_no_rate() -> None:
+    header = frames.radiotap(radiotap(1 << 23, he(mcs=0, width=2, streams=1, first=0)))
+    assert header is not None
+    assert header.sent.rate_bps == 0
 
 
 @pytest.mark.parametrize(
@@ -83,16 +88,16 @@ def test_an_mcs_that_is_not_known_has_no_rate() -> None:
         (he(mcs=7, width=6, streams=1), ("OFDMA",), 37.5e6),
     ],
 )
-def test_what_a_cell_has_not_is_told_with_its_rate(
+def test_unsupported_features_are_named_with_their_rate(
     field: bytes, peculiar: tuple[str, ...], rate: float
 ) -> None:
-    told = frames.radiotap(radiotap(1 << 23, field))
-    assert told is not None
-    assert told.sent.peculiar == peculiar
-    assert told.sent.rate_bps == pytest.approx(rate, rel=2e-3)
+    header = frames.radiotap(radiotap(1 << 23, field))
+    assert header is not None
+    assert header.sent.peculiar == peculiar
+    assert header.sent.rate_bps == pytest.approx(rate, rel=2e-3)
 
 
-def test_packets_of_an_amsdu_come_one_by_one() -> None:
+def test_packets_of_an_amsdu_are_separate() -> None:
     llc = b"\xaa\xaa\x03\0\0\0\x08\0"
     first, second = llc + b"one", llc + b"second"
     heads = [STA + SERVER + struct.pack(">H", len(each)) for each in (first, second)]
@@ -109,14 +114,14 @@ def test_packets_of_an_amsdu_come_one_by_one() -> None:
     "content",
     [b"", b"\0\0\x08", struct.pack("<BBHI", 0, 0, 200, 4), struct.pack("<BBHI", 1, 0, 8, 0)],
 )
-def test_damaged_radiotap_is_none(content: bytes) -> None:
+def test_a_damaged_radiotap_header_is_ignored(content: bytes) -> None:
     assert frames.radiotap(content) is None
 
 
-def test_a_field_that_is_cut_off_is_not_told() -> None:
-    told = frames.radiotap(radiotap(1 << 1 | 1 << 3, b"\0"))
-    assert told is not None
-    assert told.mhz == 0
+def test_a_field_that_is_cut_off_is_ignored() -> None:
+    header = frames.radiotap(radiotap(1 << 1 | 1 << 3, b"\0"))
+    assert header is not None
+    assert header.mhz == 0
 
 
 def data(
@@ -125,7 +130,7 @@ def data(
     return bytes([kind, flags, 0, 0]) + first + second + third + bytes([0x10, 0]) + rest
 
 
-def test_a_data_frame_up_and_its_payload() -> None:
+def test_an_uplink_data_frame_is_read_with_its_payload() -> None:
     llc = b"\xaa\xaa\x03\0\0\0\x08\0" + b"packet"
     seen = frames.frame(data(frames.TO_DS, AP, STA, SERVER, llc + b"fcs!"), True)
     assert seen is not None
@@ -142,7 +147,7 @@ def test_a_qos_frame_has_two_bytes_more_and_an_encrypted_one_no_payload() -> Non
     assert (seen.qos, seen.protected, seen.payload, seen.body_bytes) == (True, True, b"", 48)
 
 
-def test_an_ack_has_a_receiver_alone() -> None:
+def test_an_ack_has_only_a_receiver() -> None:
     seen = frames.frame(bytes([0xD4, 0, 0, 0]) + STA + b"fcs!", True)
     assert seen is not None
     assert (seen.kind, seen.subtype, seen.receiver, seen.transmitter) == (1, frames.ACK, STA, b"")
@@ -151,7 +156,7 @@ def test_an_ack_has_a_receiver_alone() -> None:
 @pytest.mark.parametrize(
     "content", [b"", bytes(9), b"\xff" * 40, data(0, AP, STA, SERVER, b"")[:20]]
 )
-def test_damaged_frames_are_none(content: bytes) -> None:
+def test_damaged_frames_are_ignored(content: bytes) -> None:
     assert frames.frame(content, True) is None
 
 
@@ -165,7 +170,7 @@ def tcp(options: bytes = b"", payload: bytes = b"", flags: int = 16) -> bytes:
     return ip + body
 
 
-def test_a_syn_tells_mss_window_scale_and_time_stamps() -> None:
+def test_a_syn_has_mss_window_scale_and_time_stamps() -> None:
     options = (
         b"\x02\x04"
         + struct.pack(">H", 1460)
@@ -177,19 +182,19 @@ def test_a_syn_tells_mss_window_scale_and_time_stamps() -> None:
     assert (seen.mss_bytes, seen.scale, seen.stamp, seen.echo) == (1460, 7, 77, 88)
 
 
-def test_padding_of_short_ethernet_frames_is_no_payload() -> None:
+def test_padding_of_short_ethernet_frames_is_not_payload() -> None:
     seen = segment(of_ethernet(bytes(12) + b"\x08\0" + tcp() + bytes(20)))
     assert seen is not None
     assert seen.payload_bytes == 0
 
 
-def test_a_packet_whose_capture_kept_the_head_alone_has_all_its_payload() -> None:
+def test_a_packet_captured_without_its_payload_has_its_full_length() -> None:
     seen = segment(tcp(payload=bytes(1000))[:60])
     assert seen is not None
     assert seen.payload_bytes == 1000
 
 
-def test_vlan_tags_and_ipv6_headers_are_read_past() -> None:
+def test_vlan_tags_and_ipv6_headers_are_skipped() -> None:
     body = tcp()[20:]
     ipv6 = struct.pack(">IHBB16s16s", 6 << 28, 8 + len(body), 0, 64, bytes(16), bytes(15) + b"\1")
     packet = ipv6 + bytes([6, 0]) + bytes(6) + body
@@ -208,5 +213,5 @@ def test_damaged_options_end_the_options(options: bytes) -> None:
 
 
 @pytest.mark.parametrize("cut", range(0, 40, 5))
-def test_packets_cut_in_their_heads_are_none(cut: int) -> None:
+def test_packets_cut_within_their_headers_are_ignored(cut: int) -> None:
     assert segment(tcp()[:cut]) is None

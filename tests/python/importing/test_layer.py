@@ -17,7 +17,7 @@ AMPDU = struct.pack("<IHBB", 7, 0, 0, 0)
 
 
 def frame(station: int, fields: bytes, present: int, *, mhz: int = 5180) -> bytes:
-    """A downlink frame of an A-MPDU behind radiotap with channel, A-MPDU status and this field."""
+    """Return a downlink frame of an A-MPDU with channel, A-MPDU status and this field."""
     head = struct.pack("<HH", mhz, 0x140)
     at = 8 + len(head)
     head += bytes(-at % 4) + AMPDU
@@ -41,7 +41,7 @@ def test_a_capture_of_80211ax_is_a_cell_of_80211ax(tmp_path: Path) -> None:
     assert not any(note.warns and "802.11" in note.text for note in seen.notes)
 
 
-def test_a_preset_that_is_chosen_counts_for_a_capture(tmp_path: Path) -> None:
+def test_a_chosen_preset_is_used_for_a_capture(tmp_path: Path) -> None:
     packets = [(0.01 * k, frame(1, VHT_FIELD, 1 << 21)) for k in range(200)]
     path = capture(tmp_path / "x", packets)
     assert scenario(of_capture(path, Choices(phy="802.11ax"))).stations[0].phy == "802.11ac"
@@ -51,25 +51,25 @@ def test_a_preset_that_is_chosen_counts_for_a_capture(tmp_path: Path) -> None:
     assert (narrow.cell.phy, narrow.stations[0].phy) == ("802.11n", "802.11n")
 
 
-def test_rates_that_alternate_are_told_with_their_part(tmp_path: Path) -> None:
+def test_alternating_rates_are_reported_with_their_part(tmp_path: Path) -> None:
     packets = [
         (0.01 * k, frame(1, HE_FIELD if k % 4 else VHT_FIELD, 1 << 23 if k % 4 else 1 << 21))
         for k in range(400)
     ]
     [station] = of_capture(capture(tmp_path / "x", packets), Choices()).stations
     assert (station.phy, station.mcs) == (None, 11)
-    said = "down: 1201.0 Mb/s, MCS 11, 2 streams, 80 MHz, 0.8 us for 75% of the bytes, the rest at"
-    assert f"{said} another" in station.notes
+    note = "down: 1201.0 Mb/s, MCS 11, 2 streams, 80 MHz, 0.8 us for 75% of the bytes, the rest at"
+    assert f"{note} another" in station.notes
 
 
 def test_a_few_frames_of_a_later_generation_make_no_other_cell(tmp_path: Path) -> None:
-    """What a radio decodes wrongly is now and then of anything."""
+    """Wrongly decoded frames can have any rate."""
     packets = [(0.001 * k, frame(1, VHT_FIELD, 1 << 21)) for k in range(3000)]
     packets += [(3.1, frame(1, HE_FIELD, 1 << 23))]
     assert of_capture(capture(tmp_path / "x", packets), Choices()).phy == "802.11ac"
 
 
-def test_rts_of_a_cell_that_aggregates_is_told_and_not_taken(tmp_path: Path) -> None:
+def test_rts_of_a_cell_that_aggregates_is_reported_and_not_imported(tmp_path: Path) -> None:
     radiotap = struct.pack("<BBHIB", 0, 0, 9, 1 << 2, 48)
     rts = radiotap + bytes([0xB4, 0, 0, 0]) + mac(1, 1) + mac(0, 1)
     packets = [(0.0, frame(1, HE_FIELD, 1 << 23)), (0.1, rts), (0.2, frame(1, HE_FIELD, 1 << 23))]

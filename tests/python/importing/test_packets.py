@@ -49,7 +49,7 @@ def read(path: Path, content: bytes) -> list[Packet]:
 
 @pytest.mark.parametrize("order", "<>")
 @pytest.mark.parametrize(("magic", "ticks"), [(0xA1B2C3D4, 10**6), (0xA1B23C4D, 10**9)])
-def test_pcap_of_both_byte_orders_and_units(
+def test_pcap_is_read_in_both_byte_orders_and_units(
     order: str, magic: int, ticks: int, tmp_path: Path
 ) -> None:
     content = pcap(order, magic, [(10, ticks // 2, b"abc"), (11, 0, b"")])
@@ -76,7 +76,7 @@ def test_a_second_section_may_have_another_byte_order(tmp_path: Path) -> None:
     assert read(tmp_path / "x", content) == [Packet(1, 1.0, b"x")] * 2
 
 
-def test_unknown_blocks_are_read_past(tmp_path: Path) -> None:
+def test_unknown_blocks_are_skipped(tmp_path: Path) -> None:
     content = (
         section("<") + block("<", 0xBAD, b"1234") + interface("<", 1) + enhanced("<", 0, 0, b"x")
     )
@@ -88,13 +88,13 @@ def test_a_capture_may_be_compressed(tmp_path: Path) -> None:
     assert read(tmp_path / "x", content) == [Packet(1, 1.0, b"x")]
 
 
-@pytest.mark.parametrize("kept", [1, 5, 20])
-def test_a_capture_that_was_cut_short_ends_there(kept: int, tmp_path: Path) -> None:
-    """As when a disk is full: what is whole counts."""
+@pytest.mark.parametrize("missing", [1, 5, 20])
+def test_a_truncated_capture_is_read_up_to_its_end(missing: int, tmp_path: Path) -> None:
+    """As on a full disk, complete packets are read."""
     content = pcap("<", 0xA1B2C3D4, [(1, 0, b"whole"), (2, 0, b"cut" * 10)])
-    assert read(tmp_path / "x", content[:-kept]) == [Packet(1, 1.0, b"whole")]
+    assert read(tmp_path / "x", content[:-missing]) == [Packet(1, 1.0, b"whole")]
     content = section("<") + interface("<", 1) + enhanced("<", 0, 0, b"x") * 2
-    assert read(tmp_path / "x", content[:-kept]) == [Packet(1, 0.0, b"x")]
+    assert read(tmp_path / "x", content[:-missing]) == [Packet(1, 0.0, b"x")]
 
 
 TEN_GB = 10 * 10**9 % (1 << 32)
@@ -130,7 +130,7 @@ DAMAGED = {
 
 
 @pytest.mark.parametrize("what", DAMAGED)
-def test_damage_is_told_in_a_line_with_the_file(what: str, tmp_path: Path) -> None:
+def test_damage_is_reported_in_one_line_with_the_file(what: str, tmp_path: Path) -> None:
     content, message = DAMAGED[what]
     with pytest.raises(UserError, match=message) as error:
         read(tmp_path / "odd.pcap", content)
@@ -138,7 +138,7 @@ def test_damage_is_told_in_a_line_with_the_file(what: str, tmp_path: Path) -> No
     assert "\n" not in str(error.value)
 
 
-def test_no_such_file(tmp_path: Path) -> None:
+def test_a_missing_file_is_refused(tmp_path: Path) -> None:
     with pytest.raises(UserError, match="no such file"):
         list(packets(tmp_path / "none"))
     with pytest.raises(UserError, match="is a directory, not a file"):
@@ -155,7 +155,7 @@ def test_a_capture_that_would_take_hours_is_refused_with_the_estimate(tmp_path: 
 def test_progress_goes_from_start_to_end(tmp_path: Path) -> None:
     path = tmp_path / "x.pcap"
     path.write_bytes(pcap("<", 0xA1B2C3D4, [(1, 0, b"")] * 7000))
-    told: list[tuple[float, float]] = []
-    list(packets(path, lambda done, total: told.append((done, total))))
-    assert [total for _, total in told] == [path.stat().st_size] * 3
-    assert told == sorted(told)
+    reports: list[tuple[float, float]] = []
+    list(packets(path, lambda done, total: reports.append((done, total))))
+    assert [total for _, total in reports] == [path.stat().st_size] * 3
+    assert reports == sorted(reports)

@@ -1,4 +1,4 @@
-"""Round trips told from the middle of a way, on conversations written by hand."""
+"""Round trips seen in the middle of a path, on conversations written by hand."""
 
 import pytest
 
@@ -8,21 +8,21 @@ from lasthop.importing.segments import ACK, SYN, Segment
 MSS = 1000
 RTT_S = 0.2
 BEFORE_S = 0.15
-"""What a segment takes from its sender to the capture, most of it in queues."""
+"""Delay of a segment from its sender to the capture, mostly in queues. [s]"""
 
 
 def segment(number: int, *, stamp: int = -1) -> Segment:
-    """The segment of this number, from 0."""
+    """Return the segment of this number, from 0."""
     return Segment(b"s", b"r", 1, 2, True, ACK, 1 + number * MSS, 1, 100, MSS, stamp=stamp)
 
 
 def ack(segments: int, *, echo: int = -1) -> Segment:
-    """The ACK of so many segments."""
+    """Return the ACK of this many segments."""
     return Segment(b"r", b"s", 2, 1, True, ACK, 1, 1 + segments * MSS, 100, 0, echo=echo)
 
 
 def opened() -> RoundTrips:
-    """A connection whose handshake has passed."""
+    """Return a connection after its handshake."""
     trips = RoundTrips()
     trips.data(0.0, Segment(b"s", b"r", 1, 2, True, SYN, 0, 0, 0, 0), 0)
     trips.ack(0.001, Segment(b"r", b"s", 2, 1, True, SYN | ACK, 0, 1, 100, 0), 0, 0)
@@ -30,10 +30,10 @@ def opened() -> RoundTrips:
 
 
 def window_of(count: int, rounds: int, *, stamps: bool = False) -> RoundTrips:
-    """A sender that always has `count` segments out, spread evenly over each round trip.
+    """Return a sender that always has `count` segments in flight, evenly over each round trip.
 
-    Segment k leaves at k RTT / count and is acknowledged a round trip later; what sees it stands
-    just in front of the receiver, behind the sender's queue.
+    Segment k leaves at k RTT / count and is acknowledged a round trip later. The capture is just
+    before the receiver, after the queue of the sender.
     """
     trips = opened()
     events: list[tuple[float, int, bool]] = []
@@ -49,14 +49,14 @@ def window_of(count: int, rounds: int, *, stamps: bool = False) -> RoundTrips:
     return trips
 
 
-def test_a_window_limited_by_the_receiver_tells_the_whole_round_trip() -> None:
-    """Though the capture sees each segment for a quarter of it alone."""
+def test_a_window_limited_by_the_receiver_reveals_the_complete_round_trip() -> None:
+    """The capture sees each segment only for a quarter of the round trip."""
     trips = window_of(20, 60)
     assert trips.by_window.mean == pytest.approx(RTT_S, rel=0.05)
 
 
-def test_time_stamps_tell_what_waited_in_front_of_the_capture() -> None:
-    """All but the least of it: the clocks of two machines are not the same."""
+def test_time_stamps_reveal_the_delay_before_the_capture() -> None:
+    """Only the minimum is unknown, since the clocks of two machines differ."""
     trips = window_of(20, 30, stamps=True)
     assert trips.stamped
     assert trips.rtt_s == pytest.approx(RTT_S - BEFORE_S, rel=0.05)
@@ -99,8 +99,8 @@ def test_sequence_numbers_may_wrap() -> None:
     assert trips.by_window.mean == pytest.approx(0.1, rel=0.05)
 
 
-def test_what_passed_before_a_segment_is_what_waited_before_it() -> None:
-    """Ten others pass between the ACK that let each segment go and the segment itself."""
+def test_the_queue_before_a_segment_has_the_bytes_that_passed_before_it() -> None:
+    """Ten other segments pass between each segment and the ACK that released it."""
     trips = opened()
     passed = 0
     for number in range(60):
@@ -110,7 +110,7 @@ def test_what_passed_before_a_segment_is_what_waited_before_it() -> None:
     assert max(trips.backlog, key=lambda packets: trips.backlog[packets]) == 10
 
 
-def test_a_pause_is_no_round_trip() -> None:
+def test_a_pause_is_not_a_round_trip() -> None:
     trips = opened()
     for number in range(5):
         at_s = 100.0 * number
@@ -120,7 +120,7 @@ def test_a_pause_is_no_round_trip() -> None:
 
 
 def test_a_sender_that_begins_with_two_segments_is_followed_through_slow_start() -> None:
-    """2, 4, 8, ... a round trip: were it taken to begin with more, trips would seem longer."""
+    """It sends 2, 4, 8, ... per round trip. With a larger start, round trips would seem longer."""
     trips = opened()
     sent = 0
     for turn in range(6):
@@ -158,7 +158,7 @@ def test_a_window_that_grows_faster_than_renos_is_followed_from_the_second_loss_
     assert 13 < trips.window.most < 16
 
 
-def test_a_sender_that_had_nothing_to_send_for_a_while_makes_no_round_trip_longer() -> None:
+def test_an_idle_sender_does_not_increase_round_trip_times() -> None:
     trips = opened()
     for number in range(40):
         at_s = 3.0 * number if number >= 20 else 0.1 * number

@@ -1,4 +1,4 @@
-"""Files that others have published: each makes a scenario that is taken, or is told why not."""
+"""Each published sample makes a valid scenario or is refused with a reason."""
 
 from pathlib import Path
 
@@ -67,7 +67,7 @@ def test_a_sample_makes_a_scenario_that_simulates(path: Path) -> None:
         ("openwrt/seeed-linux", "802.11ac", 3, None),
     ],
 )
-def test_what_is_known_of_a_sample(
+def test_known_facts_of_a_sample_are_imported(
     name: str, phy: str, stations: int, down_bps: float | None
 ) -> None:
     network = imported(name)
@@ -87,7 +87,7 @@ def test_what_is_known_of_a_sample(
         ("openwrt/seeed-linux", "radio0 is disabled"),
     ],
 )
-def test_what_must_be_known_of_a_sample_is_a_warning(name: str, words: str) -> None:
+def test_missing_facts_of_a_sample_cause_a_warning(name: str, words: str) -> None:
     assert any(note.warns and words in note.text for note in imported(name).notes)
 
 
@@ -100,23 +100,28 @@ def test_flows_over_a_wire_have_round_trips() -> None:
 
 
 def test_the_example_of_hostapd_has_the_defaults_it_documents() -> None:
-    told = imported("hostapd/debian-example.conf").access["cell", "video"]
-    assert (told.aifsn, told.cwmin, told.cwmax, told.txop_s) == (2, 7, 15, pytest.approx(3.008e-3))
+    access = imported("hostapd/debian-example.conf").access["cell", "video"]
+    assert (access.aifsn, access.cwmin, access.cwmax, access.txop_s) == (
+        2,
+        7,
+        15,
+        pytest.approx(3.008e-3),
+    )
 
 
 @pytest.mark.parametrize("name", sorted(REFUSED))
-def test_a_sample_that_lies_is_refused(name: str) -> None:
+def test_an_inconsistent_sample_is_refused(name: str) -> None:
     with pytest.raises(UserError, match=r"senders and receivers are unknown|no TCP or UDP"):
         imported(f"pcap/{name}")
 
 
 def read_measured(path: Path) -> Measurement:
-    """The only report of a file."""
+    """Return the only report of a file."""
     [measurement] = read(path)
     return measurement
 
 
-def test_measurements_of_flent_and_iperf3() -> None:
+def test_measurements_of_flent_and_iperf3_are_read() -> None:
     uploads = read_measured(SAMPLES / "flent/test-tcp_nup.flent.gz")
     assert len(uploads.streams) == 50
     assert [each.name for each in uploads.streams[:3]] == [f"TCP upload::{k}" for k in (1, 2, 3)]

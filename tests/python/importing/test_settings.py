@@ -45,8 +45,8 @@ def scenario(network: Network) -> CellScenario:
 # -- iw ----------------------------------------------------------------------------------------
 
 
-def test_stations_rates_and_directions_of_a_dump(tmp_path: Path) -> None:
-    """At an access point rx is what comes from the station; who is silent has no connections."""
+def test_a_dump_has_stations_rates_and_directions(tmp_path: Path) -> None:
+    """At an access point rx is from the station, and a silent station has no connections."""
     known = scenario(iw.network(file(tmp_path, DUMP)))
     assert known.cell.phy == "802.11b"
     first, second = known.stations
@@ -55,13 +55,13 @@ def test_stations_rates_and_directions_of_a_dump(tmp_path: Path) -> None:
     assert [flow.name for flow in known.flows] == ["sta-1/down/1"]
 
 
-def test_both_ways_where_the_smaller_is_more_than_acks(tmp_path: Path) -> None:
+def test_both_directions_are_imported_if_the_smaller_is_more_than_acks(tmp_path: Path) -> None:
     text = DUMP.replace("rx bytes:\t900\n", "rx bytes:\t50000\n")
     flows = scenario(iw.network(file(tmp_path, text))).flows
     assert [flow.name for flow in flows] == ["sta-1/up/1", "sta-1/down/1"]
 
 
-def test_a_station_dumps_its_access_point_the_other_way_round(tmp_path: Path) -> None:
+def test_directions_in_a_dump_of_a_station_are_exchanged(tmp_path: Path) -> None:
     text = DUMP.partition("Station 02:00:00:00:00:0b")[0] + "\tbeacon loss:\t0\n"
     known = scenario(iw.network(file(tmp_path, text)))
     assert (known.stations[0].rate_bps, known.stations[0].downlink_rate_bps) == (11e6, 5.5e6)
@@ -86,7 +86,7 @@ def test_stations_of_another_interface_are_another_cell(tmp_path: Path) -> None:
         ("rx bytes:\t900", "rx bytes:\t1e999", ":3: `rx bytes`"),
     ],
 )
-def test_what_is_wrong_in_a_dump_is_told_with_its_line(
+def test_faults_of_a_dump_are_reported_with_their_line(
     old: str, new: str, message: str, tmp_path: Path
 ) -> None:
     with pytest.raises(UserError, match=message):
@@ -123,17 +123,17 @@ rts_threshold=500
 """
 
 
-def test_access_parameters_of_both_sides(tmp_path: Path) -> None:
+def test_access_parameters_of_both_sides_are_imported(tmp_path: Path) -> None:
     known = scenario(hostapd.network(file(tmp_path, CONF), 3))
-    own, told = known.cell.ap.access("best-effort"), known.stations[0].access("best-effort")
+    own, announced = known.cell.ap.access("best-effort"), known.stations[0].access("best-effort")
     assert known.cell.phy == "802.11b"
     assert (own.aifsn, own.cwmin, own.cwmax, own.txop_limit_s) == (2, 7, 63, 0.003)
-    assert (told.aifsn, told.cwmin, told.cwmax) == (3, 31, 1023)
-    assert told.txop_limit_s == pytest.approx(94 * 32e-6)
+    assert (announced.aifsn, announced.cwmin, announced.cwmax) == (3, 31, 1023)
+    assert announced.txop_limit_s == pytest.approx(94 * 32e-6)
     assert len(known.stations) == 3
 
 
-def test_what_tune_writes_for_hostapd_comes_back(hotspot: Path, tmp_path: Path) -> None:
+def test_the_file_that_tune_writes_for_hostapd_is_imported(hotspot: Path, tmp_path: Path) -> None:
     written = as_hostapd(lh.check(hotspot).with_("cell.ap.cwmin", 7).with_("cell.cwmin", 63))
     text = f"interface=wlan0\nhw_mode=b\n{written.text}"
     known = scenario(hostapd.network(file(tmp_path, text), 2))
@@ -166,7 +166,7 @@ def test_a_file_without_wmm_leaves_stations_as_80211_has_them(tmp_path: Path) ->
         ("something=else", "not hostapd.conf"),
     ],
 )
-def test_what_is_wrong_in_hostapd_conf_is_told(line: str, message: str, tmp_path: Path) -> None:
+def test_faults_of_hostapd_conf_are_reported(line: str, message: str, tmp_path: Path) -> None:
     with pytest.raises(UserError, match=message):
         hostapd.network(file(tmp_path, line + "\n"), 1)
 
@@ -205,11 +205,11 @@ config wifi-iface
 """
 
 
-def test_radios_of_openwrt_are_cells_of_their_own(tmp_path: Path) -> None:
+def test_each_radio_of_openwrt_is_a_separate_cell(tmp_path: Path) -> None:
     path = file(tmp_path, WIRELESS)
     first = openwrt.network(path, 2)
-    told = [note.text for note in first.notes]
-    assert "this is radio0; radio1 is a cell of its own: `--radio radio1`" in told
+    notes = [note.text for note in first.notes]
+    assert "this is radio0; radio1 is a cell of its own: `--radio radio1`" in notes
     assert first.phy == "802.11g"
     assert scenario(first).cell.rts_threshold_bytes == 500
     second = openwrt.network(path, 2, radio="radio1")
@@ -221,12 +221,12 @@ def test_radios_of_openwrt_are_cells_of_their_own(tmp_path: Path) -> None:
 def test_each_radio_that_is_left_out_is_named(tmp_path: Path) -> None:
     more = "config wifi-device 'radio2'\nconfig wifi-iface\n\toption device 'radio2'\n"
     path = file(tmp_path, WIRELESS + more + "config wifi-device 'radio3'\n")
-    told = [note.text for note in openwrt.network(path, 2).notes]
+    notes = [note.text for note in openwrt.network(path, 2).notes]
     assert (
         "this is radio0; radio1 and radio2 are cells of their own: "
-        "`--radio radio1` or `--radio radio2`" in told
+        "`--radio radio1` or `--radio radio2`" in notes
     )
-    assert "radio3 has no wifi-iface: it serves no network, and is left out" in told
+    assert "radio3 has no wifi-iface: it serves no network, and is left out" in notes
 
 
 SQM = "config queue 'eth1'\n\toption enabled '1'\n"
@@ -251,7 +251,7 @@ def test_a_file_of_another_command_names_the_command(
     assert hint.format(path) in (error.value.hint or "")
 
 
-def test_uci_show_says_the_same(tmp_path: Path) -> None:
+def test_uci_show_gives_the_same_scenario(tmp_path: Path) -> None:
     shown = """\
 wireless.radio0=wifi-device
 wireless.radio0.channel='11'
@@ -267,12 +267,12 @@ wireless.@wifi-iface[0].mode='ap'
     )
 
 
-def test_a_section_that_comes_again_goes_on(tmp_path: Path) -> None:
+def test_a_repeated_section_is_continued(tmp_path: Path) -> None:
     text = WIRELESS + "\nconfig wifi-device 'radio0'\n\toption disabled '1'\n"
     assert openwrt.network(file(tmp_path, text), 2).source.endswith("radio1")
 
 
-def test_sqm_is_the_line_behind_the_router(tmp_path: Path) -> None:
+def test_sqm_sets_the_line_of_the_router(tmp_path: Path) -> None:
     sqm = file(
         tmp_path,
         "config queue 'eth1'\n\toption enabled '1'\n\toption download '85000'\n"
@@ -304,7 +304,7 @@ def test_settings_of_openwrt_keep_secrets(tmp_path: Path) -> None:
         ("wireless.radio0.channel='11'\n", "no line gives its type"),
     ],
 )
-def test_what_is_wrong_in_openwrt_settings_is_told(text: str, message: str, tmp_path: Path) -> None:
+def test_faults_of_openwrt_settings_are_reported(text: str, message: str, tmp_path: Path) -> None:
     with pytest.raises(UserError, match=message):
         openwrt.network(file(tmp_path, text), 2)
 
@@ -330,7 +330,7 @@ GARBAGE = {
 
 @pytest.mark.parametrize("what", GARBAGE)
 @pytest.mark.parametrize("kind", READERS)
-def test_garbage_is_refused_in_a_line_with_the_file(kind: str, what: str, tmp_path: Path) -> None:
+def test_garbage_is_refused_in_one_line_with_the_file(kind: str, what: str, tmp_path: Path) -> None:
     path = file(tmp_path, GARBAGE[what], "garbage")
     with pytest.raises(UserError) as error:
         READERS[kind](path)
@@ -340,21 +340,21 @@ def test_garbage_is_refused_in_a_line_with_the_file(kind: str, what: str, tmp_pa
 
 
 @pytest.mark.parametrize("kind", READERS)
-def test_a_text_longer_than_any_of_its_kind_is_refused(kind: str, tmp_path: Path) -> None:
+def test_a_text_that_is_too_long_is_refused(kind: str, tmp_path: Path) -> None:
     path = file(tmp_path, b"# comment\n" * 500_000)
     with pytest.raises(UserError, match="longer than 4 MB"):
         READERS[kind](path)
 
 
 def test_rates_are_those_of_the_engine() -> None:
-    """Whoever adds a rate to a preset adds it here: what the schema says is compared."""
-    said = lh.schema()["$defs"]["station"]["properties"]["rate"]["description"]
+    """A new rate of a preset must be added here too, because it is compared with the schema."""
+    description = lh.schema()["$defs"]["station"]["properties"]["rate"]["description"]
     for preset, rates in phy.RATES.items():
         listed = ", ".join(f"{rate / 1e6:g}" for rate in rates)
-        assert f"{preset} {listed} Mbps" in said
+        assert f"{preset} {listed} Mbps" in description
 
 
-def test_rates_between_those_of_a_preset_are_taken_from_below() -> None:
+def test_rates_between_those_of_a_preset_are_rounded_down() -> None:
     assert phy.nearest(65e6, "802.11g") == 54e6
     assert phy.nearest(26e6, "802.11g") == 24e6
     assert phy.nearest(1e6, "802.11g") == 6e6

@@ -45,7 +45,7 @@ AX = AC + "ieee80211ax=1\nhe_oper_chwidth={}\n"
         ("hw_mode=any\nchannel=100\nieee80211n=1\n", "802.11n", "5", 20, "0.8"),
     ],
 )
-def test_hostapd_says_generation_band_width_and_guard_interval(
+def test_hostapd_sets_generation_band_width_and_guard_interval(
     text: str, phy: str, band: str, width: int, guard: str, tmp_path: Path
 ) -> None:
     seen = of_hostapd(tmp_path, text)
@@ -70,7 +70,7 @@ def test_hostapd_says_generation_band_width_and_guard_interval(
         ("hw_mode=b\nchannel=6\nieee80211n=1\n", "is refused by hostapd"),
     ],
 )
-def test_what_hostapd_may_and_lasthop_not_is_one_warning(
+def test_unsupported_settings_of_hostapd_are_a_single_warning(
     text: str, words: str, tmp_path: Path
 ) -> None:
     seen = of_hostapd(tmp_path, text)
@@ -79,7 +79,7 @@ def test_what_hostapd_may_and_lasthop_not_is_one_warning(
     assert words in warning
 
 
-def test_rates_of_hostapd_are_of_older_stations_where_frames_have_mcs(tmp_path: Path) -> None:
+def test_rates_of_hostapd_belong_to_older_stations_if_frames_have_an_mcs(tmp_path: Path) -> None:
     text = "hw_mode=g\nieee80211n=1\nsupported_rates=10 20 55 110\nbasic_rates=60 120\n"
     known = scenario(of_hostapd(tmp_path, text))
     assert known.stations[0].rate_bps == pytest.approx(130e6)
@@ -125,7 +125,7 @@ def of_openwrt(tmp_path: Path, *options: str) -> Network:
         (("channel '36'", "htmode 'HE80'"), "802.11ax", "5", 80, "0.8"),
     ],
 )
-def test_htmode_says_generation_and_width(
+def test_htmode_sets_generation_and_width(
     options: tuple[str, ...], phy: str, band: str, width: int, guard: str, tmp_path: Path
 ) -> None:
     seen = of_openwrt(tmp_path, *options)
@@ -148,7 +148,7 @@ def test_htmode_says_generation_and_width(
         (("band '5g'", "htmode 'VHT80+80'"), "802.11ac", "simulated as 160 MHz"),
     ],
 )
-def test_what_openwrt_may_and_lasthop_not_is_one_warning(
+def test_unsupported_settings_of_openwrt_are_a_single_warning(
     options: tuple[str, ...], phy: str, words: str, tmp_path: Path
 ) -> None:
     seen = of_openwrt(tmp_path, *options)
@@ -157,12 +157,12 @@ def test_what_openwrt_may_and_lasthop_not_is_one_warning(
     assert words in warning
 
 
-def test_noht_is_a_cell_without_aggregates(tmp_path: Path) -> None:
+def test_noht_makes_a_cell_without_aggregates(tmp_path: Path) -> None:
     assert of_openwrt(tmp_path, "hwmode '11g'", "htmode 'NOHT'").phy == "802.11g"
     assert of_openwrt(tmp_path, "band '5g'", "htmode 'NOHT'").phy == "802.11a"
 
 
-def test_an_htmode_that_is_none_is_told_with_its_line(tmp_path: Path) -> None:
+def test_an_invalid_htmode_is_reported_with_its_line(tmp_path: Path) -> None:
     with pytest.raises(UserError, match=r':3: `radio0.htmode`: "HE81"; expected HT, VHT, HE'):
         of_openwrt(tmp_path, "band '5g'", "htmode 'HE81'")
 
@@ -173,9 +173,9 @@ def test_an_unknown_hwmode_is_refused_with_its_line(hwmode: str, tmp_path: Path)
         of_openwrt(tmp_path, f"hwmode '{hwmode}'")
 
 
-def test_a_width_that_a_cell_has_not_is_not_attributed_to_the_option(tmp_path: Path) -> None:
-    said = of_openwrt(tmp_path, "band '6g'", "htmode 'EHT320'").cell["width"]
-    assert said == ('"160 MHz"', "htmode EHT320, of which 802.11ax here has 160 MHz at most")
+def test_an_unsupported_width_is_not_attributed_to_the_option(tmp_path: Path) -> None:
+    width = of_openwrt(tmp_path, "band '6g'", "htmode 'EHT320'").cell["width"]
+    assert width == ('"160 MHz"', "htmode EHT320, of which 802.11ax here has 160 MHz at most")
 
 
 @pytest.mark.parametrize("kind", ["qcawifi", "qcawificfg80211", "mtwifi", "broadcom", "rtwifi"])
@@ -198,7 +198,7 @@ def test_a_driver_of_a_vendor_has_neither_mac80211_nor_bursts(kind: str, tmp_pat
         (("band '2g'", "htmode 'NOHT'", "hostapd_options 'tx_queue_data2_burst=1.5'"), 1.5e-3),
     ],
 )
-def test_options_of_bursts_go_before_the_default(
+def test_options_of_bursts_replace_the_default(
     options: tuple[str, ...], txop_s: float | None, tmp_path: Path
 ) -> None:
     known = scenario(of_openwrt(tmp_path, *options))
@@ -212,7 +212,7 @@ def test_an_invalid_burst_is_refused_with_its_line(text: str, tmp_path: Path) ->
 
 
 def radio(tmp_path: Path, *interfaces: str) -> Network:
-    """A radio with interfaces, each of whose options are given."""
+    """Return a radio with interfaces of these options."""
     text = "config wifi-device 'radio0'\n\toption band '5g'\n\toption htmode 'VHT80'\n"
     for each in interfaces:
         lines = "".join(f"\toption {option}\n" for option in each.split(","))
@@ -234,9 +234,9 @@ def radio(tmp_path: Path, *interfaces: str) -> Network:
         (["mode AP", "mode ap"], ""),
     ],
 )
-def test_networks_that_are_no_access_points_are_one_warning(
+def test_networks_without_an_access_point_are_a_single_warning(
     interfaces: list[str], words: str, tmp_path: Path
 ) -> None:
-    told = [note.text for note in radio(tmp_path, *interfaces).notes if note.warns]
-    assert len(told) == bool(words)
-    assert words in "".join(told)
+    warnings = [note.text for note in radio(tmp_path, *interfaces).notes if note.warns]
+    assert len(warnings) == bool(words)
+    assert words in "".join(warnings)

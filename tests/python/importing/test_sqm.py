@@ -1,4 +1,4 @@
-"""SQM's queues: which of them is the line, and what of it lasthop does not have."""
+"""Queues of SQM: the queue of the line, and its unsupported settings."""
 
 from collections.abc import Mapping
 from pathlib import Path
@@ -20,7 +20,7 @@ def queue(**options: str) -> Options:
 
 
 def line_of(tmp_path: Path, *queues: Options) -> tuple[dict[str, str], str]:
-    """Keys of the wire with their values, and all warnings."""
+    """Return the keys of the wire with their values, and all warnings."""
     path = tmp_path / "sqm"
     path.write_text(
         "".join(
@@ -32,26 +32,26 @@ def line_of(tmp_path: Path, *queues: Options) -> tuple[dict[str, str], str]:
     wireless = tmp_path / "wireless"
     wireless.write_text(WIRELESS)
     lh.check(as_toml(openwrt.network(wireless, 2, sqm_file=path)))
-    told = "\n".join(note.text for note in seen.notes if note.warns)
-    return {key: value for key, (value, _) in seen.wire.items()}, told
+    warnings = "\n".join(note.text for note in seen.notes if note.warns)
+    return {key: value for key, (value, _) in seen.wire.items()}, warnings
 
 
-def test_the_line_behind_the_router(tmp_path: Path) -> None:
-    wire, told = line_of(tmp_path, queue(interface="wan", qdisc="fq_codel", linklayer="none"))
+def test_the_line_of_the_router_is_imported(tmp_path: Path) -> None:
+    wire, warnings = line_of(tmp_path, queue(interface="wan", qdisc="fq_codel", linklayer="none"))
     assert wire == {
         "rate": '"85 Mbps"',
         "back_rate": '"20 Mbps"',
         "queue": "{ fq_codel = {} }",
     }
-    assert not told
+    assert not warnings
 
 
 @pytest.mark.parametrize("off", [{"enabled": "0"}, {"enabled": ""}, {"enabled": "on"}])
 def test_a_queue_that_does_not_start_makes_no_line(off: Options, tmp_path: Path) -> None:
-    wire, told = line_of(tmp_path, queue(interface="eth1", **off))
+    wire, warnings = line_of(tmp_path, queue(interface="eth1", **off))
     assert not wire
-    assert "SQM on eth1 is" in told
-    assert "no wired line; to add one, append [wire] with the lines" in told
+    assert "SQM on eth1 is" in warnings
+    assert "no wired line; to add one, append [wire] with the lines" in warnings
 
 
 def test_a_queue_without_enabled_does_not_start(tmp_path: Path) -> None:
@@ -60,38 +60,38 @@ def test_a_queue_without_enabled_does_not_start(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("order", [1, -1])
-def test_the_line_of_a_guest_network_is_not_the_line(order: int, tmp_path: Path) -> None:
+def test_the_line_of_a_guest_network_is_left_out(order: int, tmp_path: Path) -> None:
     queues = [queue(interface="wan"), queue(interface="br-guest", download="2000", upload="400")]
-    wire, told = line_of(tmp_path, *queues[::order])
+    wire, warnings = line_of(tmp_path, *queues[::order])
     assert wire["rate"] == '"85 Mbps"'
-    assert "br-guest (2 Mbps down, 400 kbps up): the guest network's line is left out" in told
+    assert "br-guest (2 Mbps down, 400 kbps up): the guest network's line is left out" in warnings
     assert not line_of(tmp_path, queues[1])[0]
 
 
 def test_other_lines_are_reported_with_their_rates(tmp_path: Path) -> None:
-    wire, told = line_of(
+    wire, warnings = line_of(
         tmp_path, queue(interface="eth1", download="9000"), queue(interface="pppoe-wan")
     )
     assert wire["rate"] == '"85 Mbps"'
-    assert "also shapes eth1 (9 Mbps down, 20 Mbps up): another line" in told
-    _, told = line_of(tmp_path, queue(interface="wan"), queue(interface="wan", download="1"))
-    assert "wan twice" in told
+    assert "also shapes eth1 (9 Mbps down, 20 Mbps up): another line" in warnings
+    _, warnings = line_of(tmp_path, queue(interface="wan"), queue(interface="wan", download="1"))
+    assert "wan twice" in warnings
 
 
-def test_an_interface_towards_the_stations_has_its_directions_exchanged(tmp_path: Path) -> None:
-    wire, told = line_of(tmp_path, queue(interface="br-lan"))
+def test_directions_of_an_interface_towards_the_stations_are_exchanged(tmp_path: Path) -> None:
+    wire, warnings = line_of(tmp_path, queue(interface="br-lan"))
     assert (wire["rate"], wire["back_rate"]) == ('"20 Mbps"', '"85 Mbps"')
-    assert "its upload is their download" in told
+    assert "its upload is their download" in warnings
 
 
 def test_a_rate_of_0_is_not_shaped_and_a_missing_one_is_the_default(tmp_path: Path) -> None:
-    wire, told = line_of(tmp_path, queue(interface="wan", upload="0"))
+    wire, warnings = line_of(tmp_path, queue(interface="wan", upload="0"))
     assert (wire["rate"], wire["back_rate"]) == ('"85 Mbps"', '"unlimited"')
-    assert "does not shape upload" in told
+    assert "does not shape upload" in warnings
     assert not line_of(tmp_path, queue(interface="wan", download="0", upload="0"))[0]
-    wire, told = line_of(tmp_path, {"enabled": "1", "interface": "wan", "upload": "123456"})
+    wire, warnings = line_of(tmp_path, {"enabled": "1", "interface": "wan", "upload": "123456"})
     assert (wire["rate"], wire["back_rate"]) == ('"14.698 Mbps"', '"123.456 Mbps"')
-    assert "14698 kbit/s" in told
+    assert "14698 kbit/s" in warnings
 
 
 @pytest.mark.parametrize(
@@ -108,13 +108,13 @@ def test_a_rate_of_0_is_not_shaped_and_a_missing_one_is_the_default(tmp_path: Pa
         ("pfifo", "simplest.qos", None, ""),
     ],
 )
-def test_script_and_qdisc_say_how_the_line_is_queued(
+def test_script_and_qdisc_set_the_queue_of_the_line(
     qdisc: str, script: str, discipline: str | None, words: str, tmp_path: Path
 ) -> None:
-    wire, told = line_of(tmp_path, queue(interface="wan", qdisc=qdisc, script=script))
+    wire, warnings = line_of(tmp_path, queue(interface="wan", qdisc=qdisc, script=script))
     assert wire.get("queue") == (discipline and f"{{ {discipline} = {{}} }}")
-    assert words in told
-    assert bool(told) == bool(words)
+    assert words in warnings
+    assert bool(warnings) == bool(words)
 
 
 @pytest.mark.parametrize(
@@ -152,7 +152,7 @@ def test_invalid_options_are_refused_with_their_line(
         line_of(tmp_path, queue(interface="wan", **options))
 
 
-def test_uci_show_of_all_packages_has_sqm_in_it(tmp_path: Path) -> None:
+def test_uci_show_of_all_packages_contains_sqm(tmp_path: Path) -> None:
     path = tmp_path / "all"
     path.write_text(
         "network.wan=interface\nnetwork.wan.proto='dhcp'\nsqm.wan=queue\nsqm.wan.enabled='1'\n"

@@ -1,4 +1,4 @@
-"""Connections that their windows limit are greedy; the others have a rate of their own."""
+"""Connections limited by their windows are greedy, and the others have their own rate."""
 
 import struct
 from pathlib import Path
@@ -14,13 +14,13 @@ from .conversations import MSS, RADIOTAP, STATION, Conversation, bursts, capture
 
 
 def imported(path: Path, packets: list[tuple[float, bytes]], *, snap: int = 65535) -> Station:
-    """The only station of a capture."""
+    """Return the only station of a capture."""
     [station] = network(capture(path / "x.pcap", packets, snap=snap), Choices()).stations
     return station
 
 
 def rates(station: Station) -> tuple[float | None, float | None]:
-    """Rates of its datagrams, up and down. [bit/s]"""
+    """Return the rates of its datagrams, up and down. [bit/s]"""
     up, down = station.udp_up, station.udp_down
     return (up.rate_bps if up else None, down.rate_bps if down else None)
 
@@ -33,7 +33,7 @@ def rates(station: Station) -> tuple[float | None, float | None]:
 def test_a_paced_sender_has_its_rate_and_the_handshakes_round_trip(
     every_s: float, length: int, up: bool, tmp_path: Path
 ) -> None:
-    """Rates from 0.03 to 5.8 Mb/s over a path of 20 ms."""
+    """The rates are from 0.03 to 5.8 Mb/s over a path of 20 ms."""
     talk = Conversation(up=up)
     station = imported(tmp_path, talk.packets(paced(150, every_s, length=length)))
     assert (station.upload, station.download) == (None, None)
@@ -49,7 +49,7 @@ def test_a_paced_sender_has_its_rate_and_the_handshakes_round_trip(
 
 
 def test_the_imported_scenario_carries_the_measured_rate(tmp_path: Path) -> None:
-    """It took the connection for a greedy one, of 20 Mb/s and more."""
+    """Without the rate the connection would be greedy, with 20 Mb/s and more."""
     packets = Conversation().packets(paced(150, 0.4))
     seen = network(capture(tmp_path / "x.pcap", packets), Choices())
     settings = {"duration": "6 s", "warmup": "1 s", "replications": 1}
@@ -67,7 +67,7 @@ def test_a_burst_of_a_window_per_round_trip_is_greedy(tmp_path: Path) -> None:
     assert rates(station) == (None, None)
 
 
-def test_a_queue_behind_the_capture_is_greedy(tmp_path: Path) -> None:
+def test_a_queue_after_the_capture_is_greedy(tmp_path: Path) -> None:
     """60 segments of 1 ms each wait between the capture and the station."""
     talk = Conversation(path_s=0.01, near_s=0.001, scale=7)
     opening = talk.packets([])
@@ -78,7 +78,7 @@ def test_a_queue_behind_the_capture_is_greedy(tmp_path: Path) -> None:
 
 
 def test_video_in_pieces_has_a_rate(tmp_path: Path) -> None:
-    """A piece of 400 segments every 4 s, sent as fast as the window allows."""
+    """The sender sends 400 segments every 4 s, as fast as the window allows."""
     sent, number = [], 0
     for piece in range(4):
         for turn in range(10):
@@ -92,8 +92,8 @@ def test_video_in_pieces_has_a_rate(tmp_path: Path) -> None:
     assert station.udp_down.rate_bps == pytest.approx(8 * MSS * 1600 / 12.2, rel=0.02)
 
 
-def test_idle_time_is_no_round_trip(tmp_path: Path) -> None:
-    """Requests every 3.5 s over a path of 10 ms."""
+def test_idle_time_is_not_a_round_trip(tmp_path: Path) -> None:
+    """There is a request every 3.5 s over a path of 10 ms."""
     sent, number = [], 0
     for request in range(6):
         for place in range(8):
@@ -136,7 +136,7 @@ def test_offload_does_not_hide_the_segment_size(tmp_path: Path) -> None:
     assert network(path, Choices()).tcp.get("mss", ('"1460 B"',))[0] == '"1460 B"'
 
 
-def test_without_acks_only_pauses_tell(tmp_path: Path) -> None:
+def test_without_acks_only_pauses_reveal_a_rate(tmp_path: Path) -> None:
     steady = Conversation(handshake=False).packets(paced(100, 0.05), acks=False)
     assert imported(tmp_path, steady).download is not None
     sent = paced(10, 0.01) + [
@@ -148,8 +148,8 @@ def test_without_acks_only_pauses_tell(tmp_path: Path) -> None:
     assert station.udp_down is not None
 
 
-def test_without_a_handshake_two_seconds_tell(tmp_path: Path) -> None:
-    """Within them a window has grown, whatever the round trip."""
+def test_without_a_handshake_two_seconds_reveal_a_rate(tmp_path: Path) -> None:
+    """Within two seconds a window has grown at any round-trip time."""
     talk = Conversation(handshake=False)
     assert imported(tmp_path, talk.packets(paced(60, 0.02))).download is not None
     station = imported(tmp_path, talk.packets(paced(150, 0.02)))
@@ -157,7 +157,7 @@ def test_without_a_handshake_two_seconds_tell(tmp_path: Path) -> None:
     assert station.flows[0].rtt_s is None
 
 
-def test_a_greedy_connection_and_a_paced_one_of_a_station(tmp_path: Path) -> None:
+def test_a_station_may_have_a_greedy_and_a_paced_connection(tmp_path: Path) -> None:
     greedy = Conversation(port=40_001).packets(bursts(60, 41, 0.021))
     slow = Conversation(port=40_002, path_s=0.005).packets(paced(60, 0.02))
     station = imported(tmp_path, greedy + slow)
@@ -166,8 +166,8 @@ def test_a_greedy_connection_and_a_paced_one_of_a_station(tmp_path: Path) -> Non
     assert rates(station)[1] == pytest.approx(8 * MSS / 0.02, rel=0.01)
 
 
-def test_losses_are_what_limits_a_window(tmp_path: Path) -> None:
-    """Every hundredth segment is sent again, though hardly anything is under way."""
+def test_a_window_with_losses_is_limited_by_them(tmp_path: Path) -> None:
+    """Every hundredth segment is sent again, though few segments are in flight."""
     sent = paced(400, 0.002)
     again = [(at_s + 0.0015, first, length) for at_s, first, length in sent[99::100]]
     packets = Conversation(near_s=0.0018).packets(sent)
@@ -178,7 +178,7 @@ def test_losses_are_what_limits_a_window(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("stamps", [True, False])
 def test_time_stamps_show_the_queue_in_front_of_a_capture(stamps: bool, tmp_path: Path) -> None:
-    """An upload waits for up to 0.3 s in its station, which nothing else in the capture shows."""
+    """An upload waits for up to 0.3 s in its station, which only this shows in the capture."""
 
     def waited_s(number: int) -> float:
         return min(0.3, 0.004 * number)
@@ -193,7 +193,7 @@ def test_time_stamps_show_the_queue_in_front_of_a_capture(stamps: bool, tmp_path
 
 
 def radio(packets: list[tuple[float, bytes]], *, station: int = 1) -> list[tuple[float, bytes]]:
-    """The same packets in data frames."""
+    """Return the same packets in data frames."""
     return [
         (at_s, on_air(packet, up=packet[26:30] == STATION, station=station))
         for at_s, packet in packets
@@ -226,13 +226,13 @@ def test_encrypted_frames_that_are_cut_count_as_long_as_they_were(tmp_path: Path
 
 
 def quic(at_s: float, port: int = 40_000) -> tuple[float, bytes]:
-    """A datagram of QUIC to the station."""
+    """Return a datagram of QUIC to the station."""
     packet = Conversation(port=port).packets([(at_s, 0, 0)], acks=False)[-1][1]
     udp = struct.pack(">HHHH", 443, port, 1258, 0)
     return at_s, packet[:23] + b"\x11" + packet[24:34] + udp + bytes(1250)
 
 
-def test_quic_that_pauses_has_a_rate_and_else_is_greedy(tmp_path: Path) -> None:
+def test_quic_with_pauses_has_a_rate_and_other_quic_is_greedy(tmp_path: Path) -> None:
     steady = imported(tmp_path, [quic(0.001 * number) for number in range(200)])
     assert steady.download is not None
     pieces = [quic(3.0 * piece + 0.001 * number) for piece in range(3) for number in range(50)]

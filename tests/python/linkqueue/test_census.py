@@ -1,4 +1,4 @@
-"""Who sends now, from packets as an interface sees them."""
+"""Present senders, from packets at an interface."""
 
 from ipaddress import ip_address
 
@@ -12,13 +12,13 @@ WANTED = read('[interface]\nname = "wan"\nrate = "10 Mbps"\nqueue.threshold = 15
 
 
 class Flow:
-    """A flow that leaves, and what is sent back."""
+    """An outgoing flow and its ACKs."""
 
     def __init__(self, census: Census, port: int) -> None:
         self.census, self.port, self.next = census, port, 1
 
     def send(self, at_s: float, payload: int = 1448, rtt_s: float | None = None) -> None:
-        """A segment, and the ACK that covers it."""
+        """Send a segment and the ACK that covers it."""
         start, self.next = self.next, self.next + payload
         leaves = Segment(HERE, self.port, THERE, 80, start, self.next, 1, None, None)
         self.census.leaves(leaves, BEGAN_S + at_s)
@@ -27,7 +27,7 @@ class Flow:
             self.census.comes(comes, BEGAN_S + at_s + rtt_s)
 
 
-def test_who_sends_full_segments_in_each_third_is_long_lived() -> None:
+def test_a_flow_that_sends_full_segments_in_each_third_is_long_lived() -> None:
     census = Census(BEGAN_S)
     steady, typed, page, late = (Flow(census, port) for port in range(4))
     for tenth in range(40):
@@ -43,8 +43,8 @@ def test_who_sends_full_segments_in_each_third_is_long_lived() -> None:
     assert abs(heard.rtt_s - 0.03) < 1e-9
 
 
-def test_what_is_stamped_beside_the_time_of_listening_belongs_to_it() -> None:
-    """Two clocks, and a reader that comes late: the stamps go a little beyond both ends."""
+def test_packets_stamped_near_the_listening_time_belong_to_it() -> None:
+    """With two clocks and a late reader the stamps go slightly beyond both ends."""
     census = Census(BEGAN_S)
     flow = Flow(census, 1)
     for tenth in range(-2, 22):
@@ -52,7 +52,7 @@ def test_what_is_stamped_beside_the_time_of_listening_belongs_to_it() -> None:
     assert census.found(2.0) == Heard(2.0, (), 1, 0)
 
 
-def test_the_median_is_of_the_least_of_each_flow() -> None:
+def test_the_median_is_over_the_minimum_of_each_flow() -> None:
     census = Census(BEGAN_S)
     flows = [Flow(census, port) for port in range(3)]
     for flow, rtt_s in zip(flows, (0.01, 0.02, 0.2), strict=True):
@@ -65,7 +65,7 @@ def test_the_median_is_of_the_least_of_each_flow() -> None:
     )
 
 
-def test_a_flow_that_nobody_answers_has_no_round_trip_time() -> None:
+def test_a_flow_without_answers_has_no_round_trip_time() -> None:
     census = Census(BEGAN_S)
     flow = Flow(census, 1)
     for tenth in range(20):

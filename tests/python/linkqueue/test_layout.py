@@ -1,4 +1,4 @@
-"""What the kernel is told of a queue: messages and their words, without a kernel."""
+"""Messages to the kernel about a queue, without a kernel."""
 
 import math
 import re
@@ -36,7 +36,7 @@ CLASSES = (
 SHARED = "{ limit = 100, vbs = { class.a.share = 0.5, class.b.share = 0.25 } }"
 
 
-def test_a_plan_is_what_tc_would_be_told() -> None:
+def test_a_plan_contains_the_commands_of_tc() -> None:
     assert plan(of("{ threshold = 15 }", more='from = "br0, wlan0"')) == [
         "ethtool -K br0 gro off",
         "ethtool -K wlan0 gro off",
@@ -51,7 +51,7 @@ def test_a_plan_is_what_tc_would_be_told() -> None:
 
 
 @pytest.mark.parametrize(
-    ("queue", "said"),
+    ("queue", "words"),
     [
         ("100", "pfifo limit 99"),
         ("{ limit = 60, codel = {} }", "codel limit 59 target 5000us interval 100000us noecn"),
@@ -76,9 +76,9 @@ def test_a_plan_is_what_tc_would_be_told() -> None:
         ),
     ],
 )
-def test_disciplines_are_those_of_the_scenario(queue: str, said: str) -> None:
-    found = discipline_of(of(queue))
-    assert f"{found.kind} {found.said}" == said
+def test_disciplines_are_those_of_the_scenario(queue: str, words: str) -> None:
+    discipline = discipline_of(of(queue))
+    assert f"{discipline.kind} {discipline.said}" == words
 
 
 @pytest.mark.parametrize(
@@ -93,7 +93,7 @@ def test_disciplines_are_those_of_the_scenario(queue: str, said: str) -> None:
         "{ limit = 100, pi = { target = 40 } }",
     ],
 )
-def test_what_is_asked_for_can_be_read_back(queue: str) -> None:
+def test_requested_settings_can_be_read_back(queue: str) -> None:
     wanted = of(queue, more=CLASSES if "vbs" in queue else "")
     layout = Layout(wanted, tc.Device("eth0", 7), 5 if has_program(wanted) else None)
     read = [described(each.kind, each.body) for each in (*layout.hierarchy(), *layout.filters())]
@@ -101,8 +101,8 @@ def test_what_is_asked_for_can_be_read_back(queue: str) -> None:
     assert len({each.name for each in read if each is not None}) == len(read)
 
 
-def test_red_forgets_in_idle_times_as_tc_has_it() -> None:
-    """After m packets' time without any, m times the logarithm of 1 - w, rounded down."""
+def test_red_decays_in_idle_times_as_in_tc() -> None:
+    """After an idle time of m packets: m times the logarithm of 1 - w, rounded down."""
     packet_ticks = tc.ticks(1514, 10_000_000 // 8)
     table, cell_log = disciplines.idle_table(9, packet_ticks)
     assert len(table) == 256
@@ -114,14 +114,14 @@ def test_red_forgets_in_idle_times_as_tc_has_it() -> None:
 
 @pytest.mark.parametrize("weight_log", range(1, 16))
 @pytest.mark.parametrize("least", [5, 50, 300])
-def test_tc_makes_the_weight_of_the_burst_that_it_is_told(weight_log: int, least: int) -> None:
+def test_tc_derives_the_weight_from_the_given_burst(weight_log: int, least: int) -> None:
     burst = disciplines.burst_of(weight_log, least)
     over = burst + 1 - least
     made = next(log for log in range(1, 32) if over <= disciplines.means(log, burst))
     assert made == weight_log
 
 
-def test_what_linux_cannot_have_is_refused() -> None:
+def test_settings_that_linux_does_not_support_are_refused() -> None:
     with pytest.raises(UserError, match="Linux has no discipline proportional"):
         discipline_of(of("{ limit = 100, proportional = { slope = 0.01 } }"))
     with pytest.raises(UserError, match="lasthop only simulates dualpi2"):
@@ -132,14 +132,14 @@ def test_what_linux_cannot_have_is_refused() -> None:
         discipline_of(of("{ threshold = 1 }"))
 
 
-def test_what_is_not_quite_the_scenarios_is_told() -> None:
+def test_differences_from_the_scenario_are_reported() -> None:
     assert "power of two" in cautions(of("{ limit = 100, red = { min_th = 5, max_th = 90 } }"))[0]
     printed = SHARED.replace("vbs = {", 'vbs = { algorithm = "printed",')
     assert "starves the link" in cautions(of(printed, more=CLASSES))[0]
     assert cautions(of(SHARED, more=CLASSES)) == []
 
 
-def test_members_are_keys_of_the_programs_maps() -> None:
+def test_members_are_keys_of_the_maps_of_the_program() -> None:
     ten = b"\x04" + bytes([10, 0, 0, 0])
     fd00 = b"\x06" + bytes.fromhex("fd00" + 26 * "0" + "01")
     assert list(keys_of(of(SHARED, more=CLASSES).classes)) == [
@@ -174,8 +174,8 @@ def test_the_program_is_linked_with_its_functions_and_maps() -> None:
     assert shape_of(types, "queue").value_bytes == types.structure("shared").size
 
 
-def test_structures_and_bounds_are_those_of_the_programs() -> None:
-    """What Python packs, and what the grammar allows, is what the C has."""
+def test_structures_and_bounds_are_those_of_the_program() -> None:
+    """Structures and bounds of Python equal those of the C code."""
     shared, control = (Object(object_of(name)).types() for name in ("sharing", "pi"))
     assert shared.structure("class").size == CLASS.size
     assert shared.structure("setting").size == sharing.SETTING.size

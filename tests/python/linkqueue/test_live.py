@@ -1,4 +1,4 @@
-"""The status of a queue as people read it."""
+"""The status of a queue as text."""
 
 from typing import Any
 
@@ -33,14 +33,14 @@ STATUS: dict[str, Any] = {
 
 
 def shown(status: dict[str, Any]) -> list[str]:
-    """Its lines, blanks between two words made one."""
+    """Return the lines of the status with single blanks."""
     console = Console(width=160)
-    with console.capture() as said:
+    with console.capture() as captured:
         console.print(tables(status))
-    return [" ".join(line.split()) for line in said.get().splitlines()]
+    return [" ".join(line.split()) for line in captured.get().splitlines()]
 
 
-def test_numbers_stand_under_names_with_units() -> None:
+def test_numbers_are_below_names_with_units() -> None:
     assert shown(STATUS) == [
         "interface queue rate [Mbit/s] sent [Mbit/s] packets limit delay [ms] dropped sent packets",
         "eth0 vbs 18.000 17.959 59 100 39.0 18 5816",
@@ -51,7 +51,7 @@ def test_numbers_stand_under_names_with_units() -> None:
     ]
 
 
-def test_what_is_not_known_yet_is_a_dash() -> None:
+def test_unknown_values_are_a_dash() -> None:
     counted = ("sent_bps", "backlog_packets", "delay_s", "dropped_packets", "sent_packets")
     fresh = {key: value for key, value in STATUS.items() if key not in counted}
     assert shown({**fresh, "classes": []})[1] == "eth0 vbs 18.000 - - 100 - - -"

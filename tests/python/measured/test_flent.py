@@ -1,4 +1,4 @@
-"""Measurements of flent: the form of its files, and what is wrong with some."""
+"""Measurements of flent: the form of its files and their faults."""
 
 import gzip
 import json
@@ -31,7 +31,7 @@ FLENT: dict[str, Any] = {
 
 
 def read(path: Path) -> Measurement:
-    """The only report of a file."""
+    """Return the only report of a file."""
     [measurement] = read_all(path)
     return measurement
 
@@ -42,7 +42,7 @@ def written(tmp_path: Path, tree: Any, name: str = "x.flent") -> Path:
     return path
 
 
-def test_streams_in_the_order_of_their_numbers(tmp_path: Path) -> None:
+def test_streams_are_in_the_order_of_their_numbers(tmp_path: Path) -> None:
     seen = read(written(tmp_path, FLENT))
     assert seen.program == "flent"
     assert [(each.name, each.direction) for each in seen.streams] == [
@@ -53,7 +53,7 @@ def test_streams_in_the_order_of_their_numbers(tmp_path: Path) -> None:
     ]
 
 
-def test_rates_are_means_and_the_programs_own_where_it_says_one(tmp_path: Path) -> None:
+def test_rates_are_averages_unless_the_program_reports_a_rate(tmp_path: Path) -> None:
     down, first, *_ = read(written(tmp_path, FLENT)).streams
     assert first.goodput_bps == pytest.approx(3e6)
     assert first.rtt_s == pytest.approx(0.03)
@@ -61,7 +61,7 @@ def test_rates_are_means_and_the_programs_own_where_it_says_one(tmp_path: Path) 
     assert down.rtt_s is None
 
 
-def test_pings_are_told_and_are_no_flows_round_trip(tmp_path: Path) -> None:
+def test_pings_are_reported_and_are_not_the_round_trip_of_a_flow(tmp_path: Path) -> None:
     assert read(written(tmp_path, FLENT)).notes == ["Ping (ms) ICMP: mean 20 ms, not compared"]
 
 
@@ -83,7 +83,7 @@ def test_a_file_may_be_compressed(tmp_path: Path) -> None:
         ([[]], r"`results.TCP upload::1\[1\]`"),
     ],
 )
-def test_a_value_that_cannot_be_is_told_with_its_place(
+def test_an_impossible_value_is_reported_with_its_position(
     value: object, message: str, tmp_path: Path
 ) -> None:
     tree = json.loads(json.dumps(FLENT))
@@ -94,7 +94,7 @@ def test_a_value_that_cannot_be_is_told_with_its_place(
     assert len(str(error.value)) < 300
 
 
-def test_a_file_without_streams_says_what_it_has(tmp_path: Path) -> None:
+def test_a_file_without_streams_is_refused_with_its_content(tmp_path: Path) -> None:
     tree = {**FLENT, "results": {"Ping (ms) ICMP": [1.0]}}
     with pytest.raises(UserError, match=r"no series of a TCP or UDP upload.* Ping"):
         read(written(tmp_path, tree))
@@ -118,7 +118,7 @@ GARBAGE = {
 
 
 @pytest.mark.parametrize("what", GARBAGE)
-def test_garbage_is_refused_in_a_line_with_the_file(what: str, tmp_path: Path) -> None:
+def test_garbage_is_refused_in_one_line_with_the_file(what: str, tmp_path: Path) -> None:
     content, message = GARBAGE[what]
     path = tmp_path / "odd.flent"
     path.write_bytes(content)
@@ -135,8 +135,8 @@ def test_encodings_of_windows_are_read(tmp_path: Path) -> None:
         assert len(read(path).streams) == 4
 
 
-def test_series_that_flent_computes_are_no_streams(tmp_path: Path) -> None:
-    """Its files give fairness the unit of the series that it is computed from."""
+def test_series_that_flent_computes_are_not_streams(tmp_path: Path) -> None:
+    """Files of flent give fairness the unit of its input series."""
     tree: dict[str, Any] = {"results": {}, "x_values": [0], "metadata": {"SERIES_META": {}}}
     names = {
         "TCP upload 1": None,
@@ -156,8 +156,8 @@ def test_series_that_flent_computes_are_no_streams(tmp_path: Path) -> None:
     assert seen.notes == []
 
 
-def test_the_command_tells_the_direction_where_the_name_does_not(tmp_path: Path) -> None:
-    """`--swap-up-down` changes the command alone; `TCP cubic` has no direction in its name."""
+def test_the_command_determines_the_direction_if_the_name_does_not(tmp_path: Path) -> None:
+    """`--swap-up-down` changes only the command. `TCP cubic` has no direction in its name."""
     commands = {
         "TCP upload": "netperf -P 0 -t TCP_MAERTS -l 60",
         "TCP cubic": "netperf -P 0 -t TCP_STREAM -l 60",
@@ -170,13 +170,13 @@ def test_the_command_tells_the_direction_where_the_name_does_not(tmp_path: Path)
         "metadata": {"SERIES_META": about},
     }
     seen = read(written(tmp_path, tree))
-    found = {each.name: each.direction for each in seen.streams}
-    assert found == {"TCP upload": "down", "TCP cubic": "up"}
+    directions = {each.name: each.direction for each in seen.streams}
+    assert directions == {"TCP upload": "down", "TCP cubic": "up"}
     assert seen.notes == ["left out, since no flow is of their kind or direction: TCP reno"]
 
 
 def of_voip(tmp_path: Path, series: dict[str, list[Any]], **more: Any) -> Measurement:
-    """A file with series of VoIP."""
+    """Return a file with series of VoIP."""
     results = {f"VoIP::{name}": values for name, values in series.items()}
     return read(written(tmp_path, {"results": results, "x_values": [0], **more}))
 
@@ -204,7 +204,7 @@ def test_voip_losses_need_the_number_of_packets(tmp_path: Path) -> None:
     assert (of_irtt.loss_probability, of_ditg.loss_probability) == (0.1, 0.1)
 
 
-def test_a_one_way_delay_below_zero_is_of_clocks_that_differ(tmp_path: Path) -> None:
+def test_a_negative_one_way_delay_means_that_clocks_differ(tmp_path: Path) -> None:
     seen = of_voip(tmp_path, {"delay": [-3.0, 4.0], "bitrate": [70.0]})
     assert seen.streams[0].one_way_delay_s is None
     assert "the clocks differ" in seen.notes[0]
@@ -229,7 +229,7 @@ def test_statistics_of_qdiscs_are_queues(tmp_path: Path) -> None:
     assert (own.host, own.sojourn_s, own.packets) == ("", None, 7.0)
 
 
-def test_the_rate_at_which_datagrams_were_sent_is_no_goodput(tmp_path: Path) -> None:
+def test_the_sending_rate_of_datagrams_is_not_a_goodput(tmp_path: Path) -> None:
     """flent writes null for the mean where iperf's server did not answer."""
     about: dict[str, Any] = {"UDP upload": {"UNITS": "Mbits/s", "MEAN_VALUE": None}}
     results = {"UDP upload": [100.0, 100.0], "TCP download": [5.0]}

@@ -1,4 +1,4 @@
-"""Output of iperf3: who sends, what arrived, and what is wrong with some of it."""
+"""Output of iperf3: senders, arrivals and faults."""
 
 import json
 from pathlib import Path
@@ -33,7 +33,7 @@ def tcp(rate: float = 5e6, *, sends: bool | None = True, again: int = 10) -> dic
 
 
 def read(path: Path) -> Measurement:
-    """The only report of a file."""
+    """Return the only report of a file."""
     [measurement] = read_all(path)
     return measurement
 
@@ -57,19 +57,21 @@ def written(tmp_path: Path, tree: Any) -> Path:
         (None, 1, True, "down"),
     ],
 )
-def test_up_is_from_the_client_whoever_reports(
+def test_up_is_from_the_client_in_every_report(
     sends: bool | None, reverse: int, server: bool, way: str, tmp_path: Path
 ) -> None:
     tree = output([tcp(sends=sends)], reverse=reverse, server=server)
     assert [each.direction for each in read(written(tmp_path, tree)).streams] == [way]
 
 
-def test_bidir_has_streams_both_ways(tmp_path: Path) -> None:
+def test_bidir_has_streams_in_both_directions(tmp_path: Path) -> None:
     tree = output([tcp(sends=True), tcp(sends=False)])
     assert [each.direction for each in read(written(tmp_path, tree)).streams] == ["up", "down"]
 
 
-def test_goodput_is_the_receivers_and_the_rest_the_senders(tmp_path: Path) -> None:
+def test_goodput_comes_from_the_receiver_and_other_values_come_from_the_sender(
+    tmp_path: Path,
+) -> None:
     [stream] = read(written(tmp_path, output([tcp()]))).streams
     assert stream.goodput_bps == 5e6
     assert stream.rtt_s == pytest.approx(0.005)
@@ -77,23 +79,25 @@ def test_goodput_is_the_receivers_and_the_rest_the_senders(tmp_path: Path) -> No
     assert stream.loss_probability == pytest.approx(10 / (990 + 10))
 
 
-def test_a_receiver_that_counted_nothing_is_told(tmp_path: Path) -> None:
+def test_a_receiver_without_counts_is_reported(tmp_path: Path) -> None:
     stream = tcp() | {"receiver": {"bits_per_second": 0}}
     seen = read(written(tmp_path, output([stream])))
     assert seen.streams[0].goodput_bps == pytest.approx(5.5e6)
     assert seen.notes == ["stream 1: its receiver counted nothing, the sender's count is used"]
 
 
-def test_udp_counts_what_arrived(tmp_path: Path) -> None:
+def test_udp_goodput_counts_arrived_datagrams(tmp_path: Path) -> None:
     udp = {"udp": {"bits_per_second": 1e6, "lost_percent": 25.0, "sender": True}}
     [stream] = read(written(tmp_path, output([udp]))).streams
     assert (stream.goodput_bps, stream.loss_probability) == (0.75e6, 0.25)
 
 
-def test_a_stream_of_events_is_read_like_a_whole(tmp_path: Path) -> None:
-    whole = output([tcp()])
-    lines = "\n".join(json.dumps({"event": name, "data": whole[name]}) for name in ("start", "end"))
-    assert read(written(tmp_path, lines)).streams == read(written(tmp_path, whole)).streams
+def test_a_stream_of_events_is_read_like_a_report(tmp_path: Path) -> None:
+    report = output([tcp()])
+    lines = "\n".join(
+        json.dumps({"event": name, "data": report[name]}) for name in ("start", "end")
+    )
+    assert read(written(tmp_path, lines)).streams == read(written(tmp_path, report)).streams
 
 
 @pytest.mark.parametrize(
@@ -108,7 +112,7 @@ def test_a_stream_of_events_is_read_like_a_whole(tmp_path: Path) -> None:
         ({"start": {}, "end": {"streams": 5}}, "`end.streams`: 5 is not a list"),
     ],
 )
-def test_what_is_wrong_is_told_with_its_place(tree: Any, message: str, tmp_path: Path) -> None:
+def test_faults_are_reported_with_their_position(tree: Any, message: str, tmp_path: Path) -> None:
     with pytest.raises(UserError, match=message):
         read(written(tmp_path, tree))
 
@@ -121,15 +125,15 @@ def udp_at(
     sent_bps: float = 0.0,
     socket: int = 5,
 ) -> dict[str, Any]:
-    """A stream of UDP as iperf3 3.12 reports it."""
+    """Return a stream of UDP as iperf3 3.12 reports it."""
     percent = 100 * lost / packets if sends else 0
-    found = {"socket": socket, "seconds": 2.08, "bytes": 0, "bits_per_second": sent_bps}
-    found |= {"lost_packets": lost, "packets": packets, "sender": sends, "lost_percent": percent}
-    return {"udp": found}
+    fields = {"socket": socket, "seconds": 2.08, "bytes": 0, "bits_per_second": sent_bps}
+    fields |= {"lost_packets": lost, "packets": packets, "sender": sends, "lost_percent": percent}
+    return {"udp": fields}
 
 
-def test_an_upload_of_datagrams_as_the_server_counts_it(tmp_path: Path) -> None:
-    """Its bytes and its part of lost ones are reported as 0."""
+def test_an_upload_of_datagrams_is_counted_by_the_server(tmp_path: Path) -> None:
+    """Its bytes and its loss are reported as 0."""
     tree = output([udp_at(sends=False)], server=True)
     tree["start"]["test_start"]["blksize"] = 1448
     [old] = read(written(tmp_path, tree)).streams
@@ -141,14 +145,14 @@ def test_an_upload_of_datagrams_as_the_server_counts_it(tmp_path: Path) -> None:
     assert newer.goodput_bps == 7812248.6
 
 
-def test_streams_of_datagrams_share_what_their_receiver_counted(tmp_path: Path) -> None:
+def test_streams_of_datagrams_share_the_sum_of_their_receiver(tmp_path: Path) -> None:
     streams = [udp_at(sends=False, lost=0, packets=300), udp_at(sends=False, lost=50, packets=150)]
     tree = output(streams, server=True)
     tree["end"]["sum_received"] = {"bits_per_second": 4e6}
     assert [each.goodput_bps for each in read(written(tmp_path, tree)).streams] == [3e6, 1e6]
 
 
-def test_a_receiver_knows_each_streams_bytes_by_its_intervals(tmp_path: Path) -> None:
+def test_a_receiver_counts_the_bytes_of_each_stream_per_interval(tmp_path: Path) -> None:
     tree = output([udp_at(sends=False)], server=True)
     tree["intervals"] = [
         {"streams": [{"socket": 5, "seconds": 1, "bytes": 9e6, "packets": 9, "omitted": True}]},
@@ -158,15 +162,15 @@ def test_a_receiver_knows_each_streams_bytes_by_its_intervals(tmp_path: Path) ->
     assert read(written(tmp_path, tree)).streams[0].goodput_bps == 16e6
 
 
-def test_both_directions_of_datagrams_have_sums_of_their_own(tmp_path: Path) -> None:
+def test_each_direction_of_datagrams_has_its_own_sum(tmp_path: Path) -> None:
     tree = output([udp_at(sends=True, sent_bps=9e6), udp_at(sends=False, socket=6)])
     tree["end"]["sum_received"] = {"bits_per_second": 4e6}
     tree["end"]["sum_received_bidir_reverse"] = {"bits_per_second": 7e6}
-    found = {each.direction: each.goodput_bps for each in read(written(tmp_path, tree)).streams}
-    assert found == {"up": 4e6, "down": 7e6}
+    goodputs = {each.direction: each.goodput_bps for each in read(written(tmp_path, tree)).streams}
+    assert goodputs == {"up": 4e6, "down": 7e6}
 
 
-def test_a_server_that_sends_datagrams_does_not_know_what_arrived(tmp_path: Path) -> None:
+def test_a_server_that_sends_datagrams_cannot_count_arrivals(tmp_path: Path) -> None:
     tree = output([udp_at(sends=True, lost=0, sent_bps=9e6)], reverse=1, server=True)
     tree["end"]["sum_received"] = {"bits_per_second": 0}
     seen = read(written(tmp_path, tree))
@@ -175,13 +179,13 @@ def test_a_server_that_sends_datagrams_does_not_know_what_arrived(tmp_path: Path
     assert seen.notes == ["stream 1: the number of received datagrams is not reported"]
 
 
-def test_datagrams_out_of_order_may_make_the_count_of_lost_ones_negative(tmp_path: Path) -> None:
+def test_reordering_may_make_the_count_of_lost_datagrams_negative(tmp_path: Path) -> None:
     stream = udp_at(sends=True, lost=-1, packets=100, sent_bps=5e6)
     [seen] = read(written(tmp_path, output([stream]))).streams
     assert (seen.goodput_bps, seen.loss_probability) == (5e6, 0.0)
 
 
-def test_a_receiving_server_has_no_count_of_segments_sent_again(tmp_path: Path) -> None:
+def test_a_receiving_server_does_not_count_retransmissions(tmp_path: Path) -> None:
     stream = {
         "sender": {"bytes": 0, "bits_per_second": 0, "retransmits": 0, "sender": False},
         "receiver": {"bits_per_second": 5e6},
@@ -190,7 +194,7 @@ def test_a_receiving_server_has_no_count_of_segments_sent_again(tmp_path: Path) 
     assert (seen.goodput_bps, seen.retransmissions, seen.loss_probability) == (5e6, None, None)
 
 
-def test_an_interrupted_run_has_what_was_counted_until_then(tmp_path: Path) -> None:
+def test_an_interrupted_run_has_its_counts_so_far(tmp_path: Path) -> None:
     """A client whose server went away has intervals and no end report."""
     tree = {**output([]), "error": "control socket has closed unexpectedly", "end": {}}
     tree["intervals"] = [
@@ -206,14 +210,14 @@ def test_an_interrupted_run_has_what_was_counted_until_then(tmp_path: Path) -> N
     assert read(written(tmp_path, stopped)).streams[0].goodput_bps == 5e6
 
 
-def test_lines_of_text_around_a_report_are_passed_over(tmp_path: Path) -> None:
+def test_text_around_a_report_is_skipped(tmp_path: Path) -> None:
     report = json.dumps(output([tcp()]), indent=1)
     text = f"warning: no route\n[ ID] Interval\n{report}\niperf Done.\n"
     assert read(written(tmp_path, text)).streams == read(written(tmp_path, report)).streams
 
 
 @pytest.mark.parametrize("between", ["\n", "", "\n-----\nServer listening on 5201\n"])
-def test_reports_after_each_other_are_like_files_of_their_own(between: str, tmp_path: Path) -> None:
+def test_consecutive_reports_are_like_separate_files(between: str, tmp_path: Path) -> None:
     first, second = (json.dumps(output([tcp(rate=rate)]), indent=1) for rate in (1e6, 3e6))
     path = written(tmp_path, first + between + second)
     reports = read_all(path)
@@ -223,7 +227,7 @@ def test_reports_after_each_other_are_like_files_of_their_own(between: str, tmp_
     assert len(read_all(listed)) == 2
 
 
-def test_a_report_without_streams_is_left_out_beside_others(tmp_path: Path) -> None:
+def test_a_report_without_streams_among_others_is_left_out(tmp_path: Path) -> None:
     failed = json.dumps({"start": {}, "end": {}, "error": "unable to connect"})
     text = f"{failed}\n{json.dumps(output([tcp()]))}\n{json.dumps(output([tcp()]), indent=1)[:90]}"
     [seen] = read_all(written(tmp_path, text))
@@ -235,11 +239,11 @@ def test_a_report_without_streams_is_left_out_beside_others(tmp_path: Path) -> N
 
 def test_each_start_begins_a_report_of_events(tmp_path: Path) -> None:
     def events(rate: float, more: str = "") -> str:
-        whole = output([tcp(rate=rate)])
-        found = [{"event": name, "data": whole[name]} for name in ("start", "end")]
-        return "\n".join([*map(json.dumps, found), *filter(None, [more])])
+        report = output([tcp(rate=rate)])
+        lines = [{"event": name, "data": report[name]} for name in ("start", "end")]
+        return "\n".join([*map(json.dumps, lines), *filter(None, [more])])
 
     two = read_all(written(tmp_path, f"{events(1e6)}\n{events(2e6)}\n"))
     assert [each.streams[0].goodput_bps for each in two] == [1e6, 2e6]
-    whole = json.dumps(output([tcp(rate=1e6)]))
-    assert len(read_all(written(tmp_path, events(1e6, whole)))) == 1
+    report = json.dumps(output([tcp(rate=1e6)]))
+    assert len(read_all(written(tmp_path, events(1e6, report)))) == 1

@@ -1,4 +1,4 @@
-"""Which measured stream is which flow: by name, by direction and order, or not at all."""
+"""Measured streams match flows by name, by direction and order, or not at all."""
 
 import json
 from pathlib import Path
@@ -41,7 +41,7 @@ def test_without_a_name_streams_are_the_flows_in_order_of_each_direction() -> No
     ]
 
 
-def test_shares_and_ratios_follow_where_all_was_measured() -> None:
+def test_shares_and_ratios_follow_if_all_flows_were_measured() -> None:
     seen = match(FLOWS, CELL, [("", measurement(("up", 2.0), ("down", 2.0), ("down", 4.0)))])
     stations, cell = seen.items("stations"), seen.items("cells")["cell"]
     assert stations["b"]["goodput_share"]["mean"] == 0.5
@@ -50,27 +50,27 @@ def test_shares_and_ratios_follow_where_all_was_measured() -> None:
     assert cell["updown_ratio"]["mean"] == pytest.approx(2 / 6)
 
 
-def test_a_name_takes_its_own_flows_alone() -> None:
+def test_a_name_matches_only_its_own_flows() -> None:
     seen = match(FLOWS, CELL, [("b", measurement(("down", 5.0)))])
     assert goodputs(seen, "flows") == {"b/down/1": 5.0}
     assert goodputs(seen, "stations") == {"b": 5.0}
     assert seen.items("cells") == {}
 
 
-def test_where_counts_differ_only_sums_are_compared() -> None:
+def test_with_different_counts_only_sums_are_compared() -> None:
     seen = match(FLOWS, CELL, [("", measurement(("up", 1.0), ("down", 5.0)))])
     assert goodputs(seen, "flows") == {"a/up/1": 1.0}
     assert goodputs(seen, "cells") == {"cell": 6.0}
     assert "f: 1 stream down, the scenario has 2: only sums are compared" in seen.told
 
 
-def test_one_direction_alone_is_no_sum_of_all() -> None:
+def test_a_single_direction_is_not_the_total() -> None:
     seen = match(FLOWS, CELL, [("", measurement(("down", 5.0)))])
     assert seen.lists == {}
     assert seen.told[-1] == "f: nothing up, so that there is no sum of all"
 
 
-def test_a_direction_that_a_station_has_not_is_left_out() -> None:
+def test_a_direction_without_flows_is_left_out() -> None:
     seen = match(FLOWS, CELL, [("b", measurement(("up", 9.0)))])
     assert seen.lists == {}
     assert seen.told == ["f: 1 stream up left out: b has none up"]
@@ -87,7 +87,7 @@ def test_several_streams_of_a_flow_are_added() -> None:
     assert goodputs(seen, "flows") == {"b/down/1": 3.0}
 
 
-def test_files_of_one_name_are_repeats_with_an_interval() -> None:
+def test_files_with_the_same_name_are_repetitions_with_an_interval() -> None:
     given = [("b", measurement(("down", rate))) for rate in (1.0, 2.0, 3.0)]
     value = match(FLOWS, CELL, given).items("flows")["b/down/1"]["goodput_bps"]
     assert value["mean"] == 2.0
@@ -102,13 +102,13 @@ def test_a_group_is_named_by_its_table() -> None:
     assert goodputs(seen, "stations") == {"others-1": 1.0, "others-2": 2.0}
 
 
-def test_a_name_of_nothing_is_refused() -> None:
+def test_a_name_without_an_item_is_refused() -> None:
     with pytest.raises(UserError, match=r"^measured z=f: no station or flow is called z.* a, b"):
         match(FLOWS, CELL, [("z", measurement(("up", 1.0)))])
 
 
 def test_datagrams_are_not_compared_with_connections() -> None:
-    """A call beside an upload: two streams up, of which one is UDP."""
+    """A call and an upload are two streams up, and one of them is UDP."""
     flows = [Flow("a/up/1", "a", "up"), Flow("a/udp-up/1", "a", "up", transport="udp")]
     call = Stream("VoIP", "up", 7e4, one_way_delay_s=0.03, transport="udp")
     streams = [call, Stream("TCP upload", "up", 5e6)]
@@ -126,7 +126,7 @@ def test_a_sum_has_no_streams_that_are_left_out() -> None:
     assert goodputs(seen, "stations") == {"a": 3.0}
 
 
-def test_reports_and_web_connections_are_no_measured_streams() -> None:
+def test_reports_and_web_connections_are_not_matched() -> None:
     flows = [Flow("a/up/1", "a", "up"), Flow("a/sensor-up/1", "a", "up", transport="other")]
     seen = match(flows, CELL, [("a", measurement(("up", 3.0)))])
     assert goodputs(seen, "flows") == {"a/up/1": 3.0}
@@ -153,7 +153,7 @@ LINE_QUEUES = Queues(["a", "b"], ["ap", "wire/down", "wire/up"])
         ("", "", LINE_QUEUES, None),
     ],
 )
-def test_a_qdisc_is_a_queue_by_name_or_since_there_is_no_other(
+def test_a_qdisc_matches_a_queue_by_name_or_if_there_is_only_one_queue(
     host: str, name: str, queues: Queues, queue: str | None
 ) -> None:
     seen = with_qdiscs(host, name=name, queues=queues)
@@ -180,7 +180,7 @@ upload = 1
 """
 
 
-def test_a_result_of_lasthop_is_taken_by_its_own_names(tmp_path: Path) -> None:
+def test_a_result_of_lasthop_is_matched_by_its_own_names(tmp_path: Path) -> None:
     result = lh.simulate(SMALL)
     path = tmp_path / "result.json"
     path.write_text(result.to_json())
@@ -198,7 +198,7 @@ def test_a_result_of_a_newer_format_is_refused(tmp_path: Path) -> None:
         lh.compare(SMALL, measured=[path])
 
 
-def test_measured_stands_in_rows_table_json_and_picture(tmp_path: Path) -> None:
+def test_measurements_are_in_rows_table_json_and_picture(tmp_path: Path) -> None:
     path = tmp_path / "near.json"
     stream = {"sender": {"sender": False, "mean_rtt": 9000}, "receiver": {"bits_per_second": 3e6}}
     tree = {"start": {"test_start": {"reverse": 1}}, "end": {"streams": [stream]}}
@@ -209,9 +209,9 @@ def test_measured_stands_in_rows_table_json_and_picture(tmp_path: Path) -> None:
     assert rows["flows", "near/down/1", "rtt_s"].measured == pytest.approx(0.009)
     assert rows["stations", "far", "goodput_bps"].measured is None
     assert "measured" in comparison.table.columns
-    told = comparison.to_dict()["measured"]
-    assert told["files"] == [str(path)]
-    assert told["matched"] == [f"{path}: down: stream 1 is near/down/1, by order"]
+    section = comparison.to_dict()["measured"]
+    assert section["files"] == [str(path)]
+    assert section["matched"] == [f"{path}: down: stream 1 is near/down/1, by order"]
     labels = [text for each in comparison.figure().legends for text in each.get_texts()]
     assert "measured" in [text.get_text() for text in labels]
     plain = lh.compare(SMALL)
@@ -219,14 +219,17 @@ def test_measured_stands_in_rows_table_json_and_picture(tmp_path: Path) -> None:
     assert "measured" not in plain.to_dict()
 
 
-def test_several_streams_of_one_way_and_of_a_group_are_drawn(tmp_path: Path) -> None:
-    """The picture asked each measured flow for a name, which it did not have."""
+def test_several_streams_of_a_direction_and_of_a_group_are_drawn(tmp_path: Path) -> None:
+    """The picture needs no name of a measured flow."""
     scenario = SMALL.replace("download = 1", "upload = 2\ndownload = 1").replace(
         "upload = 1\n", "count = 2\nupload = 1\n"
     )
     results = {"TCP upload 1": [1.0], "TCP upload 2": [2.0], "TCP download": [4.0]}
-    for name, found in {"near": results, "far": {k: results[k] for k in list(results)[:2]}}.items():
-        (tmp_path / name).write_text(json.dumps({"results": found, "x_values": [0]}))
+    for name, streams in {
+        "near": results,
+        "far": {k: results[k] for k in list(results)[:2]},
+    }.items():
+        (tmp_path / name).write_text(json.dumps({"results": streams, "x_values": [0]}))
     files = {name: tmp_path / name for name in ("near", "far")}
     comparison = lh.compare(scenario, measured=files)
     rows = {(row.list, row.name, row.quantity): row.measured for row in comparison.rows}
@@ -249,12 +252,12 @@ def test_a_measured_qdisc_has_a_row_of_its_own(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("files", [5, [("a",)], {"up": None}, [b"f"]])
-def test_what_names_no_file_is_refused(files: Any) -> None:
+def test_an_argument_without_a_file_is_refused(files: Any) -> None:
     with pytest.raises(UserError, match="is not a file"):
         lh.compare(SMALL, measured=files)
 
 
-def test_one_file_needs_no_list(tmp_path: Path) -> None:
+def test_a_single_file_needs_no_list(tmp_path: Path) -> None:
     with pytest.raises(UserError, match=r"^nofile\.json: no such file"):
         lh.compare(SMALL, measured="nofile.json")
 
@@ -270,7 +273,7 @@ def in_classes(*categories: str) -> Measurement:
     )
 
 
-def test_streams_whose_names_tell_their_category_are_flows_of_that_category() -> None:
+def test_streams_with_a_category_in_their_name_are_flows_of_that_category() -> None:
     order = ("best-effort", "background", "video", "voice")
     seen = match(IN_CLASSES, CELL, [("", in_classes(*order))])
     assert goodputs(seen, "flows") == {"a/up/1": 1, "k/up/1": 2, "d/up/1": 3, "v/up/1": 4}
@@ -295,5 +298,5 @@ def test_other_streams_are_matched_by_order_with_the_reason(
     seen = match(flows, CELL, [("", in_classes(*categories))])
     rates = {flow.name: float(k) for k, flow in enumerate(flows, 1)}
     assert goodputs(seen, "flows") == rates
-    [told] = seen.told
-    assert told.endswith("by order") if how is None else f", by order, since {how}" in told
+    [note] = seen.told
+    assert note.endswith("by order") if how is None else f", by order, since {how}" in note

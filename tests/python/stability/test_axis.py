@@ -1,4 +1,4 @@
-"""Ranges of parameters: what may be varied, and what varying it means."""
+"""Ranges of parameters: parameters that may vary, and their effect."""
 
 import numpy as np
 import pytest
@@ -32,12 +32,12 @@ def router(**settings: object) -> Case:
 
 
 def test_more_flows_share_the_same_link() -> None:
-    """The verdicts along `flows` are those of scenarios with so many."""
-    found = edges(router(), "flows", 15, 300)
-    assert [type(each) for each in found] == [HopfPoint, Jump, HopfPoint]
+    """The verdicts along `flows` are those of scenarios with that number of flows."""
+    points = edges(router(), "flows", 15, 300)
+    assert [type(each) for each in points] == [HopfPoint, Jump, HopfPoint]
     for n in (20, 30, 60, 120, 200):
-        sides = [each.unstable_above for each in found if each.value < n]
-        stable = not sides[-1] if sides else found[0].unstable_above
+        sides = [each.unstable_above for each in points if each.value < n]
+        stable = not sides[-1] if sides else points[0].unstable_above
         assert stable is roots(router(dumbbell__flows=n), 2).stable
 
 
@@ -50,8 +50,8 @@ def test_flows_of_a_small_buffer_share_the_link() -> None:
 @pytest.mark.parametrize(
     ("name", "decides"), [("gamma", "queue_weight"), ("capacity", "link_capacity")]
 )
-def test_what_is_varied_counts(name: str, decides: str) -> None:
-    """`gamma` has no effect beside `queue_weight`, nor `capacity` beside that of the link."""
+def test_the_varied_value_is_used(name: str, decides: str) -> None:
+    """`gamma` has no effect with `queue_weight`, and `capacity` has none with that of the link."""
     case = router(dumbbell__rtt="100 ms")
     assert case.values[decides] > 0.0
     other = case.with_(**{name: 0.5 * case.derived[name]})
@@ -87,12 +87,12 @@ def test_parameter_without_effect_is_refused(name: str, low: float, high: float)
         hopf_points(router(tcp__congestion="newreno"), name, low, high)
 
 
-def test_values_with_a_meaning_of_their_own_are_in_no_range() -> None:
+def test_special_values_are_not_in_ranges() -> None:
     with pytest.raises(ParameterError, match="`queue_weight`: -1 is not above 0"):
         axis_of(router(), "queue_weight", "-1", "0.1")
 
 
-def test_times_have_units_where_they_are_text() -> None:
+def test_times_given_as_text_have_units() -> None:
     assert axis_of(Case.of("red"), "rtt", "5 ms", "1 s") == Axis("rtt", 0.005, 1.0)
     with pytest.raises(ParameterError, match='`rtt`: 5 is not a time such as "200 ms"'):
         axis_of(Case.of("red"), "rtt", "5", "500")
@@ -101,7 +101,7 @@ def test_times_have_units_where_they_are_text() -> None:
     )
 
 
-def test_chart_wants_axes_that_do_not_decide_each_other() -> None:
+def test_a_chart_needs_independent_axes() -> None:
     case = router()
     with pytest.raises(ParameterError, match="'rtt' is no Axis"):
         chart(case, "rtt", "max_th")  # type: ignore[arg-type]
@@ -109,7 +109,7 @@ def test_chart_wants_axes_that_do_not_decide_each_other() -> None:
         chart(case, Axis("gamma", 0.001, 0.1), Axis("queue_weight", 0.001, 0.1))
 
 
-def test_scenario_in_the_place_of_a_model_is_told_what_to_call() -> None:
+def test_a_scenario_given_as_a_model_is_refused_with_the_function_to_call() -> None:
     with pytest.raises(ParameterError, match=r"lasthop\.fluid"):
         named("router.toml")
     with pytest.raises(ParameterError, match=r"Scenario is no model; lasthop\.fluid"):
@@ -135,14 +135,14 @@ def test_a_chart_has_the_values_of_its_axes() -> None:
     case = Case.of("red")
     x = axis_of(case, "capacity", 100, 500, step=100)
     y = axis_of(case, "rtt", 0.01, 0.09, ratios=3)
-    found = chart(case, x, y, 40)
-    assert found.x_values == pytest.approx([100, 200, 300, 400, 500])
-    assert found.y_values == pytest.approx([0.01, 0.03, 0.09])
-    assert found.stable.shape == (3, 5)
-    for row, rtt in enumerate(found.y_values):
-        for column, capacity in enumerate(found.x_values):
+    result = chart(case, x, y, 40)
+    assert result.x_values == pytest.approx([100, 200, 300, 400, 500])
+    assert result.y_values == pytest.approx([0.01, 0.03, 0.09])
+    assert result.stable.shape == (3, 5)
+    for row, rtt in enumerate(result.y_values):
+        for column, capacity in enumerate(result.x_values):
             alone = roots(case.with_(rtt=float(rtt), capacity=float(capacity)), 2)
-            assert found.abscissa[row, column] == pytest.approx(alone.abscissa, rel=1e-6)
+            assert result.abscissa[row, column] == pytest.approx(alone.abscissa, rel=1e-6)
 
 
 def test_a_coarse_scan_finds_the_same_edge() -> None:

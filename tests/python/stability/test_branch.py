@@ -16,45 +16,45 @@ def traced(model: str, name: str, low: float, high: float, cycles: int, **values
 
 
 def test_cycles_of_the_threshold_policy_are_those_of_integration() -> None:
-    found = traced("threshold", "q_th", 30.0, 60.0, 6)
-    assert all(cycle.stable for cycle in found.cycles)
-    value, cycle = float(found.values[-1]), found.cycles[-1]
+    result = traced("threshold", "q_th", 30.0, 60.0, 6)
+    assert all(cycle.stable for cycle in result.cycles)
+    value, cycle = float(result.values[-1]), result.cycles[-1]
     motion = integrate(Case.of("threshold", q_th=value), 400.0, constrained=False, tolerance=1e-9)
     assert motion.swing(0.1) == pytest.approx(cycle.amplitude, rel=1e-4)
     assert motion.period(0.1) == pytest.approx(cycle.period, rel=1e-4)
 
 
-def test_swing_grows_beyond_the_hopf_point() -> None:
-    found = traced("threshold", "q_th", 30.0, 60.0, 6)
-    assert np.all(np.diff(found.values) > 0.0)
-    assert np.all(np.diff([cycle.amplitude for cycle in found.cycles]) > 0.0)
+def test_the_amplitude_grows_beyond_the_hopf_point() -> None:
+    result = traced("threshold", "q_th", 30.0, 60.0, 6)
+    assert np.all(np.diff(result.values) > 0.0)
+    assert np.all(np.diff([cycle.amplitude for cycle in result.cycles]) > 0.0)
 
 
 @pytest.mark.slow
-def test_one_multiplier_is_one() -> None:
-    found = traced("red", "rtt", 0.01, 1.0, 4, gamma=0.03)
-    assert all(cycle.trivial_error < 1e-5 for cycle in found.cycles)
+def test_one_multiplier_equals_1() -> None:
+    result = traced("red", "rtt", 0.01, 1.0, 4, gamma=0.03)
+    assert all(cycle.trivial_error < 1e-5 for cycle in result.cycles)
 
 
 @pytest.mark.slow
 def test_branch_without_averaging_folds_back() -> None:
-    """Super-critical at 0.27175 s, it turns round just beyond: after that the motion jumps."""
-    found = traced("red-instant", "rtt", 0.2, 0.4, 12)
-    assert found.form.supercritical
-    assert found.folds
-    fold = found.folds[0]
-    assert 0.27178 < found.values[fold] < 0.27183
-    assert found.cycles[fold - 1].stable
-    assert not found.cycles[-1].stable
-    assert found.values[-1] < found.form.point.value
+    """The branch is super-critical at 0.27175 s and folds just beyond. Then the motion jumps."""
+    result = traced("red-instant", "rtt", 0.2, 0.4, 12)
+    assert result.form.supercritical
+    assert result.folds
+    fold = result.folds[0]
+    assert 0.27178 < result.values[fold] < 0.27183
+    assert result.cycles[fold - 1].stable
+    assert not result.cycles[-1].stable
+    assert result.values[-1] < result.form.point.value
 
 
-def test_subcritical_cycle_stands_before_the_point_and_bounds_what_decays() -> None:
-    found = traced("red", "rtt", 0.05, 0.2, 5, gamma=0.002)
-    assert not found.form.supercritical
-    assert np.all(found.values < found.form.point.value)
-    assert not any(cycle.stable for cycle in found.cycles)
-    cycle = found.cycles[-1]
+def test_a_subcritical_cycle_is_before_the_point_and_bounds_decaying_motions() -> None:
+    result = traced("red", "rtt", 0.05, 0.2, 5, gamma=0.002)
+    assert not result.form.supercritical
+    assert np.all(result.values < result.form.point.value)
+    assert not any(cycle.stable for cycle in result.cycles)
+    cycle = result.cycles[-1]
     rest = cycle.case.equilibrium
     phase = np.linspace(-1.0, 0.0, 4001)
 
@@ -86,7 +86,7 @@ def test_mesh_differentiates_polynomials_exactly() -> None:
     assert np.allclose(mesh.matrix(mesh.gauss).sum(axis=1), 1.0)
 
 
-def test_no_cycle_is_returned_where_there_is_none() -> None:
+def test_no_cycle_is_returned_if_none_exists() -> None:
     case = Case.of("threshold", q_th=30.0)  # Stable, and the bifurcation is super-critical.
     mesh = Mesh.even(12)
     wave = np.sin(2 * np.pi * mesh.points[:-1])
@@ -104,17 +104,17 @@ def test_range_must_hold_the_hopf_point() -> None:
 def test_mesh_is_refined_until_the_trivial_multiplier_is_1() -> None:
     """Against a direct integration of the linearised equations: 0.560, 0.444 and 0.24 to 0.27."""
     [point] = hopf_points(Case.of("red-instant"), "rtt", 0.1, 5.0)
-    found = branch(point, 0.1, 5.0, cycles=40)
-    assert all(cycle.trivial_error < 1e-3 for cycle in found.cycles)
-    beyond = np.array([cycle.amplitude > 140.0 for cycle in found.cycles])
-    values = found.values[beyond]
-    largest = [abs(c.others[0]) for c, late in zip(found.cycles, beyond, strict=True) if late]
+    result = branch(point, 0.1, 5.0, cycles=40)
+    assert all(cycle.trivial_error < 1e-3 for cycle in result.cycles)
+    beyond = np.array([cycle.amplitude > 140.0 for cycle in result.cycles])
+    values = result.values[beyond]
+    largest = [abs(c.others[0]) for c, late in zip(result.cycles, beyond, strict=True) if late]
     assert np.all(np.diff(largest) < 0.0)
     at = np.interp([0.2348, 0.2377, 0.2479], values, largest)
     assert at[0] == pytest.approx(0.560, abs=0.01)
     assert at[1] == pytest.approx(0.444, abs=0.01)
     assert 0.22 < at[2] < 0.27
-    assert all(c.stable for c, late in zip(found.cycles, beyond, strict=True) if late)
+    assert all(c.stable for c, late in zip(result.cycles, beyond, strict=True) if late)
 
 
 def test_stability_is_not_known_where_the_mesh_is_too_coarse(
@@ -122,16 +122,16 @@ def test_stability_is_not_known_where_the_mesh_is_too_coarse(
 ) -> None:
     monkeypatch.setattr(sys.modules["lasthop.stability.branch"], "FINEST", 0)
     [point] = hopf_points(Case.of("red-instant"), "rtt", 0.1, 5.0)
-    found = branch(point, 0.1, 5.0, cycles=26)
-    last = found.cycles[-1]
+    result = branch(point, 0.1, 5.0, cycles=26)
+    last = result.cycles[-1]
     assert last.trivial_error > 1e-3
     assert last.stable is None
-    assert found.cycles[0].stable is True
+    assert result.cycles[0].stable is True
 
 
 @pytest.mark.slow
-def test_small_swings_hold_to_what_their_errors_say() -> None:
-    """The even mesh of 24 intervals misses this swing by 1.1 %."""
+def test_small_amplitudes_are_within_their_error_bounds() -> None:
+    """The even mesh of 24 intervals misses this amplitude by 1.1 %."""
     [point] = hopf_points(Case.of("red", gamma=0.03), "rtt", 0.01, 1.0)
     [cycle] = branch(point, 0.01, 1.0, cycles=1).cycles
     assert cycle.accurate

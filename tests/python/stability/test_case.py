@@ -1,4 +1,4 @@
-"""Points of rest and linearisations of every model."""
+"""Equilibria and linearisations of every model."""
 
 import numpy as np
 import pytest
@@ -25,7 +25,7 @@ OPTIONS = [
 
 
 @pytest.mark.parametrize(("name", "options"), OPTIONS)
-def test_rates_vanish_at_rest(name: str, options: dict[str, str]) -> None:
+def test_rates_vanish_at_the_equilibrium(name: str, options: dict[str, str]) -> None:
     case = Case.of(name, options)
     rest = list(case.equilibrium)
     rates = case.model.rates(case.derived, rest, [rest] * len(case.delays))
@@ -61,7 +61,7 @@ def test_equilibrium_of_red_is_that_of_the_paper() -> None:
     assert w == pytest.approx(17.0, abs=0.25)  # "w* about 17", section III-A.
 
 
-def test_ecn_serves_what_it_marks() -> None:
+def test_marked_packets_are_served() -> None:
     assert Case.of("red", feedback="ecn", rtt=0.1).equilibrium[0] == pytest.approx(10.0, rel=1e-12)
 
 
@@ -73,7 +73,7 @@ def test_queueing_delay_widens_the_pipe() -> None:
     assert case.delays == pytest.approx([0.1 + q / 100.0])
 
 
-def test_thresholds_on_the_total_queue_are_a_steeper_law_per_flow() -> None:
+def test_thresholds_on_the_total_queue_are_steeper_per_flow() -> None:
     total = Case.of("red", queue="total", flows=60, min_th=60.0, max_th=120.0)
     per_flow = Case.of("red", min_th=1.0, max_th=2.0)
     assert np.allclose(total.equilibrium, per_flow.equilibrium, rtol=1e-12)
@@ -130,7 +130,7 @@ def test_bad_parameter_is_refused(settings: dict[str, object], message: str) -> 
         Case.of("red", settings)
 
 
-def test_rule_of_ones_own_equals_the_built_in_one() -> None:
+def test_a_user_defined_rule_equals_the_built_in_rule() -> None:
     own = WindowRule("mine", lambda w, p: 1.0 / w, lambda w, p: 0.5 * w)
     assert np.array_equal(
         Case.of("red", tcp=own).linear.lagged, Case.of("red", tcp="reno").linear.lagged
@@ -150,12 +150,12 @@ def test_every_case_of_a_paper_has_an_equilibrium(name: str) -> None:
 
 @settings(max_examples=30, deadline=None)
 @given(st.floats(0.01, 1.0), st.floats(20.0, 1000.0), st.sampled_from(sorted(MODELS)))
-def test_many_cases_at_once_equal_one_at_a_time(rtt: float, capacity: float, name: str) -> None:
+def test_many_cases_together_equal_each_case(rtt: float, capacity: float, name: str) -> None:
     names = [each.name for each in MODELS[name].parameters]
     delay = next(each for each in names if each.startswith("rtt"))
     rate = next(each for each in names if each.startswith("capacity"))
     rest, linear = Case.of(name).over(**{delay: np.full(3, rtt), rate: np.full(3, capacity)})
-    one = Case.of(name, **{delay: rtt, rate: capacity})
+    single = Case.of(name, **{delay: rtt, rate: capacity})
     if np.isfinite(rest).all():
-        assert np.allclose(rest[:, 1], one.equilibrium, rtol=1e-12)
-        assert np.allclose(linear.lagged[2], one.linear.lagged, rtol=1e-9, atol=1e-12)
+        assert np.allclose(rest[:, 1], single.equilibrium, rtol=1e-12)
+        assert np.allclose(linear.lagged[2], single.linear.lagged, rtol=1e-9, atol=1e-12)

@@ -43,9 +43,9 @@ def test_curve_of_delay_and_capacity_is_a_hyperbola() -> None:
     ],
 )
 def test_shaded_region_ends_at_the_curve(model: str, x: Axis, y: Axis) -> None:
-    found = chart(Case.of(model), x, y, 40)
-    assert 0.1 < found.stable.mean() < 0.9
-    for curve in found.curves:
+    result = chart(Case.of(model), x, y, 40)
+    assert 0.1 < result.stable.mean() < 0.9
+    for curve in result.curves:
         for k in range(1, len(curve.x) - 1, 5):
             verdicts = {
                 roots(Case.of(model, **{x.name: curve.x[k], y.name: f * curve.y[k]}), 2).stable
@@ -55,19 +55,19 @@ def test_shaded_region_ends_at_the_curve(model: str, x: Axis, y: Axis) -> None:
 
 
 @pytest.mark.slow
-def test_chart_is_what_roots_say() -> None:
-    found = chart(Case.of("red"), Axis("capacity", 50.0, 500.0), Axis("rtt", 0.01, 0.3), 5)
-    for i, rtt in enumerate(found.y_values):
-        for j, capacity in enumerate(found.x_values):
+def test_a_chart_agrees_with_roots() -> None:
+    result = chart(Case.of("red"), Axis("capacity", 50.0, 500.0), Axis("rtt", 0.01, 0.3), 5)
+    for i, rtt in enumerate(result.y_values):
+        for j, capacity in enumerate(result.x_values):
             exact = roots(Case.of("red", rtt=rtt, capacity=capacity), 2).abscissa
-            assert found.abscissa[i, j] == pytest.approx(exact, rel=1e-6, abs=1e-7 / rtt)
+            assert result.abscissa[i, j] == pytest.approx(exact, rel=1e-6, abs=1e-7 / rtt)
 
 
 @pytest.mark.slow
-def test_hundred_by_hundred_takes_seconds() -> None:
+def test_a_chart_of_hundred_by_hundred_takes_seconds() -> None:
     rows = []
     start = process_time()
-    found = chart(
+    result = chart(
         Case.of("red"),
         Axis("gamma", 1e-4, 0.5),
         Axis("rtt", 0.01, 0.5),
@@ -75,17 +75,17 @@ def test_hundred_by_hundred_takes_seconds() -> None:
         lambda done, total: rows.append((done, total)),
     )
     assert process_time() - start < 20.0  # 2 s here; a slow machine may take longer.
-    assert found.abscissa.shape == (100, 100)
+    assert result.abscissa.shape == (100, 100)
     assert rows[-1] == (100, 100)
 
 
 @pytest.mark.slow
 def test_where_there_is_no_equilibrium_nothing_is_stable() -> None:
     case = Case.of("red", drop="strict")
-    found = chart(case, Axis("capacity", 50.0, 500.0), Axis("rtt", 0.01, 0.3), 20)
-    nowhere = ~np.isfinite(found.abscissa)
+    result = chart(case, Axis("capacity", 50.0, 500.0), Axis("rtt", 0.01, 0.3), 20)
+    nowhere = ~np.isfinite(result.abscissa)
     assert 0.0 < nowhere.mean() < 1.0
-    assert not found.stable[nowhere].any()
+    assert not result.stable[nowhere].any()
 
 
 STEEP = named("red-dumbbell", {"tcp": "compound-reno"})
@@ -99,10 +99,10 @@ def steep() -> Chart:
 
 @pytest.mark.slow
 def test_edge_without_a_hopf_point_is_found(steep: Chart) -> None:
-    """Beyond `max_th` RED's law is steeper, and the point of rest unstable at once."""
-    case, found = STEEP, steep
-    assert len(found.jumps) > 0
-    for max_th, rtt in found.jumps:
+    """Beyond `max_th` RED is steeper, and the equilibrium becomes unstable immediately."""
+    case, result = STEEP, steep
+    assert len(result.jumps) > 0
+    for max_th, rtt in result.jumps:
         verdicts = {roots(case.with_(max_th=max_th, rtt=f * rtt), 2).stable for f in (0.999, 1.001)}
         assert verdicts == {True, False}
         [jump] = [
@@ -115,14 +115,14 @@ def test_edge_without_a_hopf_point_is_found(steep: Chart) -> None:
 
 @pytest.mark.slow
 def test_every_edge_of_the_grid_is_a_curve_or_a_jump(steep: Chart) -> None:
-    x, y, found = STEEP_X, STEEP_Y, steep
+    x, y, result = STEEP_X, STEEP_Y, steep
     drawn = [
         (x.place(a), y.place(b))
-        for curve in found.curves
+        for curve in result.curves
         for a, b in zip(curve.x, curve.y, strict=True)
     ]
-    drawn += [(x.place(a), y.place(b)) for a, b in found.jumps]
-    for pair in changes(found.abscissa) / 23.0:
+    drawn += [(x.place(a), y.place(b)) for a, b in result.jumps]
+    for pair in changes(result.abscissa) / 23.0:
         gaps = np.linalg.norm(np.array(drawn) - pair.mean(axis=0), axis=1)
         assert gaps.min() < 0.06
 
@@ -141,11 +141,11 @@ bottleneck = "100 Mbps"
 rtt = "200 ms"
 """
 FLOWS = Axis("rtt", 0.005, 0.5), Axis("flows", 20.0, 100.0)
-"""Two curves: below and beyond `max_th`; the one beyond ends at the corner, far from the other."""
+"""There are two curves. The curve beyond `max_th` ends at the corner, far from the other."""
 
 
 def is_edge(case: Case, x: Axis, y: Axis, ends: np.ndarray) -> bool:
-    """Tell whether stability differs across the middle of a line between two places."""
+    """Return whether stability differs across the middle of a line between two points."""
     middle, along = ends.mean(axis=0), np.diff(ends, axis=0)[0]
     across = np.array([-along[1], along[0]]) / np.linalg.norm(along)
     for distance in (1e-3, 1e-4, 1e-5, 1e-6, 4e-3):  # parts of the axes; strips end in a point.
@@ -173,7 +173,9 @@ def is_edge(case: Case, x: Axis, y: Axis, ends: np.ndarray) -> bool:
     ],
     ids=["flows", "max_th", "dumbbell", "red", "instant", "groups", "threshold"],
 )
-def test_between_the_points_of_a_curve_is_the_edge_too(case: Case | str, x: Axis, y: Axis) -> None:
+def test_points_between_those_of_a_curve_are_on_the_edge(
+    case: Case | str, x: Axis, y: Axis
+) -> None:
     if isinstance(case, str):
         case = lh.fluid(case).case if case is ROUTER else Case.of(case)
     curves = chart(case, x, y, 12).curves
@@ -189,22 +191,22 @@ def test_between_the_points_of_a_curve_is_the_edge_too(case: Case | str, x: Axis
 
 
 @pytest.mark.slow
-def test_a_strip_thinner_than_the_grid_is_seen() -> None:
-    """From a Hopf point on to the corner, 24.43 to 25.23 ms at 80 packets, rest is unstable."""
+def test_a_strip_narrower_than_the_grid_is_found() -> None:
+    """At 80 packets the equilibrium is unstable between a Hopf point and the corner."""
     case = lh.fluid(ROUTER).case
     bounds = [each.value for each in edges(case.with_(max_th=80.0), "rtt", 0.02, 0.03)]
     assert bounds == pytest.approx([0.024427, 0.025232], rel=1e-4)
-    found = chart(case, STEEP_X, STEEP_Y, 40)
-    rows = (found.y_values > bounds[0]) & (found.y_values < bounds[1])
+    result = chart(case, STEEP_X, STEEP_Y, 40)
+    rows = (result.y_values > bounds[0]) & (result.y_values < bounds[1])
     assert not rows.any()
-    x, y, height = shading(found)
+    x, y, height = shading(result)
     column = int(np.argmin(np.abs(x - 80.0)))
     unstable = y[(height[:, column] > 0.0) & (y < 0.03)]
     assert len(unstable) > 0
     assert bounds[0] * 0.99 < unstable.min() <= unstable.max() < bounds[1] * 1.01
-    near = (found.jumps[:, 0] > 75.0) & (found.jumps[:, 0] < 87.0)
+    near = (result.jumps[:, 0] > 75.0) & (result.jumps[:, 0] < 87.0)
     assert near.sum() >= 2
-    assert x[::8] == pytest.approx(found.x_values)
+    assert x[::8] == pytest.approx(result.x_values)
 
 
 def test_axes_must_differ() -> None:
@@ -212,19 +214,19 @@ def test_axes_must_differ() -> None:
         chart(Case.of("red"), Axis("rtt", 0.01, 1.0), Axis("rtt", 0.01, 1.0))
 
 
-def test_whoever_waits_hears_how_much_is_stable_before_the_edges() -> None:
+def test_the_stable_part_is_reported_before_the_edges() -> None:
     heard = []
 
-    class Told(Unwatched):
+    class Recorder(Unwatched):
         def found(self, what: str) -> None:
             heard.append(what)
 
     @contextmanager
     def watch(what: str, total: int | None) -> Iterator[Step]:
-        yield Told()
+        yield Recorder()
 
     x, y = Axis("capacity", 100.0, 200.0), Axis("rtt", 0.04, 0.12)
     with watched_by(watch):
-        found = chart(Case.of("red-instant"), x, y, 6)
-    share = found.stable.mean()
+        result = chart(Case.of("red-instant"), x, y, 6)
+    share = result.stable.mean()
     assert heard == [f"stable on {share:.1%} of the chart; its edges are looked for"]

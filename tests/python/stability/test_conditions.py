@@ -1,4 +1,4 @@
-"""The papers' conditions beside the exact answer."""
+"""The conditions of the papers compared with the exact answer."""
 
 from math import pi, sqrt
 
@@ -15,7 +15,7 @@ from lasthop.stability.conditions import loop_coefficients
 @given(st.sampled_from(["red", "red-instant"]), st.floats(0.03, 1.0), st.floats(1e-4, 0.5))
 @pytest.mark.equation("red", 16)
 @pytest.mark.equation("red", 33)
-def test_condition_called_exact_is(model: str, rtt: float, gamma: float) -> None:
+def test_the_exact_condition_is_exact(model: str, rtt: float, gamma: float) -> None:
     case = Case.of(model, rtt=rtt, **({"gamma": gamma} if model == "red" else {}))
     first = conditions(case)[0]
     assume(abs(first.left / first.right - 1.0) > 1e-6)
@@ -44,7 +44,7 @@ def test_condition_16_looks_at_the_resonance_beyond_the_first_crossing() -> None
     st.floats(0.3, 0.8),
 )
 @pytest.mark.equation("red", 16)
-def test_condition_16_of_whole_queues(
+def test_condition_16_of_the_total_queue_decides_stability(
     flows: float, weight: float, rtt: float, capacity: float, k: float
 ) -> None:
     case = Case.of(
@@ -76,7 +76,9 @@ def test_without_a_crossing_frequency_no_delay_destabilises() -> None:
 )
 @pytest.mark.equation("red", 41)
 @pytest.mark.equation("vbs", 26)
-def test_small_buffers(model: str, rtt: float, room: float, tcp: str) -> None:
+def test_conditions_of_small_buffers_decide_stability(
+    model: str, rtt: float, room: float, tcp: str
+) -> None:
     buffer = {"q_th": room} if model == "threshold" else {"buffer": room / 0.08}
     case = Case.of(model, rtt=rtt, tcp=tcp, **buffer)
     exact, sufficient = conditions(case)
@@ -131,7 +133,7 @@ def test_arcsine_of_33_loses_the_half_plane_where_the_errata_say() -> None:
         assert (condition.right < pi / 2.0) == (rho * 0.25 > c * (rho + c) ** 2), w
 
 
-def test_without_delay_the_average_alone_destabilises() -> None:
+def test_without_delay_only_the_average_destabilises() -> None:
     """Setting the delay of the feedback to 0 leaves Hopf points at 0.088 and 0.243 s."""
     for gamma, expected in ((1e-4, 0.088), (0.03, 0.243)):
 

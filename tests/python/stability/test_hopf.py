@@ -1,4 +1,4 @@
-"""Hopf points: the papers' numbers, the scaling law, and two independent ways to each point."""
+"""Hopf points: numbers of the papers, their scaling, and two independent computations."""
 
 import numpy as np
 import pytest
@@ -70,8 +70,8 @@ def test_roots_cross_with_the_speed_of_transversality(
 
 
 @pytest.mark.equation("red", 21)
-def test_papers_hopf_points() -> None:
-    """84.8 ms, 171 ms, and 0.273 s, which exactly computed is 0.2718 s."""
+def test_hopf_points_of_the_paper_are_found() -> None:
+    """They are 84.8 ms, 171 ms, and 0.273 s, of which the exact value is 0.2718 s."""
     [averaged] = hopf_points(Case.of("red"), "rtt", 0.01, 1.0)
     [faster] = hopf_points(Case.of("red", gamma=0.03), "rtt", 0.01, 1.0)
     [instant] = hopf_points(Case.of("red-instant"), "rtt", 0.01, 2.0)
@@ -81,15 +81,15 @@ def test_papers_hopf_points() -> None:
 
 
 @pytest.mark.equation("red", 40)
-def test_threshold_39_is_the_first_unstable_one() -> None:
+def test_threshold_39_is_the_first_unstable_threshold() -> None:
     [point] = hopf_points(Case.of("threshold"), "q_th", 5.0, 100.0)
     assert point.value == pytest.approx(38.80, abs=0.005)
     assert roots(Case.of("threshold", q_th=38.0)).stable
     assert not roots(Case.of("threshold", q_th=39.0)).stable
 
 
-def test_threshold_moves_with_the_pipe() -> None:
-    """The policy's Hopf threshold depends on C tau: 22 at 10 packets, 49 at 250."""
+def test_the_critical_threshold_depends_on_the_pipe() -> None:
+    """The Hopf threshold of the policy depends on C tau: 22 at 10 packets, 49 at 250."""
     for pipe, expected in ((10.0, 22), (250.0, 49)):
         [point] = hopf_points(Case.of("threshold", rtt=pipe / 100.0), "q_th", 5.0, 200.0)
         assert round(point.value) == expected
@@ -99,7 +99,7 @@ def test_threshold_moves_with_the_pipe() -> None:
     ("change", "value"), [("alpha", 1.326), ("capacity", 35.06), ("max_p", 1.81e-5 * 500)]
 )
 def test_delay_of_appendix_b_needs_another_parameter(change: str, value: float) -> None:
-    """0.7751 s is no Hopf point of the default parameters; each of these changes makes it one."""
+    """0.7751 s is a Hopf point only with one of these changes of the default parameters."""
     case = Case.of("red-instant", drop="linear")
     assert not any(abs(p.value - 0.7751) < 0.1 for p in hopf_points(case, "rtt", 0.01, 5.0))
     [point] = hopf_points(case.with_(**{change: value}), "rtt", 0.1, 3.0)
@@ -113,7 +113,9 @@ def test_delay_of_appendix_b_needs_another_parameter(change: str, value: float) 
     st.floats(0.5, 2.0),
 )
 @pytest.mark.slow
-def test_scaling_law(model: str, capacity: float, alpha: float) -> None:
+def test_the_critical_round_trip_time_is_inverse_to_capacity(
+    model: str, capacity: float, alpha: float
+) -> None:
     """With gamma fixed the critical round-trip time is inversely proportional to capacity."""
     case = Case.of(model, alpha=0.125 * alpha, **({"q_th": 39.0} if model == "threshold" else {}))
     pipes = []
@@ -138,9 +140,9 @@ def test_speed_with_kappa_is_the_papers_formula() -> None:
 
 
 def test_two_unequal_delays_are_between_the_equal_ones() -> None:
-    one = hopf_points(Case.of("red"), "rtt", 0.01, 1.0)[0].value
-    same = hopf_points(Case.of("red-groups", rtt_2=one), "rtt_1", 0.01, 1.0)[0].value
-    assert same == pytest.approx(one, rel=1e-9)
+    rtt = hopf_points(Case.of("red"), "rtt", 0.01, 1.0)[0].value
+    same = hopf_points(Case.of("red-groups", rtt_2=rtt), "rtt_1", 0.01, 1.0)[0].value
+    assert same == pytest.approx(rtt, rel=1e-9)
 
 
 def test_range_without_a_crossing_has_no_points() -> None:
@@ -149,7 +151,7 @@ def test_range_without_a_crossing_has_no_points() -> None:
         crossing(Case.of("red"), "rtt", 0.02, 0.05)
 
 
-def test_range_must_make_sense() -> None:
+def test_an_invalid_range_is_refused() -> None:
     with pytest.raises(ParameterError, match="not below"):
         hopf_points(Case.of("red"), "rtt", 1.0, 0.5)
     with pytest.raises(ParameterError, match="is a word"):
@@ -160,19 +162,19 @@ CORNER = {"tcp": "compound-reno", "queue_weight": 1.0, "max_p": 0.07}
 
 
 @pytest.mark.slow
-def test_corner_of_the_drop_law_is_a_jump_and_no_hopf_point() -> None:
-    """Past max_th the law is steeper: at a short round-trip time more is dropped than max_p."""
+def test_a_corner_of_the_drop_function_is_a_jump_and_not_a_hopf_point() -> None:
+    """Beyond max_th RED is steeper: at a short round-trip time more is dropped than max_p."""
     case = named("red-dumbbell", CORNER)
-    found = edges(case, "rtt", 0.005, 0.5)
-    [jump] = [each for each in found if isinstance(each, Jump)]
+    points = edges(case, "rtt", 0.005, 0.5)
+    [jump] = [each for each in points if isinstance(each, Jump)]
     assert not jump.unstable_above
     for side, stable in ((0.999, False), (1.001, True)):
-        there = case.with_(rtt=side * jump.value)
-        assert roots(there, 2).stable is stable
-        loss = there.model.loss(there.derived, list(there.equilibrium))[0]
+        moved = case.with_(rtt=side * jump.value)
+        assert roots(moved, 2).stable is stable
+        loss = moved.model.loss(moved.derived, list(moved.equilibrium))[0]
         assert bool(loss < 0.07) is stable
     assert hopf_points(case, "rtt", 0.005, 0.5) == [
-        each for each in found if not isinstance(each, Jump)
+        each for each in points if not isinstance(each, Jump)
     ]
 
 
@@ -191,16 +193,16 @@ def test_scan_of_two_delays_sees_pairs_far_from_0() -> None:
 @pytest.mark.slow
 def test_every_sign_of_a_chart_of_two_delays_is_that_of_its_roots() -> None:
     case = Case.of("red-groups", TWO, queue_weight=0.02, rtt_1=0.013, rtt_2=0.66, share_1=0.7)
-    found = chart(case, Axis("capacity", 50.0, 500.0), Axis("max_th", 90.0, 110.0), 6)
-    for i, capacity in enumerate(found.x_values):
-        for j, max_th in enumerate(found.y_values):
-            there = case.with_(capacity=float(capacity), max_th=float(max_th))
-            assert found.stable[j, i] == roots(there, 2).stable
-    assert 0.0 < found.stable.mean() < 1.0
+    result = chart(case, Axis("capacity", 50.0, 500.0), Axis("max_th", 90.0, 110.0), 6)
+    for i, capacity in enumerate(result.x_values):
+        for j, max_th in enumerate(result.y_values):
+            moved = case.with_(capacity=float(capacity), max_th=float(max_th))
+            assert result.stable[j, i] == roots(moved, 2).stable
+    assert 0.0 < result.stable.mean() < 1.0
 
 
 @pytest.mark.slow
-def test_edges_nearer_than_the_steps_of_a_scan_are_seen() -> None:
+def test_edges_closer_than_the_steps_of_a_scan_are_found() -> None:
     router = {"capacity": 138.9, "queue_weight": 1.2e-4, "max_p": 0.069, "delay": "queueing"}
     case = Case.of("red", TWO, **router, feedback="ecn", least_rest=2.0, most_window=1000.0)
     coarse = edges(case, "rtt", 1e-6, 1e3)
@@ -212,7 +214,7 @@ def test_edges_nearer_than_the_steps_of_a_scan_are_seen() -> None:
 def test_crossing_searches_for_the_rightmost_root_three_times(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    """Once on each side, and once where the root that was followed crosses."""
+    """It searches once on each side, and once where the followed root crosses."""
     searched = []
     find = hopf.rightmost
 

@@ -49,7 +49,7 @@ def leading(case: Case) -> complex:
 def test_small_disturbance_moves_like_the_rightmost_root(
     model: str, parameter: str, low: float, high: float, values: dict[str, object]
 ) -> None:
-    """Growth rate and frequency within 1 %, on both sides of each Hopf point."""
+    """Growth rate and frequency are within 1 %, on both sides of each Hopf point."""
     [point] = hopf_points(Case.of(model, values), parameter, low, high)
     signs = set()
     for side in (0.96, 1.04):
@@ -95,7 +95,7 @@ def test_error_falls_with_the_tolerance() -> None:
     assert errors[2] < 1e-4
 
 
-def test_method_of_steps_by_hand() -> None:
+def test_the_method_of_steps_is_as_worked_by_hand() -> None:
     """While the past is constant, the threshold policy's window moves exponentially.
 
     With k = 1: w' = (alpha (1 - p) - beta p w) c, constants p and c, so it is known.
@@ -112,7 +112,7 @@ def test_method_of_steps_by_hand() -> None:
 
 
 @pytest.mark.parametrize("until_s", [1e-3, 0.05, 0.5])
-def test_how_a_motion_shorter_than_its_delay_ends_can_be_told(until_s: float) -> None:
+def test_the_end_of_a_motion_shorter_than_its_delay_is_known(until_s: float) -> None:
     assert manner(integrate(named("threshold"), until_s)) is not None
 
 
@@ -139,7 +139,7 @@ def test_queue_stops_at_the_end_of_the_buffer_and_leaves_it() -> None:
     assert np.diff(np.signbit(queue - 109.0).astype(int)).any()
 
 
-def test_full_buffer_loses_what_the_link_cannot_take() -> None:
+def test_a_full_buffer_loses_the_excess_of_the_link() -> None:
     """Loss l at the end of the buffer: (1 - l) of what is sent is the capacity."""
     case = named("red-dumbbell", {"buffer": 110.0})
     p = {**case.derived, "constrained": True}
@@ -150,14 +150,14 @@ def test_full_buffer_loses_what_the_link_cannot_take() -> None:
     assert case.model.loss(p, [window, 0.99 * full, 0.9])[0] < 0.1 * loss
 
 
-def test_buffer_below_the_queue_at_rest_is_refused() -> None:
+def test_a_buffer_below_the_equilibrium_queue_is_refused() -> None:
     with pytest.raises(NoEquilibriumError, match=r"settle at 51\.87 packets, and buffer = 51 ends"):
         _ = named("red-dumbbell", {"buffer": 51.0}).equilibrium
     assert named("red-dumbbell", {"buffer": 52.0}).equilibrium[1] < 52.0 / 60.0
 
 
-def test_window_stops_at_its_least() -> None:
-    """Without a floor the fluid's window falls to 0 after a hard push; a sender keeps a packet."""
+def test_the_window_stops_at_its_minimum() -> None:
+    """Without a minimum the window falls to 0 after a large change. A sender keeps one packet."""
     pushed = {"window": 80.0}
     with pytest.raises(ConvergenceError, match="a window falls to 0"):
         integrate(named("red-dumbbell"), 60.0, start=pushed)
@@ -169,7 +169,7 @@ def test_window_stops_at_its_least() -> None:
 
 
 def test_strict_red_without_averaging_holds_the_queue_at_its_threshold() -> None:
-    """Where everything is dropped, a queue can only stand: the law's jump is a buffer's end."""
+    """If everything is dropped, a queue cannot grow: the jump of RED is the end of a buffer."""
     case = Case.of("red-instant", rtt=0.4, min_th=2.0, max_th=8.0, max_p=0.02, drop="strict")
     queue = integrate(case, 60.0, start={"window": 60.0}).at(np.linspace(0.0, 60.0, 9001))[1]
     assert queue.max() == pytest.approx(8.0, abs=1e-9)
@@ -204,7 +204,7 @@ def test_starts_are_checked() -> None:
 
 @pytest.mark.slow
 @pytest.mark.equation("red", 9)
-def test_papers_phase_portraits() -> None:
+def test_phase_portraits_of_the_paper_are_reproduced() -> None:
     """At 171 ms gamma 0.032 converges, 0.028 cycles (figure 3)."""
     motions = {
         gamma: integrate(Case.of("red", gamma=gamma, rtt=0.171), 1000.0) for gamma in (0.032, 0.028)

@@ -1,4 +1,4 @@
-"""The loop of a PI queue beside the paper's own formulas, its roots, and its motion in time."""
+"""The loop of a PI queue compared with formulas of the paper, roots, and motions in time."""
 
 from math import atan, degrees, hypot, pi
 from typing import Any
@@ -27,7 +27,7 @@ Z, K = 0.53, 9.64e-6
 
 
 def theirs(frequency: float) -> tuple[float, float]:
-    """Gain [-] and lag [rad] of the paper's plant and controller, by hand."""
+    """Return gain [-] and lag [rad] of plant and controller of the paper, by hand."""
     size = C**2 / (2.0 * N) / hypot(frequency, 2.0 * N / (R**2 * C)) / hypot(frequency, 1.0 / R)
     lag = atan(frequency * R**2 * C / (2.0 * N)) + atan(frequency * R) + frequency * R
     return K * size * hypot(frequency / Z, 1.0) / frequency, lag + pi / 2.0 - atan(frequency / Z)
@@ -37,27 +37,27 @@ def test_coefficients_of_the_paper_are_its_controller_at_160_hz() -> None:
     p = named("pi-hollot").derived
     assert p["integral"] == pytest.approx(K, rel=5e-3)
     assert p["integral"] / p["proportional"] == pytest.approx(Z, rel=5e-3)
-    found = [K / Z + sign * K / 320.0 for sign in (1.0, -1.0)]
-    assert found == pytest.approx([1.822e-5, 1.816e-5], abs=5e-9)
+    coefficients = [K / Z + sign * K / 320.0 for sign in (1.0, -1.0)]
+    assert coefficients == pytest.approx([1.822e-5, 1.816e-5], abs=5e-9)
 
 
 def test_rule_designs_the_coefficients_of_the_paper() -> None:
-    """Within what the pole and the gain differ by: 2/w^2, 0.8 % each."""
+    """The pole and the gain differ by 2/w^2, 0.8 % each."""
     better = designed(named("pi-hollot"))
     assert better is not None
     assert better.values["a"] == pytest.approx(1.822e-5, rel=0.01)
     assert better.values["b"] == pytest.approx(1.816e-5, rel=0.01)
     z, crossover = 2.0 * N / (R**2 * C), 0.13 / R
     k_pi = crossover * z * hypot(crossover, 1.0 / R) * 2.0 * N / C**2
-    found = loop(better)
-    assert found.z == pytest.approx(z, rel=0.01)
-    assert found.k_pi == pytest.approx(k_pi, rel=0.02)
-    assert found.crossover == pytest.approx(crossover, rel=1e-9)
-    assert found.phase_margin_degrees == pytest.approx(90.0 - degrees(0.13 + atan(0.13)), rel=1e-6)
+    result = loop(better)
+    assert result.z == pytest.approx(z, rel=0.01)
+    assert result.k_pi == pytest.approx(k_pi, rel=0.02)
+    assert result.crossover == pytest.approx(crossover, rel=1e-9)
+    assert result.phase_margin_degrees == pytest.approx(90.0 - degrees(0.13 + atan(0.13)), rel=1e-6)
 
 
 def test_loop_is_the_papers_for_large_windows() -> None:
-    """Terms of 1/w^2 aside: a hundred times the capacity, and its round trips of 246 ms."""
+    """Terms of 1/w^2 vanish at a hundred times the capacity and round trips of 246 ms."""
     case = named("pi-hollot", {"target": 1e-3, "rtt": R, "link_capacity": 100.0 * C})
     for frequency in (0.01, 0.3, 1.0, 5.0, 20.0):
         s = 1j * frequency
@@ -69,22 +69,22 @@ def test_loop_is_the_papers_for_large_windows() -> None:
 
 
 def test_margins_of_the_example_are_those_by_hand() -> None:
-    found = loop(named("pi-hollot"))
+    result = loop(named("pi-hollot"))
     crossover = brentq(lambda w: theirs(w)[0] - 1.0, 0.01, 10.0)
     margin = pi - theirs(crossover)[1]
     turned = brentq(lambda w: theirs(w)[1] - pi, 0.1, 20.0)
-    assert found.gain_margin is not None
+    assert result.gain_margin is not None
     # The fluid's pole and gain differ by 2/w^2, 0.8 % each, and K of a and b is 9.60e-6.
-    assert found.crossover == pytest.approx(crossover, rel=0.015)
-    assert found.phase_margin_degrees == pytest.approx(degrees(margin), rel=0.005)
-    assert found.gain_margin == pytest.approx(1.0 / theirs(turned)[0], rel=0.01)
-    assert found.delay_margin_s == pytest.approx(margin / crossover, rel=0.015)
+    assert result.crossover == pytest.approx(crossover, rel=0.015)
+    assert result.phase_margin_degrees == pytest.approx(degrees(margin), rel=0.005)
+    assert result.gain_margin == pytest.approx(1.0 / theirs(turned)[0], rel=0.01)
+    assert result.delay_margin_s == pytest.approx(margin / crossover, rel=0.015)
 
 
 def growth(gain: float, delay: float) -> float:
-    """Growth over some swings of the paper's linear system, stepped by hand [-].
+    """Return the growth over some periods of the linear system of the paper, stepped by hand [-].
 
-    Heun's method; windows and queue of all flows, and the integral of the queue.
+    The method is Heun's. States are windows and queue of all flows, and the integral of the queue.
     """
     step = R / 60.0
     behind = round((R + delay) / step)
@@ -107,11 +107,11 @@ def growth(gain: float, delay: float) -> float:
 
 @pytest.mark.parametrize("part", [0.9, 1.1])
 def test_motion_dies_out_or_grows_on_the_two_sides_of_each_margin(part: float) -> None:
-    found = loop(named("pi-hollot"))
-    assert found.gain_margin is not None
-    assert found.delay_margin_s is not None
-    assert (growth(part * found.gain_margin, 0.0) > 1.0) == (part > 1.0)
-    assert (growth(1.0, part * found.delay_margin_s) > 1.0) == (part > 1.0)
+    result = loop(named("pi-hollot"))
+    assert result.gain_margin is not None
+    assert result.delay_margin_s is not None
+    assert (growth(part * result.gain_margin, 0.0) > 1.0) == (part > 1.0)
+    assert (growth(1.0, part * result.delay_margin_s) > 1.0) == (part > 1.0)
 
 
 def test_roots_are_those_of_the_quasi_polynomial() -> None:
@@ -151,15 +151,15 @@ def test_margins_and_roots_agree(
         b=a * (1.0 - part), least_rest=2.0,
     )  # fmt: skip
     try:
-        found = loop(case)
+        result = loop(case)
     except NoEquilibriumError:
         assume(False)
-    assume(abs(found.phase_margin_degrees) > 1e-3)
-    stable = found.phase_margin_degrees > 0.0
+    assume(abs(result.phase_margin_degrees) > 1e-3)
+    stable = result.phase_margin_degrees > 0.0
     assert stable == roots(case, 2).stable
-    assert (found.delay_margin_s is not None) == stable
-    if found.gain_margin is not None:
-        assert (found.gain_margin > 1.0) == stable
+    assert (result.delay_margin_s is not None) == stable
+    if result.gain_margin is not None:
+        assert (result.gain_margin > 1.0) == stable
 
 
 def test_gain_margin_is_the_edge() -> None:
@@ -171,23 +171,23 @@ def test_gain_margin_is_the_edge() -> None:
         assert roots(case.with_(**scaled), 2).stable == stable
 
 
-def test_margins_are_none_left_at_a_hopf_point() -> None:
+def test_no_margin_remains_at_a_hopf_point() -> None:
     [point] = hopf_points(named("pi-hollot"), "rtt", 0.1, 2.0)
-    found = loop(point.case)
-    assert found.phase_margin_degrees == pytest.approx(0.0, abs=1e-6)
-    assert found.gain_margin == pytest.approx(1.0, abs=1e-7)
-    assert found.crossover == pytest.approx(point.frequency, rel=1e-7)
-    # Rounding decides of each margin by itself on which side of the edge it lies.
+    result = loop(point.case)
+    assert result.phase_margin_degrees == pytest.approx(0.0, abs=1e-6)
+    assert result.gain_margin == pytest.approx(1.0, abs=1e-7)
+    assert result.crossover == pytest.approx(point.frequency, rel=1e-7)
+    # Rounding decides for each margin separately on which side of the edge it is.
     for step in range(-20, 21):
-        beside = point.case.with_(rtt=point.case.values["rtt"] * (1.0 + step * 1e-15))
-        assert loop(beside).gain_margin == pytest.approx(1.0, abs=1e-7)
+        moved = point.case.with_(rtt=point.case.values["rtt"] * (1.0 + step * 1e-15))
+        assert loop(moved).gain_margin == pytest.approx(1.0, abs=1e-7)
 
 
-def test_rule_has_nothing_to_say_of_several_round_trips_or_slow_steps() -> None:
+def test_the_rule_does_not_apply_to_several_round_trips_or_slow_steps() -> None:
     assert designed(named("pi-hollot", {"update": 4.0})) is None
 
 
-def test_queue_rests_at_the_target_with_the_loss_that_the_window_needs() -> None:
+def test_the_equilibrium_is_the_target_with_the_loss_that_the_window_needs() -> None:
     case = named("pi-hollot")
     w, queue, loss = case.equilibrium
     assert queue * N == pytest.approx(200.0)
@@ -205,7 +205,7 @@ def test_probability_stays_within_its_range_however_high_the_gain() -> None:
     assert probability.max() <= 1.0
 
 
-def test_what_pulls_away_from_the_target_is_refused() -> None:
+def test_a_controller_that_diverges_from_the_target_is_refused() -> None:
     with pytest.raises(NoEquilibriumError, match="not above b"):
         _ = named("pi-hollot", {"b": 1.9e-5}).equilibrium
     with pytest.raises(NoEquilibriumError, match="settle at 200 packets, and buffer = 100"):
@@ -213,7 +213,11 @@ def test_what_pulls_away_from_the_target_is_refused() -> None:
 
 
 def test_a_gain_that_never_reaches_one_has_no_crossover() -> None:
-    found = loop(named("pi-hollot").with_(a=1e-20, b=0.0))
-    assert (found.crossover, found.phase_margin_degrees, found.delay_margin_s) == (None, None, None)
-    assert found.gain_margin is not None
-    assert found.gain_margin > 1e12
+    result = loop(named("pi-hollot").with_(a=1e-20, b=0.0))
+    assert (result.crossover, result.phase_margin_degrees, result.delay_margin_s) == (
+        None,
+        None,
+        None,
+    )
+    assert result.gain_margin is not None
+    assert result.gain_margin > 1e12

@@ -15,8 +15,8 @@ def form_of(model: str, name: str, low: float, high: float, **values: object) ->
 
 
 @pytest.mark.equation("red", 67)
-def test_threshold_policy_by_hand() -> None:
-    """One delay, one state: Taylor coefficients written out, the paper's route of g20, g11, g21."""
+def test_threshold_policy_is_as_worked_by_hand() -> None:
+    """For one delay and one state, Taylor coefficients follow g20, g11 and g21 of the paper."""
     form = form_of("threshold", "q_th", 5.0, 100.0)
     case, omega = form.point.case, form.point.frequency
     [w], m, tau = case.equilibrium, case.values["q_th"], 1.0
@@ -82,7 +82,7 @@ def test_kind_changes_along_figure_2b(gamma: float, supercritical: bool) -> None
     assert form_of("red", "rtt", 0.01, 1.0, gamma=gamma).supercritical is supercritical
 
 
-def test_mu2_of_kappa_depends_on_the_pipe_alone() -> None:
+def test_mu2_of_kappa_depends_only_on_the_pipe() -> None:
     forms = [form_of("red-instant", "rtt", 0.5 / c, 200.0 / c, capacity=c) for c in (50.0, 400.0)]
     assert forms[0].mu2_of("kappa") == pytest.approx(forms[1].mu2_of("kappa"), rel=1e-6)
 
@@ -106,7 +106,7 @@ def test_amplitude_is_that_of_shrinking_cycles(
     values: dict[str, object],
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    """Parameter over the square of the amplitude is mu2 / 4, the closer the smaller the cycle."""
+    """Parameter over the square of the amplitude tends to mu2 / 4 for small cycles."""
     monkeypatch.setattr(sys.modules["lasthop.stability.branch"], "FINEST", 0)  # All on one mesh.
     [point] = hopf_points(Case.of(model, values), name, low, high)
     # Differences between two cycles, so that the mesh's small error of the Hopf point cancels.

@@ -12,7 +12,7 @@ HERE = Path(__file__).parent
 
 
 def stability_part(page: str) -> str:
-    """The page up to the models of lasthop.models."""
+    """Return the page up to the models of lasthop.models."""
     return (ROOT / f"docs/papers/{page}.md").read_text("utf-8").split("## The model")[0]
 
 

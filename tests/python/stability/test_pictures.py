@@ -1,4 +1,4 @@
-"""Pictures of the stability workbench: cycles begin at their Hopf point, as they do there."""
+"""Pictures of the stability workbench: cycles begin at their Hopf point."""
 
 import numpy as np
 import pytest
@@ -18,7 +18,7 @@ def traced() -> Branch:
 
 
 def along(lines: list[Line2D]) -> tuple[np.ndarray, np.ndarray]:
-    """Places and heights of the cycles' lines, one after the other."""
+    """Return positions and heights of the lines of the cycles."""
     drawn = [line for line in lines if line.get_color() == MODEL and line.get_marker() == "None"]
     return (
         np.concatenate([line.get_xdata() for line in drawn]),
@@ -26,7 +26,7 @@ def along(lines: list[Line2D]) -> tuple[np.ndarray, np.ndarray]:
     )
 
 
-def test_swings_grow_from_the_hopf_point_as_a_square_root(traced: Branch) -> None:
+def test_amplitudes_grow_from_the_hopf_point_as_a_square_root(traced: Branch) -> None:
     swing, period = branch_figure([traced]).axes
     point = traced.form.point
     x, height = along(list(swing.lines))
@@ -45,11 +45,11 @@ def test_the_square_root_is_that_of_the_normal_form_where_the_first_cycle_is_sma
     traced: Branch,
 ) -> None:
     theory = traced.form.amplitude(float(traced.values[0]))
-    # the next order is 2 % of a swing of 1.7 packets
+    # the next order is 2 % of an amplitude of 1.7 packets
     assert traced.cycles[0].amplitude == pytest.approx(theory, rel=0.03)
 
 
-def test_hopf_points_are_marked_and_told(traced: Branch) -> None:
+def test_hopf_points_are_marked_and_labelled(traced: Branch) -> None:
     figure = branch_figure([traced], "a case", "q=3")
     marks = [line for line in figure.axes[0].lines if line.get_marker() == "o"]
     assert [float(line.get_xdata()[0]) for line in marks] == [traced.form.point.value]
@@ -62,7 +62,7 @@ def test_hopf_points_are_marked_and_told(traced: Branch) -> None:
     assert figure.get_suptitle().strip() == "a case"
 
 
-def test_a_branch_alone_begins_at_its_first_cycle(traced: Branch) -> None:
+def test_a_branch_without_a_hopf_point_begins_at_its_first_cycle(traced: Branch) -> None:
     from matplotlib.figure import Figure
 
     axes = Figure().subplots()
@@ -70,7 +70,7 @@ def test_a_branch_alone_begins_at_its_first_cycle(traced: Branch) -> None:
     assert min(line.get_xdata()[0] for line in axes.lines) == traced.values[0]
 
 
-def test_places_lie_close_together_at_the_hopf_point() -> None:
+def test_places_are_close_together_at_the_hopf_point() -> None:
     places = near_hopf(10.0, [9.0, 6.0, 7.0])
     assert (places[0], places[-1]) == (10.0, 6.0)
     steps = np.abs(np.diff(places))
@@ -78,9 +78,9 @@ def test_places_lie_close_together_at_the_hopf_point() -> None:
 
 
 def test_a_hopf_point_is_marked_where_the_growth_rate_is_zero() -> None:
-    found = scan(Case.of("threshold"), axis_of(Case.of("threshold"), "q_th", 30.0, 60.0))
-    [axes] = hopf_figure(found, "a case").axes
-    [point] = found.edges
+    result = scan(Case.of("threshold"), axis_of(Case.of("threshold"), "q_th", 30.0, 60.0))
+    [axes] = hopf_figure(result, "a case").axes
+    [point] = result.edges
     [mark] = [line for line in axes.lines if line.get_marker() == "o"]
     assert list(mark.get_xdata()) == [point.value]
     [text] = [text.get_text() for text in axes.texts]

@@ -1,4 +1,4 @@
-"""What is refused, and the reasons."""
+"""Refusals and their reasons."""
 
 from typing import Any
 
@@ -46,7 +46,7 @@ REASONS: dict[str, tuple[str, dict[str, Any], str]] = {
 
 
 @pytest.mark.parametrize("which", REASONS)
-def test_reason_without_a_point_of_rest_is_the_true_one(which: str) -> None:
+def test_the_reason_for_a_missing_equilibrium_is_correct(which: str) -> None:
     model, settings, reason = REASONS[which]
     with pytest.raises(NoEquilibriumError) as caught:
         _ = Case.of(model, settings).equilibrium
@@ -57,13 +57,13 @@ def test_reason_without_a_point_of_rest_is_the_true_one(which: str) -> None:
     "increase",
     [lambda w, p: np.log(w), lambda w, p: 1.0 if w < 3.0 else 2.0, lambda w, p: 2**w],
 )
-def test_rule_that_takes_no_series_is_refused(increase: Any) -> None:
+def test_a_rule_that_does_not_accept_series_is_refused(increase: Any) -> None:
     rule = WindowRule("mine", increase, lambda w, p: 0.5 * w)
     with pytest.raises(ParameterError, match=r'rule "mine": `increase` does not work on a Series'):
         Case.of("red", tcp=rule)
 
 
-def test_rule_of_the_words_that_are_offered_works() -> None:
+def test_the_suggested_rule_works() -> None:
     rule = WindowRule("mine", lambda w, p: larger(log(w), 1.0) / w, lambda w, p: 0.5 * w)
     assert len(hopf_points(Case.of("red", tcp=rule), "rtt", "10 ms", "2 s")) >= 1
 

@@ -25,7 +25,7 @@ def test_operation_has_the_coefficients_of_its_taylor_series(name: str) -> None:
     assert np.allclose(function(X).coefficients, expected, rtol=1e-14, atol=1e-15)
 
 
-def test_arrays_may_stand_on_either_side() -> None:
+def test_arrays_may_be_on_either_side() -> None:
     x = Series.line(np.array([2.0, 3.0]), np.ones(2), order=2)
     factor = np.array([10.0, 100.0])
     assert np.array_equal((factor * x).coefficients, (x * factor).coefficients)

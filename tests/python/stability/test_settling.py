@@ -1,4 +1,4 @@
-"""Cycles under constraints: those of the free equations where neither end is met, and beyond."""
+"""Cycles under constraints, within the range of the queue and at its ends."""
 
 import numpy as np
 import pytest
@@ -32,23 +32,23 @@ from lasthop.stability.settling import (
     ("rtt", "until", "how"),
     [(0.16, 40.0, DECAYING), (0.2, 40.0, GROWING), (0.2, 400.0, CYCLE)],
 )
-def test_motions_end_as_they_are_said_to(rtt: float, until: float, how: str) -> None:
-    """The edge lies at 0.171 s."""
+def test_motions_end_in_their_reported_way(rtt: float, until: float, how: str) -> None:
+    """The edge is at 0.171 s."""
     motion = integrate(Case.of("red", gamma=0.03, rtt=rtt), until, start=None)
     assert manner(motion) == how
 
 
-def test_motion_at_rest_is_at_rest() -> None:
+def test_a_motion_at_the_equilibrium_stays_there() -> None:
     case = Case.of("threshold", q_th=15.0)
     rest = float(case.equilibrium[0])
     assert manner(integrate(case, 20.0, start={"window": rest})) == REST
     assert manner(integrate(case, 300.0)) == REST
 
 
-def test_where_no_end_is_met_it_is_the_cycle_of_collocation() -> None:
+def test_without_constraints_it_is_the_cycle_of_collocation() -> None:
     [point] = hopf_points(Case.of("threshold"), "q_th", 30.0, 60.0)
-    found = branch(point, 30.0, 60.0, cycles=6, intervals=20)
-    value, cycle = float(found.values[-1]), found.cycles[-1]
+    result = branch(point, 30.0, 60.0, cycles=6, intervals=20)
+    value, cycle = float(result.values[-1]), result.cycles[-1]
     ended = settled(Case.of("threshold", q_th=value))
     assert ended.amplitude == pytest.approx(cycle.amplitude, rel=3e-4)
     assert ended.period == pytest.approx(cycle.period, rel=1e-4)
@@ -56,7 +56,7 @@ def test_where_no_end_is_met_it_is_the_cycle_of_collocation() -> None:
 
 @pytest.mark.slow
 def test_period_is_that_of_the_motion_followed_for_long() -> None:
-    """The queue stands empty for part of each period."""
+    """The queue is empty for part of each period."""
     from lasthop.stability import integrate
 
     case = named("red-dumbbell")
@@ -76,7 +76,7 @@ def test_full_buffer_bounds_the_cycle() -> None:
     assert ended.amplitude < 0.8 * settled(named("red-dumbbell")).amplitude
 
 
-def test_stable_rest_is_told() -> None:
+def test_a_stable_equilibrium_is_reported() -> None:
     ended = settled(named("red-dumbbell", {"rtt": 0.02}))
     assert ended.period is None
     assert ended.amplitude == 0.0
@@ -84,14 +84,14 @@ def test_stable_rest_is_told() -> None:
 
 
 @pytest.mark.slow
-def test_rest_and_swing_stand_side_by_side_before_a_subcritical_point() -> None:
+def test_equilibrium_and_cycle_coexist_before_a_subcritical_point() -> None:
     """The Hopf point is at 90.93 ms; a large cycle of constraints exists below it already."""
-    found = sweep(Case.of("red", gamma=0.002), Axis("rtt", 0.088, 0.092), 3)
-    up = [end.amplitude for end in found.up if end is not None]
-    down = [end.amplitude for end in found.down if end is not None]
+    result = sweep(Case.of("red", gamma=0.002), Axis("rtt", 0.088, 0.092), 3)
+    up = [end.amplitude for end in result.up if end is not None]
+    down = [end.amplitude for end in result.down if end is not None]
     assert up[1] == 0.0 < 6.0 < down[1]
     assert up[2] == pytest.approx(down[2], rel=1e-3)
-    assert found.differ == [pytest.approx(0.09)]
+    assert result.differ == [pytest.approx(0.09)]
 
 
 @pytest.mark.parametrize(
@@ -103,7 +103,7 @@ def test_rest_and_swing_stand_side_by_side_before_a_subcritical_point() -> None:
         ([1e-3, 1e-2, 1e-1], False),
     ],
 )
-def test_slow_growth_is_not_taken_for_a_cycle(moved: list[float], arrived: bool) -> None:
+def test_slow_growth_is_not_mistaken_for_a_cycle(moved: list[float], arrived: bool) -> None:
     assert (_distance(np.array(moved), RETURNS) <= SAME) is arrived
 
 

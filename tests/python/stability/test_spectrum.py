@@ -11,7 +11,7 @@ from lasthop.stability.winding import largest, right_of
 
 
 def scalar(a: float, b: float, delay: float) -> Linear:
-    """Return u' = -a u(t) - b u(t - delay), of which many stand along an axis of length 1."""
+    """Return u' = -a u(t) - b u(t - delay) as an array of one equation."""
     return Linear(np.array([[[-a]]]), np.array([[[[-b]]]]), np.array([[delay]]))
 
 
@@ -21,36 +21,36 @@ def test_scalar_roots_are_those_of_lamberts_w(a: float, b: float, delay: float) 
     argument = -b * delay * np.exp(a * delay)
     exact = np.array([lambertw(argument, k) for k in range(-6, 6)]) / delay - a
     exact = exact[np.argsort(-exact.real)][:4]
-    found = collocated(scalar(a, b, delay), 30)[0, :4]
-    assert np.allclose(np.sort_complex(found), np.sort_complex(exact), rtol=1e-9)
+    computed = collocated(scalar(a, b, delay), 30)[0, :4]
+    assert np.allclose(np.sort_complex(computed), np.sort_complex(exact), rtol=1e-9)
     assert np.allclose(polished(scalar(a, b, delay), exact[None] * 1.001), exact, rtol=1e-13)
 
 
 @pytest.mark.parametrize("name", MODELS)
 def test_polishing_moves_no_root_in_its_eighth_digit(name: str) -> None:
-    found = roots(Case.of(name), 4)
-    assert len(found.values) >= 2
-    scale = np.abs(found.values) + 1.0 / max(Case.of(name).delays)
-    assert np.all(np.abs(found.values - found.unpolished) < 1e-8 * scale)
+    spectrum = roots(Case.of(name), 4)
+    assert len(spectrum.values) >= 2
+    scale = np.abs(spectrum.values) + 1.0 / max(Case.of(name).delays)
+    assert np.all(np.abs(spectrum.values - spectrum.unpolished) < 1e-8 * scale)
 
 
 def test_spurious_eigenvalue_that_newton_moves_to_a_root_hides_none() -> None:
-    found = roots(Case.of("red-instant", rtt=0.15762871744515752), 2)
-    assert len(found.values) == 2
-    assert found.stable
+    spectrum = roots(Case.of("red-instant", rtt=0.15762871744515752), 2)
+    assert len(spectrum.values) == 2
+    assert spectrum.stable
 
 
 def test_no_root_to_the_right_is_missed() -> None:
     # The argument of det along a contour counts the roots inside it.
     case = Case.of("red", gamma=0.03, rtt=0.3)
-    found = roots(case, 6)
+    spectrum = roots(case, 6)
     right = -1e-3
     omega = np.linspace(-200.0, 200.0, 40001)
     line = np.linalg.det(case.linear.characteristic(right + 1j * omega))
     # Far to the right det behaves as lambda^3, whose argument turns by 3 pi.
     turned = np.diff(np.unwrap(np.angle(line)))
     count = round((3.0 * np.pi - turned.sum()) / (2.0 * np.pi))
-    assert count == np.sum(found.values.real > right) == 2
+    assert count == np.sum(spectrum.values.real > right) == 2
 
 
 def test_characteristic_matrix_is_singular_at_roots() -> None:
@@ -92,10 +92,10 @@ RENO = {"tcp": "compound-reno", "queue": "total", "min_th": 50.0}
 def test_rightmost_pair_is_found_far_from_0(
     model: str, values: dict[str, float], expected: complex
 ) -> None:
-    """A short delay beside a long one puts the pair beyond what points of the long one resolve."""
-    found = roots(Case.of(model, {**RENO, "capacity": 1000.0, **values}), 2)
-    assert found.values[0] == pytest.approx(expected, rel=1e-5)
-    assert not found.stable
+    """With a short and a long delay the points of the long delay do not resolve the pair."""
+    spectrum = roots(Case.of(model, {**RENO, "capacity": 1000.0, **values}), 2)
+    assert spectrum.values[0] == pytest.approx(expected, rel=1e-5)
+    assert not spectrum.stable
 
 
 def boxed(linear: Linear, left: float, right: float, top: float) -> int:
@@ -140,7 +140,7 @@ def test_no_root_of_two_delays_is_missed() -> None:
     assert 5 < unstable < 35
 
 
-def test_hundreds_of_unstable_roots() -> None:
+def test_hundreds_of_unstable_roots_are_found() -> None:
     case = Case.of("red", RENO, max_th=100.0, capacity=138.9, queue_weight=1.2e-4, rtt=238.0)
     counted = right_of(case.linear, 0.0)
     assert counted is not None
@@ -158,7 +158,7 @@ def test_signs_of_many_systems_are_those_of_each() -> None:
     assert 0 < sum(signs) < 12
 
 
-def test_no_root_is_given_that_is_not_sure(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_uncertain_roots_are_not_returned(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("lasthop.stability.spectrum.right_of", lambda *_: None)
     with pytest.raises(ConvergenceError, match="rightmost root is not sure"):
         roots(Case.of("red"))

@@ -1,4 +1,4 @@
-"""Studies made short."""
+"""Shortened studies."""
 
 import dataclasses
 from collections.abc import Iterable, Iterator, Mapping

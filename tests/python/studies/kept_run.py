@@ -1,4 +1,4 @@
-"""What tests of the kept run share: where it is, and when its numbers are the same."""
+"""The stored run of all claims, and comparison of its numbers."""
 
 import sys
 from pathlib import Path
@@ -14,12 +14,12 @@ __all__ = ["REMEDY", "all_close", "claims"]
 REMEDY = "run `python docs/claims.py` and look at what changed"
 
 
-def close(one, other):
-    """The same but for the last digits of linear algebra, which depend on the processor."""
-    if one is None or other is None:
-        return one is other
-    return one == pytest.approx(other, rel=1e-6, abs=1e-9, nan_ok=True)
+def close(first, other):
+    """Return whether numbers are equal up to the last digits, which depend on the processor."""
+    if first is None or other is None:
+        return first is other
+    return first == pytest.approx(other, rel=1e-6, abs=1e-9, nan_ok=True)
 
 
 def all_close(some, others):
-    return all(close(one, other) for one, other in zip(some, others, strict=True))
+    return all(close(first, other) for first, other in zip(some, others, strict=True))

@@ -1,4 +1,4 @@
-"""Runs of made-up numbers, and answers worked by hand beside what a study measures of them."""
+"""Runs of made-up numbers, and comparison of measures with answers worked by hand."""
 
 import json
 from collections.abc import Mapping, Sequence
@@ -26,11 +26,11 @@ def a_run(
     return Run(lists, scenario=scenario or {})
 
 
-def expect(found: Mapping[str, Quantity], **worked: tuple[float, ...]) -> None:
-    """Compare all that was measured, each value in every replication, with answers by hand."""
-    assert set(found) == set(worked)
+def expect(measured: Mapping[str, Quantity], **worked: tuple[float, ...]) -> None:
+    """Compare each measured value in every replication with answers worked by hand."""
+    assert set(measured) == set(worked)
     for name, pair in worked.items():
-        assert tuple(found[name].samples) == pytest.approx(pair, nan_ok=True), name
+        assert tuple(measured[name].samples) == pytest.approx(pair, nan_ok=True), name
 
 
 def normalised(study: Study) -> dict[str, Mapping[str, Any]]:

@@ -1,4 +1,4 @@
-"""The studies of CSMA networks yield what the claims read, draw it, and read runs as they say."""
+"""The studies of CSMA networks measure the values of the claims and draw their figures."""
 
 import numpy as np
 import pytest
@@ -20,7 +20,7 @@ def runs(tmp_path_factory) -> RunsByStudy:
 
 @pytest.mark.smoke(4)
 @pytest.mark.parametrize("study", STUDIES, ids=lambda study: study.name)
-def test_a_study_measures_every_value_that_claims_read_of_it(study, runs):
+def test_a_study_measures_every_value_that_claims_read(study, runs):
     values = study.values(runs[study.key])
     assert read_by_claims(study)
     assert read_by_claims(study) <= set(values)
@@ -34,7 +34,7 @@ def test_every_claim_has_its_studies():
 
 
 @pytest.mark.parametrize(
-    "study", [one for one in STUDIES if one.draw], ids=lambda study: study.name
+    "study", [candidate for candidate in STUDIES if candidate.draw], ids=lambda study: study.name
 )
 def test_a_study_draws_its_figure_with_labelled_axes(study, runs):
     figure = study.draw(runs[study.key])
@@ -54,12 +54,14 @@ def test_findings_are_about_claims_and_have_figures(study, runs):
 def test_scenarios_have_the_conflicts_of_the_models(name):
     links, conflicts, _, routes = TOPOLOGIES[name]
     csma = check(network.scenario("x", name))["csma"]
-    pairs = {frozenset((one["name"], other)) for one in csma["links"] for other in one["conflicts"]}
+    pairs = {
+        frozenset((link["name"], other)) for link in csma["links"] for other in link["conflicts"]
+    }
     between = "/" if "/" in conflicts else "-"
     assert pairs == {frozenset(pair.split(between)) for pair in conflicts.split()}
-    assert [one["name"] for one in csma["links"]] == links.split()
+    assert [link["name"] for link in csma["links"]] == links.split()
     assert [list(flow["route"]) for flow in csma["flows"]] == [
-        one.split() for one in routes.values()
+        route.split() for route in routes.values()
     ]
 
 
@@ -76,21 +78,21 @@ def test_the_gap_is_that_of_reciprocal_rates():
     assert network.total(half).samples[0] == pytest.approx(sum(best) / 2)
 
 
-def test_a_user_with_nothing_has_a_gap_without_end():
+def test_a_user_without_goodput_has_an_infinite_gap():
     starved = run_of(user_1=[8e5], user_2=[0.0], user_3=[8e5], user_4=[8e5])
     assert network.gap(starved).samples[0] == -np.inf
 
 
-def test_the_distance_is_that_of_the_flow_farthest_off_and_not_of_luck():
+def test_the_distance_is_that_of_the_farthest_flow_and_not_of_chance():
     ours = network.rates(run_of(user_1=[8000.0, 24000.0], user_2=[4000.0, 16000.0]))
     wanted = [network.known(2.0), network.known(2.0)]
-    # user 1 has the mean wanted
+    # user 1 has the wanted average
     assert network.distance(ours, wanted).samples == pytest.approx([0.75, 0.0])
     noise = np.random.default_rng(1).normal(1.0, 0.1, (4, 400))
     alike = [Quantity(row) for row in noise]
-    found = network.distance(alike, [network.known(1.0)] * 4).measured()
+    distance = network.distance(alike, [network.known(1.0)] * 4).measured()
     # the mean of the largest of four would be 0.1 * 1.6 and more
-    assert abs(found.simulated) < 2.0 * found.ci95
+    assert abs(distance.simulated) < 2.0 * distance.ci95
 
 
 def test_growth_is_that_of_the_fastest_queue():
@@ -105,13 +107,13 @@ def test_growth_is_that_of_the_fastest_queue():
 @pytest.mark.parametrize("point", list(capacity.STUDY.points))
 def test_arrivals_are_inside_the_capacity_region_of_topology_a(point):
     tree = capacity.STUDY.points[point]
-    # parts of the 600 packets/s, of 8000 bit, that a link sends alone
+    # parts of the 600 packets/s of 8000 bit that a single link sends
     y = {
         user: float(flow["udp"]["rate"].removesuffix(" bps")) / 8000 / 600
         for user, flow in tree["flow"].items()
     }
     load = 0.3 if "0_3" in point else 0.95
-    # one schedule at a time: 2 alone, or 1 with 3 or with 4
+    # one schedule at a time: only 2, or 1 with 3 or with 4
     assert y["user-2"] + y["user-3"] + y["user-4"] == pytest.approx(load)
     assert y["user-1"] + y["user-2"] == pytest.approx(load)
     assert all(part > 0.0 for part in y.values())
@@ -141,7 +143,7 @@ def test_efficiency_is_the_part_of_the_time_that_sends():
     assert value == pytest.approx(sending / (sending + 100 * 418e-6 + 90 * 12e-6))
 
 
-def test_what_the_model_leaves_out_is_not_laid_beside_it():
+def test_effects_that_the_model_ignores_are_not_compared_with_it():
     samples = {"flows": {"user-1": {"goodput_bps": [8e5]}}}
     prediction = {"flows": {"user-1": {"goodput_bps": 9e5}}}
     assert network.rate(Run(samples, prediction), 1).predicted == pytest.approx(112.5)
@@ -149,5 +151,5 @@ def test_what_the_model_leaves_out_is_not_laid_beside_it():
     assert network.rate(Run(samples, prediction, scenario=nack), 1).predicted is None
 
 
-def test_the_fluid_systems_rest_at_the_optimum():
+def test_the_equilibrium_of_the_fluid_systems_is_the_optimum():
     assert theory.rest_distance("a", "rtt") < 1e-4

@@ -1,4 +1,4 @@
-"""The studies of cells that aggregate read what they say, and draw it from what is kept of them."""
+"""The studies of cells that aggregate measure their values and draw them from stored runs."""
 
 import numpy as np
 import pytest
@@ -18,19 +18,19 @@ OF_STUDY = {study.name: study for study in STUDIES}
 
 @pytest.fixture(scope="module")
 def runs():
-    whole = {**claims.load(), "runs": claims.samples()}
-    return {study.key: kept.runs_of(study, whole) for study in STUDIES}
+    stored = {**claims.load(), "runs": claims.samples()}
+    return {study.key: kept.runs_of(study, stored) for study in STUDIES}
 
 
 @pytest.mark.parametrize("study", STUDIES, ids=lambda study: study.name)
-def test_a_study_measures_every_value_that_claims_read_of_it(study, runs):
+def test_a_study_measures_every_value_that_claims_read(study, runs):
     assert read_by_claims(study)
     assert read_by_claims(study) <= set(study.values(runs[study.key]))
 
 
 @pytest.mark.smoke(2)
 @pytest.mark.parametrize("study", STUDIES, ids=lambda study: study.name)
-def test_a_study_draws_its_figure_from_what_is_kept(study, runs):
+def test_a_study_draws_its_figure_from_stored_values(study, runs):
     figure = study.draw(runs[study.key])
     assert all(axes.get_ylabel() for axes in figure.axes)
     assert figure.axes[-1].get_xlabel()
@@ -40,7 +40,7 @@ def test_a_study_draws_its_figure_from_what_is_kept(study, runs):
 @pytest.mark.parametrize("study", STUDIES, ids=lambda study: study.name)
 def test_findings_are_about_claims_and_have_figures(study, runs):
     [(claim, text)] = study.findings(runs[study.key]).items()
-    assert claim in {one.id for one in ledger.load().claims}
+    assert claim in {entry.id for entry in ledger.load().claims}
     assert any(letter.isdigit() for letter in text)
 
 
@@ -60,20 +60,20 @@ def test_every_statement_is_judged_in_two_cells_and_by_ten_seeds_at_least():
 @pytest.mark.parametrize(
     ("phy", "mpdus", "air_s"), [("ax", 256, 4.9e-3), ("ac", 64, 1.0e-3), ("ax20", 101, 5.45e-3)]
 )
-def test_the_longest_aggregate_is_as_long_as_is_said(phy, mpdus, air_s):
-    """By the rate: MPDUs of 1,538 B with 4 B of delimiter and padding to 4."""
+def test_the_longest_aggregate_has_the_stated_duration(phy, mpdus, air_s):
+    """At the rate of MPDUs of 1,538 B with 4 B of delimiter and padding to 4."""
     tree = Scenario(OF_STUDY["access"].points[f"{phy}-full-txop0"])
-    [rate_bps] = {one["rate_bps"] for one in tree["stations"]}
+    [rate_bps] = {station["rate_bps"] for station in tree["stations"]}
     assert mpdus * 1544 * 8 / rate_bps == pytest.approx(air_s, rel=0.02)
 
 
-def test_the_access_point_has_hostapds_parameters_and_one_ppdu_an_access():
+def test_the_access_point_has_the_parameters_of_hostapd_and_one_ppdu_per_access():
     tree = Scenario(OF_STUDY["updown"].points["ax-4_4-1000"])
     assert tree["cell"]["ap"]["txop_limit_s"] is None
     assert (tree["cell"]["ap"]["cwmin"], tree["cell"]["ap"]["cwmax"]) == (15, 63)
 
 
-def test_even_is_a_download_over_an_upload():
+def test_even_is_the_ratio_of_a_download_to_an_upload():
     run = a_run(
         stations={
             "up-1": {"goodput_bps": np.array([4e6, 2e6])},
@@ -84,7 +84,7 @@ def test_even_is_a_download_over_an_upload():
     assert updown.evenness(run).samples == pytest.approx([0.5, 1.0])
 
 
-def test_the_slow_stations_part_is_of_the_air_time_of_three():
+def test_the_part_of_the_slow_station_is_of_the_air_time_of_three():
     stations = {
         name: {"airtime_fraction": np.array([part])}
         for name, part in (("fast-1", 0.2), ("fast-2", 0.3), ("slow", 0.5))
@@ -92,12 +92,12 @@ def test_the_slow_stations_part_is_of_the_air_time_of_three():
     assert slow.air(a_run(stations=stations)).samples == pytest.approx([0.5])
 
 
-def test_the_queue_holds_a_part_of_its_room():
+def test_the_length_of_the_queue_is_a_part_of_its_limit():
     run = a_run(queues={"ap": {"occupancy_packets": np.array([150.0])}})
     assert shares.held(300)(run).samples == pytest.approx([0.5])
 
 
-def test_the_swing_is_of_c_after_it_has_settled():
+def test_the_oscillation_is_that_of_the_settled_capacity():
     def traced(values):
         track = {"list": "links", "name": "vsb", "quantity": "capacity_bps", "values": values}
         return Run({}, series={"time_s": [5.0, 12.0, 14.0, 16.0], "tracks": [track]})
@@ -106,23 +106,23 @@ def test_the_swing_is_of_c_after_it_has_settled():
         f"ax-full-trace{seed}": traced([600.0, 90.0, 110.0, 100.0 if seed > 1 else 90.0])
         for seed in bottleneck.SEEDS
     }
-    found = bottleneck.swing(runs, "ax", "full").samples
-    assert len(found) == 10
-    assert found[1:] == pytest.approx(np.full(9, np.std([90, 110, 100]) / 100))
+    swings = bottleneck.swing(runs, "ax", "full").samples
+    assert len(swings) == 10
+    assert swings[1:] == pytest.approx(np.full(9, np.std([90, 110, 100]) / 100))
 
 
-def test_gains_are_over_one_ppdu_an_access():
+def test_gains_are_relative_to_one_ppdu_per_access():
     def carrying(bps):
         return a_run(cells={"cell": {"goodput_bps": np.array([bps])}})
 
     goodputs = dict(zip(access.LIMITS_US, (1e8, 1.1e8, 1.2e8, 1.5e8), strict=True))
     runs = {f"ax-full-txop{limit}": carrying(bps) for limit, bps in goodputs.items()}
-    found = access.gains(runs, access.BY_LIMIT, "ax", "full")
-    assert [float(one.samples[0]) for one in found] == pytest.approx([1.0, 1.1, 1.2, 1.5])
+    gains = access.gains(runs, access.BY_LIMIT, "ax", "full")
+    assert [float(gain.samples[0]) for gain in gains] == pytest.approx([1.0, 1.1, 1.2, 1.5])
 
 
 def test_a_linux_queue_behind_a_bottleneck_of_short_queues_is_a_fifo():
-    """What takes less than 5 ms for a station goes to the device at once: the same, bit by bit."""
+    """Packets of less than 5 ms of a station go to the device immediately. Results are equal."""
     times = {"warmup": "0.2 s", "duration": "0.8 s", "replications": 1}
     vsb = {"vsb": {"queue": 200, "rate": "300 Mbps"}}
 

@@ -1,4 +1,4 @@
-"""The 802.11e studies yield what the claims read, draw it, and read curves as they say."""
+"""The 802.11e studies measure the values of the claims, draw figures and read curves."""
 
 import dataclasses
 
@@ -27,7 +27,7 @@ from .brief import RunsByStudy, read_by_claims, shortened
 
 
 def short(study: Study) -> Study:
-    """Return the study with runs of two seconds, and windows of 2 where it has larger ones.
+    """Return the study with runs of two seconds and windows of at most 2.
 
     The chain of seven windows of 12 packets takes a second, and there are many.
     """
@@ -48,7 +48,7 @@ def runs(tmp_path_factory) -> RunsByStudy:
 
 @pytest.mark.smoke(3)
 @pytest.mark.parametrize("study", STUDIES, ids=lambda study: study.name)
-def test_a_study_measures_every_value_that_claims_read_of_it(study, runs):
+def test_a_study_measures_every_value_that_claims_read(study, runs):
     values = study.values(runs[study.key])
     assert read_by_claims(study)
     assert read_by_claims(study) <= set(values)
@@ -69,7 +69,7 @@ def test_findings_are_about_claims_and_have_figures(study, runs):
     assert all(any(letter.isdigit() for letter in text) for text in findings.values())
 
 
-def test_the_model_predicts_every_scenario_but_those_with_a_wire(runs):
+def test_the_model_predicts_every_scenario_without_a_wire(runs):
     for study in STUDIES:
         for name, run in runs[study.key].items():
             wire = check(study.points[name])["wire"]
@@ -81,20 +81,20 @@ def test_the_setting_is_that_of_table_2():
     tree = check(cell.scenario("down"))
     access = {"control_rate_bps": 2e6, "cwmin": 31, "cwmax": 1023, "aifsn": 2}
     assert {key: tree["cell"]["ap"][key] for key in access} == access
-    assert [one["rate_bps"] for one in tree["stations"]] == [11e6] * 7
+    assert [station["rate_bps"] for station in tree["stations"]] == [11e6] * 7
     headers = tree["cell"]["mac_header_bytes"] + tree["cell"]["llc_bytes"]
     [tcp] = {(f["tcp"]["mss_bytes"], f["tcp"]["header_bytes"]) for f in tree["flows"]}
     assert tcp[0] + tcp[1] + headers == 1538
     assert tcp[1] + headers == 78
 
 
-def test_equal_settings_of_two_figures_are_one_run():
+def test_equal_settings_of_two_figures_share_a_run():
     assert check(fig05.STUDY.points["down-31"]).key == check(fig06.STUDY.points["31-31"]).key
 
 
 def test_saturation_is_interpolated_between_the_windows():
     active = np.array([1.0, 2.0, 6.3, 7.0, 7.0, 7.0, 7.0])
-    # 6.65 is half way from 6.3 at log2(16) to 7 at log2(32)
+    # 6.65 is midway from 6.3 at log2(16) to 7 at log2(32)
     assert fig06.saturation(active) == pytest.approx(2**4.5 - 1)
     assert np.isnan(fig06.saturation(np.ones(len(CWMINS))))
 
@@ -103,20 +103,20 @@ def test_the_knee_is_where_a_curve_has_lost_a_twentieth():
     flat = np.full(len(fig12.DELAYS), 4.0)
     assert fig12.knee(flat) == fig12.DELAYS[-1]
     falling = flat.copy()
-    falling[3:] = 3.6  # 95 % half way between 20 and 30 ms
+    falling[3:] = 3.6  # 95 % midway between 20 and 30 ms
     assert fig12.knee(falling) == pytest.approx(25.0)
 
 
 @pytest.mark.parametrize("memory", [False, True], ids=("p-persistent", "802.11"))
-def test_counters_without_memory_are_the_chain_and_those_of_802_11_the_engine(memory, runs):
+def test_counters_without_memory_equal_the_chain_and_802_11_counters_equal_the_engine(memory, runs):
     run = runs["edca-fig05"]["down-63-fixed"]
     counted = counters.simulate(63, memory=memory)
     chain = cell.active(run).predicted, cell.station_collisions(run).predicted
-    # of the engine, 30 runs of 200 s: 1.0619 and 0.0471, study fig05
+    # the engine has 1.0619 and 0.0471 in 30 runs of 200 s of study fig05
     active, collisions = (1.0619, 0.0471) if memory else chain
-    found = counted.active_from_receipt if memory else counted.active
+    estimate = counted.active_from_receipt if memory else counted.active
     # 1.5 half widths of 95 % are three standard errors
-    assert found.mean == pytest.approx(active, abs=1.5 * found.ci95)
+    assert estimate.mean == pytest.approx(active, abs=1.5 * estimate.ci95)
     assert counted.collisions.mean == pytest.approx(collisions, abs=1.5 * counted.collisions.ci95)
     assert (abs(counted.active.mean - chain[0]) > 3 * counted.active.ci95) == memory
 
@@ -128,10 +128,10 @@ def test_the_optimum_is_the_top_of_the_parabola():
     assert fig08.collision_at_optimum(throughput, exponents) == pytest.approx(5.3)
 
 
-def test_bursts_stay_whole_where_limits_divide():
+def test_bursts_stay_complete_if_limits_divide():
     assert fig07.held_together(4, 2)
-    assert not fig07.held_together(2, 4)  # the AP's burst cuts a station's
-    assert not fig07.held_together(3, 3)  # a window of 4 is not made of threes
+    assert not fig07.held_together(2, 4)  # the burst of the AP interrupts the burst of a station
+    assert not fig07.held_together(3, 3)  # a window of 4 is not a multiple of 3
 
 
 def test_the_spread_is_relative_to_the_smallest():
@@ -147,7 +147,7 @@ def test_the_bump_is_read_with_its_delay_and_height(runs):
     assert np.all(values["spread"].samples > 0.03)
 
 
-def test_the_edge_of_the_bump_is_the_exchange_that_keeps_the_medium_busy():
+def test_the_edge_of_the_bump_is_the_duration_of_an_exchange():
     tree = check(cell.scenario("down"))
     access = tree["cell"]["ap"]
     mac_ack_s = tree["cell"]["preamble_s"] + 14 * 8 / access["control_rate_bps"]

@@ -1,4 +1,4 @@
-"""Faults for `make mutations` are single lines that say something else, and the same by seed."""
+"""Faults for `make mutations` are changed single lines, and a seed repeats them."""
 
 import ast
 import sys
@@ -37,7 +37,7 @@ def test_a_fault_is_one_line_of_a_file_that_can_still_be_read(drawn, kind):
         read("\n".join(changed))
 
 
-def test_a_seed_draws_the_same_again_and_another_seed_other_faults(drawn):
+def test_a_seed_repeats_its_faults_and_another_seed_draws_other_faults(drawn):
     assert first(faults.queues(ROOT, "1")) == drawn
     assert first(faults.queues(ROOT, "2")) != drawn
 
@@ -49,7 +49,7 @@ def test_kinds_of_faults_are_of_different_lines(drawn):
 
 def test_code_that_measures_is_found_from_studies_and_drawing_is_not():
     places = places_in(ROOT)
-    found = {
+    definitions = {
         (module.file.removeprefix("python/lasthop/studies/"), getattr(node, "name", ""))
         for module, nodes in places.measures()
         for node in nodes
@@ -61,16 +61,16 @@ def test_code_that_measures_is_found_from_studies_and_drawing_is_not():
         ("red/router.py", "loss"),
         ("vbs/cell.py", "ratio"),
     ]:
-        assert place in found
-    assert not {name for _, name in found} & {"draw", "findings", "scenario", "picture"}
+        assert place in definitions
+    assert not {name for _, name in definitions} & {"draw", "findings", "scenario", "picture"}
 
 
-def test_the_same_code_is_known_wherever_its_lines_stand():
+def test_moved_code_is_recognised():
     assert mutations.same_code("x = 2 * 3\n", "\nx = 6\n")
     assert not mutations.same_code("x = 6\n", "x = 6.0\n")
 
 
-def test_what_is_no_fault_of_a_subject_is_not_tested_for_it():
+def test_faults_outside_a_subject_are_not_tested_for_it():
     fault = faults.Fault("measures", "python/lasthop/studies/edca/cell.py", 1, "", "")
     close, rest = mutations.suites(ROOT, fault)
     names = [Path(file).name for file in close]

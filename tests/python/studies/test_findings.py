@@ -1,4 +1,4 @@
-"""What studies find names the runs that it is read from."""
+"""Findings of studies name the runs that they are read from."""
 
 import numpy as np
 
@@ -17,23 +17,23 @@ RUN = Run({"queues": {"ap": {"drop_probability": [0.5, 0.5]}}})
 
 
 def test_a_finding_names_the_runs_that_were_read():
-    found = findings.of(STUDY, {"plain": RUN, "without": RUN})
-    assert found["demo-1"] == Finding("without losses 0.5000", "demo-fig01", ("without",))
-    assert str(found["demo-1"]) == "without losses 0.5000 (study demo-fig01, run without)"
+    by_claim = findings.of(STUDY, {"plain": RUN, "without": RUN})
+    assert by_claim["demo-1"] == Finding("without losses 0.5000", "demo-fig01", ("without",))
+    assert str(by_claim["demo-1"]) == "without losses 0.5000 (study demo-fig01, run without)"
 
 
-def test_of_many_runs_the_number_is_told():
+def test_for_many_runs_only_their_number_is_printed():
     points = tuple(map(str, np.arange(7)))
     assert Finding("", "demo-fig01", points).source == "study demo-fig01, 7 runs"
     assert Finding("", "demo-fig01", points[:2]).source == "study demo-fig01, runs 0, 1"
 
 
-def test_a_study_without_runs_asks_the_model_alone():
+def test_a_study_without_runs_uses_only_the_model():
     assert Finding("", "demo-fig01").source == "study demo-fig01, by the model only"
 
 
-def test_a_study_without_runs_says_what_else_it_rests_on():
-    found = findings.of(
+def test_a_study_without_runs_names_its_basis():
+    by_claim = findings.of(
         Study(
             key="demo-fig02",
             title="costs",
@@ -43,9 +43,9 @@ def test_a_study_without_runs_says_what_else_it_rests_on():
         ),
         {},
     )
-    said = "12 us (study demo-fig02, from a stored measurement)"
-    assert str(found["demo-1"]) == said
+    expected = "12 us (study demo-fig02, from a stored measurement)"
+    assert str(by_claim["demo-1"]) == expected
 
 
-def test_a_guess_says_that_it_is_one_and_names_no_run():
+def test_a_guess_is_marked_and_names_no_run():
     assert str(findings.of(STUDY, {"without": RUN})["demo-2"]) == "guess: chance"

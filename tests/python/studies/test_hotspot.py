@@ -1,4 +1,4 @@
-"""The hot-spot studies yield what the claims read, and draw it."""
+"""The hot-spot studies measure the values of the claims and draw their figures."""
 
 import dataclasses
 
@@ -16,7 +16,7 @@ CLAIMED = tuple(str(number) for number in range(1, 19))
 
 
 def short(study: Study) -> Study:
-    """Return the study with runs of six seconds, or its own where they have phases, two of each."""
+    """Return the study with two runs each, of six seconds unless runs have phases."""
     times = {"duration": "6 s", "warmup": "1 s", "stagger": "0.1 s"}
     if study in (fig04.STUDY, fig12.STUDY):
         times = {}
@@ -31,7 +31,7 @@ def runs(tmp_path_factory) -> RunsByStudy:
 
 @pytest.mark.smoke(4)
 @pytest.mark.parametrize("study", STUDIES, ids=lambda study: study.name)
-def test_a_study_measures_every_value_that_claims_read_of_it(study, runs):
+def test_a_study_measures_every_value_that_claims_read(study, runs):
     values = study.values(runs[study.key])
     assert read_by_claims(study)
     assert read_by_claims(study) <= set(values)

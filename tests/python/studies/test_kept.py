@@ -1,7 +1,7 @@
-"""The kept run of all claims says what settings and measures give now.
+"""The stored run of all claims agrees with present settings and measures.
 
 Nothing is simulated here: scenarios are compared with those that were run, and measures are taken
-once more from what was read of the runs. `test_verdicts.py` has the rules judge those values.
+again from stored samples. `test_verdicts.py` judges those values by the rules.
 """
 
 import json
@@ -15,45 +15,47 @@ from .kept_run import REMEDY, all_close, claims
 
 
 @pytest.fixture(scope="module")
-def whole():
+def stored():
     return {**claims.load(), "runs": claims.samples()}
 
 
-def test_every_study_and_every_claim_is_kept(whole):
+def test_every_study_and_every_claim_is_stored(stored):
     read = {f"{claim.subject}-{name}" for claim in ledger.load().claims for name in claim.studies()}
-    assert set(whole["studies"]) == read
-    assert [one["id"] for one in whole["claims"]] == [one.id for one in ledger.load().claims]
+    assert set(stored["studies"]) == read
+    assert [entry["id"] for entry in stored["claims"]] == [
+        entry.id for entry in ledger.load().claims
+    ]
 
 
 @pytest.mark.parametrize("key", STUDIES)
-def test_scenarios_are_those_that_were_run(whole, key):
-    assert kept.changed_points(STUDIES[key], whole) == [], REMEDY
+def test_scenarios_are_those_that_were_run(stored, key):
+    assert kept.changed_points(STUDIES[key], stored) == [], REMEDY
 
 
 @pytest.mark.smoke(12)
 @pytest.mark.parametrize("key", STUDIES)
-def test_measures_read_the_same_of_the_runs(whole, key):
+def test_measures_of_the_runs_are_unchanged(stored, key):
     study = STUDIES[key]
-    runs = kept.runs_of(study, whole)
+    runs = kept.runs_of(study, stored)
     values = study.values(runs) if runs else by_models_alone(key)
-    was = whole["studies"][key]["values"]
-    now = {name: [one.simulated, one.ci95, one.predicted] for name, one in values.items()}
+    was = stored["studies"][key]["values"]
+    now = {name: [value.simulated, value.ci95, value.predicted] for name, value in values.items()}
     assert now.keys() == was.keys(), REMEDY
-    changed = {name: one for name, one in now.items() if not all_close(one, was[name])}
+    changed = {name: value for name, value in now.items() if not all_close(value, was[name])}
     assert changed == {}, REMEDY
 
 
-def test_a_study_that_is_repeated_alone_changes_nothing_else(whole, monkeypatch, tmp_path):
+def test_repeating_a_single_study_changes_no_other(stored, monkeypatch, tmp_path):
     study = STUDIES["hotspot-two_stations"]
     monkeypatch.setattr(claims, "KEPT", tmp_path / "claims.json")
     monkeypatch.setattr(claims, "SAMPLES", tmp_path / "claims-samples.json.gz")
-    monkeypatch.setattr(claims, "load", lambda: {k: v for k, v in whole.items() if k != "runs"})
+    monkeypatch.setattr(claims, "load", lambda: {k: v for k, v in stored.items() if k != "runs"})
     monkeypatch.setattr(claims, "samples", dict)
-    claims.write_studies([study], {study.key: kept.runs_of(study, whole)})
+    claims.write_studies([study], {study.key: kept.runs_of(study, stored)})
     now = json.loads((tmp_path / "claims.json").read_text("utf-8"))
-    assert now["studies"] == whole["studies"]
-    assert now["claims"] == whole["claims"]
-    assert set(now["apart"]) == {*whole.get("apart", {}), study.key}
+    assert now["studies"] == stored["studies"]
+    assert now["claims"] == stored["claims"]
+    assert set(now["apart"]) == {*stored.get("apart", {}), study.key}
 
 
 def test_findings_of_other_studies_stay_in_the_reason_for_a_verdict():

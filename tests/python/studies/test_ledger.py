@@ -37,14 +37,14 @@ figure = "1"
 """
 
 
-def one(check: str) -> Ledger:
+def book_of(check: str) -> Ledger:
     """Return a ledger with one claim of the given checks."""
     return ledger.load(f"{HEAD}check = [ {check} ]")
 
 
 def judge(check: str, quick: bool = False, **values: Measured) -> Verdict:
-    """Return the verdict of one claim; `a=...` is the value ``fig.a``."""
-    book = one(check)
+    """Return the verdict of a single claim; `a=...` is the value ``fig.a``."""
+    book = book_of(check)
     measured = {f"fig.{name}": value for name, value in values.items()}
     return book.claims[0].result(measured, book.rules, quick=quick).verdict
 
@@ -101,14 +101,14 @@ def test_range_is_widened_by_the_band_on_each_side(mean, verdict):
     assert judge(RANGE, a=Measured(mean, 0.0)) is verdict
 
 
-def test_negative_paper_values_have_their_band_the_right_way_round():
+def test_bands_of_negative_paper_values_have_the_correct_order():
     check = NUMBER.replace("100", "-100")
     assert judge(check, a=Measured(-104.0, 0.5)) is REPRODUCED
     assert judge(check, a=Measured(-106.0, 0.5)) is DEVIATES
     assert judge(check, a=Measured(100.0, 0.5)) is DEVIATES
 
 
-def test_a_half_width_is_allowed_in_proportion_to_the_largest_of_mean_and_ends():
+def test_the_allowed_half_width_is_proportional_to_the_largest_of_mean_and_ends():
     check = RANGE.replace("[2, 6]", "[-100, -50]")
     assert judge(check, a=Measured(-97.0, 2.0)) is REPRODUCED
     assert judge(check, a=Measured(-97.0, 2.01)) is OPEN
@@ -116,7 +116,7 @@ def test_a_half_width_is_allowed_in_proportion_to_the_largest_of_mean_and_ends()
     assert judge(check, a=Measured(-102.0, 2.05)) is OPEN
 
 
-def test_agreement_is_judged_against_the_models_value():
+def test_agreement_is_judged_against_the_value_of_the_model():
     assert judge(AGREES) is OPEN
     assert judge(AGREES, a=Measured(100.0, 1.0, predicted=103.0)) is REPRODUCED
     assert judge(AGREES, a=Measured(100.0, 1.0, predicted=110.0)) is DEVIATES
@@ -145,7 +145,7 @@ def test_trend_is_the_sign_outside_both_intervals(a, b, verdict):
         ((3.0, 0.4), (9.8, 0.5), OPEN),
         ((3.0, 0.4), (11.0, 0.5), DEVIATES),
         ((5.0, 0.1), (3.0, 0.1), DEVIATES),
-        ((0.4, 0.05), (3.0, 0.1), DEVIATES),  # 2 a lies below 1
+        ((0.4, 0.05), (3.0, 0.1), DEVIATES),  # 2 a is below 1
         ((0.55, 0.06), (3.0, 0.1), OPEN),  # the factor scales the interval too
     ],
 )
@@ -166,7 +166,7 @@ def test_a_negative_factor_turns_the_value_and_not_its_interval(a, b, verdict):
     assert judge(check, a=Measured(*a), b=Measured(*b)) is verdict
 
 
-def test_a_shape_of_which_a_value_lacks_is_open_unless_another_inequality_fails():
+def test_a_shape_with_a_missing_value_is_open_unless_another_inequality_fails():
     assert judge(SHAPE, a=Measured(3.0, 0.4)) is OPEN
     assert judge(SHAPE, a=Measured(0.3, 0.1)) is DEVIATES  # twice 0.3 is below 1
     assert judge(SHAPE, b=Measured(5.0, 0.5)) is OPEN
@@ -186,9 +186,9 @@ def test_a_shape_of_which_a_value_lacks_is_open_unless_another_inequality_fails(
         (Measured(3.0, 0.1), Measured(2.0, 0.1), "2.00 ± 0.10 < 3.00 ± 0.10"),
     ],
 )
-def test_a_trend_says_what_it_rests_on_or_what_it_lacks(a, b, detail):
+def test_a_trend_names_its_values_or_the_missing_values(a, b, detail):
     values = {"fig.a": a, "fig.b": b}
-    book = one(TREND)
+    book = book_of(TREND)
     known = {key: value for key, value in values.items() if value is not None}
     [check] = book.claims[0].result(known, book.rules).checks
     assert check.detail == detail
@@ -196,14 +196,14 @@ def test_a_trend_says_what_it_rests_on_or_what_it_lacks(a, b, detail):
 
 def test_shape_shows_the_tightest_margin():
     check = SHAPE.replace('"fig.a < fig.b < 10", "2 * fig.a > 1"', '"fig.a < 5", "fig.b < 4.8"')
-    book = one(check)
+    book = book_of(check)
     values = {"fig.a": Measured(3.0, 1.5), "fig.b": Measured(3.0, 0.1)}  # left: 0.5 and 1.7
     [check] = book.claims[0].result(values, book.rules).checks
     assert (check.simulated, check.ci95) == (2.0, 1.5)
 
 
 def test_shape_shows_the_tightest_margin_of_a_chain():
-    book = one(SHAPE)
+    book = book_of(SHAPE)
     values = {"fig.a": Measured(3.0, 0.4), "fig.b": Measured(5.0, 0.5)}
     [check] = book.claims[0].result(values, book.rules).checks
     assert (check.simulated, check.ci95) == (pytest.approx(2.0), pytest.approx(0.9))
@@ -221,7 +221,7 @@ def test_a_claim_is_as_good_as_its_worst_check():
 
 
 def test_without_a_study_the_claim_is_open_and_says_so():
-    book = one(f"{NUMBER}, {TREND}")
+    book = book_of(f"{NUMBER}, {TREND}")
     result = book.claims[0].result({}, book.rules)
     assert (result.verdict, result.why) == (OPEN, "no study runs it yet")
     assert [check.simulated for check in result.checks] == [None, None]
@@ -229,7 +229,7 @@ def test_without_a_study_the_claim_is_open_and_says_so():
 
 def test_a_check_on_the_model_has_no_interval_and_no_simulation():
     check = NUMBER.replace("paper", 'judge = "model", paper')
-    book = one(check)
+    book = book_of(check)
     result = book.claims[0].result({"fig.a": Measured(predicted=104.0)}, book.rules)
     assert result.verdict is REPRODUCED
     assert result.checks[0].predicted == 104.0
@@ -238,8 +238,8 @@ def test_a_check_on_the_model_has_no_interval_and_no_simulation():
     assert judge(check, a=Measured(simulated=100.0, ci95=0.1)) is OPEN
 
 
-def test_why_names_what_failed_the_cause_and_what_the_model_says():
-    book = one(NUMBER)
+def test_why_names_the_failure_the_cause_and_the_value_of_the_model():
+    book = book_of(NUMBER)
     values = {"fig.a": Measured(120.0, 1.0, predicted=101.0)}
     claim = book.claims[0]
     assert claim.result(values, book.rules).why == (
@@ -252,30 +252,34 @@ def test_why_names_what_failed_the_cause_and_what_the_model_says():
     assert missed.why == "model: 0 of 1 checks hold, not: w"
 
 
-def test_what_was_found_is_told_whatever_the_verdict():
-    book = one(NUMBER)
+def test_findings_are_printed_with_every_verdict():
+    book = book_of(NUMBER)
     values = {"fig.a": Measured(100.0, 1.0)}
     result = book.claims[0].result(values, book.rules, findings=[LOSSES])
     assert result.why == "found: losses; without them 100 (study demo-fig, run still)"
 
 
-def test_what_stands_beside_a_claim_is_judged_and_does_not_count():
+def test_a_secondary_check_is_judged_and_does_not_count():
     first = f'{{ title = "first rule", because = "coarse", check = [{ABOUT}] }}'
     book = ledger.load(f"{HEAD}check = [ {NUMBER} ]\nbeside = [ {first} ]")
     [claim] = book.claims
     result = claim.result({"fig.a": Measured(110.0, 1.0)}, book.rules)
     assert result.verdict is DEVIATES
-    [beside] = result.beside
-    assert (beside.title, beside.because, beside.verdict) == ("first rule", "coarse", REPRODUCED)
-    assert beside.checks[0].detail == "110.0 ± 1.0 against 85.00..115.0"
+    [secondary] = result.beside
+    assert (secondary.title, secondary.because, secondary.verdict) == (
+        "first rule",
+        "coarse",
+        REPRODUCED,
+    )
+    assert secondary.checks[0].detail == "110.0 ± 1.0 against 85.00..115.0"
     elsewhere = first.replace("fig.a", "other.a")
     book = ledger.load(f"{HEAD}check = [ {NUMBER} ]\nbeside = [ {elsewhere} ]")
     assert book.claims[0].studies() == {"fig", "other"}
 
 
 @pytest.mark.parametrize("check", [NUMBER, ABOUT, RANGE, TREND, SHAPE])
-def test_a_quick_run_answers_as_a_full_run_or_leaves_open(check):
-    """Over a grid of means and widths; the full run has half the width and a mean nearby."""
+def test_a_quick_run_agrees_with_a_full_run_or_leaves_the_claim_open(check):
+    """The grid has means and widths. The full run has half the width and a similar mean."""
     for mean in [0.3, 2.0, 5.0, 9.0, 84.0, 94.0, 95.5, 100.0, 104.5, 106.0, 118.0, 150.0]:
         for half in [0.0, 0.002 * mean, 0.01 * mean, 0.03 * mean]:
             quick = judge(check, quick=True, a=Measured(mean, half), b=Measured(4.0, half))
@@ -285,7 +289,7 @@ def test_a_quick_run_answers_as_a_full_run_or_leaves_open(check):
                 assert quick in (OPEN, judge(check, a=a, b=b))
 
 
-def test_a_quick_run_leaves_open_what_a_full_run_decides_narrowly():
+def test_a_quick_run_leaves_narrow_decisions_of_a_full_run_open():
     assert judge(NUMBER, a=Measured(105.5, 1.0)) is REPRODUCED
     assert judge(NUMBER, quick=True, a=Measured(105.5, 1.0)) is OPEN
     assert judge(NUMBER, quick=True, a=Measured(102.5, 1.0)) is REPRODUCED
@@ -301,17 +305,17 @@ def test_a_quick_run_leaves_open_what_a_full_run_decides_narrowly():
         (96.9, 1.0, OPEN),
         (103.0, 1.0, REPRODUCED),
         (103.1, 1.0, OPEN),
-        (100.0, 2.0, REPRODUCED),  # twice 2 % where a full run has 2 %
+        (100.0, 2.0, REPRODUCED),  # twice the 2 % of a full run
         (100.0, 2.01, OPEN),
     ],
 )
-def test_a_quick_run_decides_what_lies_within_the_band_with_twice_its_interval(mean, half, verdict):
+def test_a_quick_run_decides_values_within_the_band_at_twice_their_interval(mean, half, verdict):
     assert judge(NUMBER, quick=True, a=Measured(mean, half)) is verdict
 
 
-def test_a_quick_run_reports_intervals_as_measured_and_what_was_too_close():
+def test_a_quick_run_reports_measured_intervals_and_values_that_were_too_close():
     def check(rule, mean, predicted=None):
-        book = one(rule)
+        book = book_of(rule)
         values = {"fig.a": Measured(mean, 1.0, predicted)}
         return book.claims[0].result(values, book.rules, quick=True).checks[0]
 
@@ -328,7 +332,7 @@ def test_at_repeats_a_check_with_its_own_paper_value():
         '{ what = "w {}", kind = "number", value = "fig.a_{}", at = [1, 2], paper = [10, 20] },'
         '{ what = "v {}", kind = "shape", holds = ["fig.a_{} < fig.b_{}"], at = ["x", "y"] }'
     )
-    book = one(check)
+    book = book_of(check)
     assert [c.what for c in book.claims[0].checks] == ["w 1", "w 2", "v x", "v y"]
     values = {"fig.a_1": Measured(10.0, 0.1), "fig.a_2": Measured(10.0, 0.1)}
     first, second, third, _ = book.claims[0].result(values, book.rules).checks
@@ -340,8 +344,8 @@ def test_at_repeats_a_check_with_its_own_paper_value():
     ("place", "words"),
     [("0_3", "0.3"), ("44_7", "44.7"), ("two_classes", "two classes"), ("c_2", "c 2")],
 )
-def test_parts_of_names_are_told_in_words(place, words):
-    book = one(
+def test_parts_of_names_are_printed_as_words(place, words):
+    book = book_of(
         f'{{ what = "at {{}}", kind = "shape", holds = ["fig.a_{{}} < 1"], at = ["{place}"] }}'
     )
     assert [check.what for check in book.claims[0].checks] == [f"at {words}"]
@@ -363,25 +367,25 @@ def test_parts_of_names_are_told_in_words(place, words):
         (NUMBER.replace("number", "guess"), "guess"),
     ],
 )
-def test_a_rule_without_sense_is_refused(check, message):
+def test_an_invalid_rule_is_refused(check, message):
     with pytest.raises(RuleError, match=message):
-        one(check)
+        book_of(check)
 
 
-def test_there_is_a_number_of_the_paper_for_each_place():
+def test_each_place_has_a_number_of_the_paper():
     check = '{ what = "w {}", kind = "number", value = "fig.a_{}", at = [1, 2], paper = [3, 4, 5] }'
     with pytest.raises(ValueError, match="longer"):
-        one(check)
+        book_of(check)
 
 
 def test_a_claim_has_the_words_and_the_figure_of_its_entry():
-    [claim] = one(NUMBER).claims
+    [claim] = book_of(NUMBER).claims
     assert (claim.id, claim.subject) == ("demo-1", "demo")
     assert (claim.text, claim.figure) == ("something", "1")
 
 
-def test_the_rules_are_those_that_the_head_of_claims_tells():
-    """Bands of 5 and 15 %, half widths of 2 and 5 %, and twice the interval for a quick run."""
+def test_the_rules_are_those_described_at_the_head_of_claims():
+    """There are bands of 5 and 15 %, half widths of 2 and 5 %, twice as much for a quick run."""
     assert ledger.load().rules == ledger.load(f"{HEAD}check = []").rules == RULES
 
 
@@ -392,7 +396,7 @@ def test_a_claim_given_twice_is_refused():
         )
 
 
-def test_select_takes_subjects_and_claims_and_refuses_others():
+def test_select_accepts_only_subjects_and_claims():
     book = ledger.load()
     assert len(book.select([])) == len(book.claims)
     assert {claim.subject for claim in book.select(["vbs"])} == {"vbs"}
@@ -412,7 +416,7 @@ def test_every_claim_of_every_subject_has_checks(subject, claims):
 
 
 def test_json_has_the_agreed_keys():
-    book = one(NUMBER)
+    book = book_of(NUMBER)
     result = book.claims[0].result({"fig.a": Measured(100.0, 1.0, 98.0)}, book.rules).to_json()
     assert list(result) == [
         *("id", "kind", "mark", "differences", "verdict", "why", "checks", "beside"),
@@ -452,12 +456,12 @@ BOUND = SHAPE.replace("}", ", bound = true }")
 def test_a_bound_of_the_paper_may_be_missed_by_five_per_cent(b, plain, margin):
     """b < 10 with a margin of 0.5; a < b is as strict as before."""
     for check, expected in ((BOUND, margin), (SHAPE, plain)):
-        book = one(check)
+        book = book_of(check)
         values = {"fig.a": Measured(9.0, 0.0), "fig.b": Measured(b, 0.0)}
         [result] = book.claims[0].result(values, book.rules).checks
         assert (result.verdict, result.verdict_with_margin) == (plain, expected)
     values = {"fig.a": Measured(b + 0.1, 0.0), "fig.b": Measured(b, 0.0)}
-    book = one(BOUND)
+    book = book_of(BOUND)
     assert book.claims[0].result(values, book.rules).checks[0].verdict_with_margin is DEVIATES
 
 
@@ -470,8 +474,8 @@ def test_a_bound_of_the_paper_may_be_missed_by_five_per_cent(b, plain, margin):
         (110.0, 3.0, Mark.FAILS),
     ],
 )
-def test_a_mark_tells_orders_from_numbers(number, order, mark):
-    book = one(f"{NUMBER}, {TREND.replace('fig.a', 'fig.c')}")
+def test_a_mark_distinguishes_orders_from_numbers(number, order, mark):
+    book = book_of(f"{NUMBER}, {TREND.replace('fig.a', 'fig.c')}")
     values = {
         "fig.a": Measured(number, 0.1),
         "fig.c": Measured(2.0, 0.1),
@@ -481,8 +485,8 @@ def test_a_mark_tells_orders_from_numbers(number, order, mark):
 
 
 @pytest.mark.parametrize(("value", "off"), [(1.0, -0.5), (2.0, 0.0), (4.0, 0.0), (6.6, 0.1)])
-def test_a_number_within_the_papers_range_is_not_off(value, off):
-    book = one(RANGE)
+def test_a_number_within_the_range_of_the_paper_is_not_a_difference(value, off):
+    book = book_of(RANGE)
     [check] = book.claims[0].result({"fig.a": Measured(value, 0.0)}, book.rules).checks
     assert check.off == pytest.approx(off)
 

@@ -1,7 +1,7 @@
-"""The studies of paper 001 measure what their claims say, and are set up as the paper is.
+"""The studies of paper 001 measure the values of their claims with the setup of the paper.
 
-Runs have two replications and plain numbers; every answer is worked by hand beside them. Numbers of
-quantities that are not asked for stand beside those that are, and none of them is the answer.
+Runs have two replications and plain numbers, and every answer is worked by hand. Runs also have
+quantities that a measure must not read, with numbers that differ from the answers.
 """
 
 from collections.abc import Mapping, Sequence
@@ -50,7 +50,7 @@ BEST = {
     "b": (140.108456, 260.006137, 260.006137, 260.006137),
     "c": (195.769843, 139.644368, 139.644368, 195.769843),
 }
-"""Rates of the optimum with the entropy at beta = 200 and k = 10; a test checks. [packets/s]"""
+"""Rates of the optimum with entropy at beta = 200 and k = 10, checked by a test. [packets/s]"""
 
 SETS = {
     # line 303 of the text
@@ -60,7 +60,7 @@ SETS = {
     # "links 2 and 3 starve, link 1 and link 4 get the half of the channel bandwidth" (694)
     "c": ("", "1", "2", "3", "4", "14"),
 }
-"""Links that can send at once."""
+"""Links that can send simultaneously."""
 
 
 def a_net(
@@ -97,13 +97,13 @@ def a_net(
         for name, queue in ((f"{link}", forward), (f"{link}/back", back)):
             queues[name] = {"occupancy_packets": queue[k], "drop_probability": (0.3, 0.4)}
             links[name] = {"aggressiveness": (0.2, 0.3), "airtime_fraction": (0.1, 0.2)}
-        links[f"{link}"]["aggressiveness"] = [1e-3 * one for one in r[k]]
+        links[f"{link}"]["aggressiveness"] = [1e-3 * value for value in r[k]]
     return a_run(flows=flows, links=links, queues=queues)
 
 
 def _flow(pair: Pair) -> dict[str, Sequence[float]]:
     return {
-        "goodput_bps": [8000 * one for one in pair],  # 1000 bytes
+        "goodput_bps": [8000 * value for value in pair],  # 1000 bytes
         "offered_bps": (7e6, 8e6),
         "rtt_s": (0.1, 0.2),
     }
@@ -116,8 +116,8 @@ def total(*parts: Pair) -> Pair:
 
 
 def times(factor: float, rates: Four) -> Four:
-    """Return so much of rates."""
-    return [(factor * one, factor * other) for one, other in rates]
+    """Return the rates times the factor."""
+    return [(factor * first, factor * other) for first, other in rates]
 
 
 def measure(name: str, runs: Mapping[str, Run]) -> dict[str, Quantity]:
@@ -136,15 +136,15 @@ def test_rates_of_the_optimum_are_those_of_its_own_prices(topology):
     rates = dict(zip("1234", BEST[topology], strict=True))
     # k^2 U'(x) of U = -2 / x, with k = 10
     price = {link: 100 * 2 / rate**2 for link, rate in rates.items()}
-    weight = {one: exp(200 * sum(price[link] for link in one)) for one in SETS[topology]}
+    weight = {links: exp(200 * sum(price[link] for link in links)) for links in SETS[topology]}
     for link, rate in rates.items():
-        part = sum(w for one, w in weight.items() if link in one) / sum(weight.values())
+        part = sum(w for links, w in weight.items() if link in links) / sum(weight.values())
         assert 544 * part == pytest.approx(rate, rel=1e-7)
     assert network.best(topology, 200.0) == pytest.approx(BEST[topology], rel=1e-8)
 
 
 @pytest.mark.parametrize("topology", TOPOLOGIES)
-def test_the_optimum_without_entropy_is_worth_what_is_worked_by_hand(topology):
+def test_the_optimum_without_entropy_has_the_utility_worked_by_hand(topology):
     worth = sum(544 / rate for rate in network.best(topology))
     assert worth == pytest.approx(BEST_WORTH[topology], rel=1e-4)
 
@@ -154,26 +154,26 @@ E = {"a-to-g": 120.828215, "b-to-c": 211.585892, "i-to-g": 132.071531}
 
 
 def test_the_optimum_of_wires_is_that_of_their_prices():
-    to_g, beside, other = E.values()
-    # one frame at a time in the cell of d: a's, b's and the one to c
-    assert to_g + 2 * beside == pytest.approx(544)
+    to_g, to_c, other = E.values()
+    # one frame at a time in the cell of d: from a, from b, or to c
+    assert to_g + 2 * to_c == pytest.approx(544)
     # of 2 Mb/s f-g carries 250 packets/s and loses the rest; an entropy of little weight is left
     lost = 1 - 250 / (to_g + other)
     assert 200 / other**2 == pytest.approx(lost, rel=1e-4)
-    air = 200 / beside**2 / 2  # two hops
+    air = 200 / to_c**2 / 2  # two hops
     assert 200 / to_g**2 == pytest.approx(air + lost, rel=1e-4)
     assert network.best("e") == pytest.approx(tuple(E.values()), rel=1e-4)
 
 
-def test_a_gap_is_what_is_lost_against_the_optimum():
+def test_a_gap_is_the_loss_of_utility_from_the_optimum():
     for topology in TOPOLOGIES:
-        found = network.gap(a_net(), topology)
+        gap = network.gap(a_net(), topology)
         best = BEST_WORTH[topology]
-        assert found.samples == pytest.approx([best - WORTH[0], best - WORTH[1]], abs=1e-3)
-        assert found.predicted is None
+        assert gap.samples == pytest.approx([best - WORTH[0], best - WORTH[1]], abs=1e-3)
+        assert gap.predicted is None
 
 
-def test_a_distance_is_of_the_flow_whose_mean_is_farthest_and_the_largest_of_each_run():
+def test_a_distance_is_that_of_the_farthest_mean_and_the_largest_is_per_run():
     ours = network.rates(a_net(((90, 130), (150, 170), (300, 300), (40, 60))))
     wanted = network.rates(a_net(((100, 100), (200, 200), (300, 340), (50, 50))))
     # means are 110 for 100, 160 for 200, 300 for 320, 50 for 50: user 2, 50 and 30 below
@@ -182,17 +182,17 @@ def test_a_distance_is_of_the_flow_whose_mean_is_farthest_and_the_largest_of_eac
     assert network.largest_distance(ours, wanted).samples == pytest.approx([0.25, 0.3])
 
 
-def test_a_distance_is_relative_to_the_mean_and_the_largest_to_each_run():
-    ours, wanted = [Quantity(one) for one in network_pairs((90, 60), (60, 40))]
-    # over the mean, 50: 30 and 20; in each run 90 / 60 and 60 / 40
+def test_a_distance_is_relative_to_the_mean_and_the_largest_is_relative_to_each_run():
+    ours, wanted = [Quantity(pair) for pair in network_pairs((90, 60), (60, 40))]
+    # relative to the mean of 50: 30 and 20; in each run 90 / 60 and 60 / 40
     assert network.distance([ours], [wanted]).samples == pytest.approx([0.6, 0.4])
     assert network.largest_distance([ours], [wanted]).samples == pytest.approx([0.5, 0.5])
 
 
-def test_the_widest_range_is_of_the_flow_whose_mean_range_is_largest():
+def test_the_widest_range_is_that_of_the_flow_with_the_largest_mean_range():
     # ranges (10, 90), (40, 40) and (-5, 90) over means of 125, 120 and 121.25: 0.4, 0.33 and 0.35
     some = [Quantity(np.array([100.0, 100.0]))] * 3
-    others = [Quantity(np.array(one, dtype=float)) for one in ((110, 190), (140, 140), (95, 190))]
+    others = [Quantity(np.array(pair, dtype=float)) for pair in ((110, 190), (140, 140), (95, 190))]
     assert settings._widest([some, others]).samples == pytest.approx([0.08, 0.72])
 
 
@@ -200,11 +200,11 @@ def network_pairs(*pairs: Pair):
     return [network.rates(a_net({"one": pair}))[0].samples for pair in pairs]
 
 
-def test_the_widest_range_is_of_one_flow_over_settings():
+def test_the_widest_range_is_that_of_a_single_flow_over_settings():
     def setting(first: Pair, second: Pair) -> list[Quantity]:
         return network.rates(a_net({"one": first, "two": second}))
 
-    found = settings._widest(
+    widest = settings._widest(
         [
             setting((100, 110), (40, 60)),  # means 105 and 50
             setting((100, 90), (50, 50)),  # 95 and 50
@@ -212,11 +212,11 @@ def test_the_widest_range_is_of_one_flow_over_settings():
             setting((101, 99), (30, 30)),  # 100 and 30
         ]
     )
-    # flow two: from 30 to 70, of 50 in the mean; 60 - 30 and 80 - 30
-    assert found.samples == pytest.approx([0.6, 1.0])
+    # flow two: from 30 to 70 with a mean of 50; 60 - 30 and 80 - 30
+    assert widest.samples == pytest.approx([0.6, 1.0])
 
 
-# -- what is measured --------------------------------------------------------------------------
+# -- measures ----------------------------------------------------------------------------------
 
 
 def test_growth_is_that_of_the_fastest_queue_in_each_run():
@@ -241,16 +241,16 @@ def test_growth_is_that_of_the_fastest_queue_in_each_run():
         growth_acsma_paired=(0.03, 0.06),
         growth_acsma_unequal=(0.04, 0.08),
         growth_lcsma=(3, 4),  # 6000 and 8000 over 2000 s
-        growth_lcsma_light=(-0.0005, 0),  # the least loss: 1 packet; link 2's none
+        growth_lcsma_light=(-0.0005, 0),  # the smallest loss: 1 packet; link 2 loses none
     )
 
 
 def test_the_air_time_of_the_middle_link_is_4_2():
-    [(name, found)] = measure("ideal", {}).items()
+    [(name, quantity)] = measure("ideal", {}).items()
     assert name == "y_2"
     rho = 2.24  # 309
     # of the sets: none, four of one link, two of two
-    assert found.predicted == pytest.approx(rho / (1 + 4 * rho + 2 * rho**2))
+    assert quantity.predicted == pytest.approx(rho / (1 + 4 * rho + 2 * rho**2))
 
 
 def test_figure_4_2_has_throughputs_of_both_kinds_of_access():
@@ -288,7 +288,7 @@ def test_figure_b_1_has_r_over_that_of_appendix_b_and_throughputs_at_beta_800():
     runs = {name: a_net(times(2, RATES)) for name in ("100", "200", "400", "double", "theory")}
     # times after which 136, 68, 272 and 544 packets/s, 272, 34, 136 and 68, are r / 3e-5 packets
     waits: Four = ((1 / 136, 2 / 272), (0.5 / 68, 0.25 / 34), (3 / 272, 1 / 136), (1 / 544, 1 / 68))
-    each = [(one * equal / 0.03, other * equal / 0.03) for one, other in waits]
+    each = [(first * equal / 0.03, other * equal / 0.03) for first, other in waits]
     each[2] = (2 * each[2][0], each[2][1] / 4)
     runs["800"] = a_net(r=times(equal, ((1, 2), (0.5, 0.25), (3, 1), (1, 1))), rtt=each)
     expect(
@@ -317,8 +317,8 @@ def test_the_fluid_systems_are_those_of_mp_in_a_to_c_and_of_ep_in_e(monkeypatch)
         ("a", "utility", "sqrt"): 0.7,
     }
     monkeypatch.setattr(theory, "rest_distance", lambda *asked: far[asked])
-    found = measure("fluid", {}) | measure("utilities", {})
-    assert {name: one.predicted for name, one in found.items()} == {
+    measured = measure("fluid", {}) | measure("utilities", {})
+    assert {name: quantity.predicted for name, quantity in measured.items()} == {
         "distance_mp": 0.3,
         "distance_ep": 0.4,
         "distance_log": 0.5,
@@ -336,7 +336,7 @@ def test_the_fluid_systems_are_those_of_mp_in_a_to_c_and_of_ep_in_e(monkeypatch)
         ("utility", "sqrt", AlphaFair(0.5, 1e-4)),  # 2 w sqrt(x)
     ],
 )
-def test_a_fluid_system_sets_out_from_three_rates_and_rests_as_far_as_the_worst_of_them(
+def test_a_fluid_system_starts_from_three_rates_and_has_the_distance_of_the_worst(
     monkeypatch, rule, utility, worth
 ):
     wanted = np.array([300.0, 20.0, 280.0, 290.0])
@@ -373,7 +373,7 @@ def test_figure_6_2_has_gaps_totals_and_distances_from_the_optimum():
         runs |= {f"{scheme}-{topology}": a_net(rates) for scheme, rates in treated.items()}
         for other in ("plain", "room", "light", "larger"):
             runs[f"{other}-{topology}"] = a_net(times(7, RATES))
-    found = measure("fig6_2", runs)
+    measured = measure("fig6_2", runs)
     worked: dict[str, Pair] = {}
     for topology, factor in plain.items():
         best, worth = BEST[topology], BEST_WORTH[topology]
@@ -390,10 +390,10 @@ def test_figure_6_2_has_gaps_totals_and_distances_from_the_optimum():
             "nack": (worth - 18, worth - 14),  # 4 + 2 + 4 + 8, 2 + 4 + 4 + 4
         }
         for scheme, gap in gaps.items():
-            assert found.pop(f"gap_{scheme}_{topology}").samples == pytest.approx(gap, abs=1e-3)
+            assert measured.pop(f"gap_{scheme}_{topology}").samples == pytest.approx(gap, abs=1e-3)
         for scheme, rates in treated.items():
             each = zip(rates, best, strict=True)
-            off = [(one / rate - 1, other / rate - 1) for (one, other), rate in each]
+            off = [(first / rate - 1, other / rate - 1) for (first, other), rate in each]
             worked |= users(f"off_{scheme}_{topology}", off)
     worked |= {
         # user 3 below and user 2 above; user 1 nearly twice and user 1 again; user 1 and user 2
@@ -401,7 +401,7 @@ def test_figure_6_2_has_gaps_totals_and_distances_from_the_optimum():
         "largest_distance_b": (272 / BEST["b"][0] - 1, 272 / BEST["b"][0] - 1),
         "largest_distance_c": (272 / BEST["c"][0] - 1, 272 / BEST["c"][1] - 1),
     }
-    expect(found, **worked)
+    expect(measured, **worked)
 
 
 def test_figure_6_3_has_drift_of_r_and_numbers_of_connections():
@@ -428,7 +428,7 @@ def test_figure_6_3_has_drift_of_r_and_numbers_of_connections():
     )
 
 
-def test_section_6_1_7_has_r_and_what_is_sent_again_in_a_second():
+def test_section_6_1_7_has_r_and_retransmissions_per_second():
     runs = {variant: a_net() for variant in VARIANTS}
     runs["nack"] = a_net(
         r=((3.7, 3.8), (9.4, 9.5), (4.5, 4.6), (4.9, 5)),
@@ -544,14 +544,15 @@ def test_figure_6_10_has_distances_from_k_14_losses_and_connections():
 
 
 def silent_run(*four: str) -> Run:
-    """Return a run of which users' throughputs are recorded every half second from 100 s on: one
-    letter a bin, a dot where nothing gets through. Before, nobody gets anything.
+    """Return a run with throughputs of users every half second from 100 s on.
+
+    Each bin is a letter, or a dot without throughput. Before 100 s no user has throughput.
     """
     early = "....."
     stamps = [100 + 0.5 * (k + 1 - len(early)) for k in range(len(early) + len(four[0]))]
     tracks = []
     for user, bins in zip(USERS, four, strict=True):
-        values = [0.0 if one == "." else 8e5 for one in early + bins]
+        values = [0.0 if letter == "." else 8e5 for letter in early + bins]
         tracks += [
             {"list": "flows", "name": f"user-{user}", "quantity": "goodput_bps", "values": values},
             {"list": "flows", "name": f"user-{user}", "quantity": "rtt_s", "values": [0.0] * 99},
@@ -576,14 +577,14 @@ def test_figure_6_11_has_totals_gaps_and_silences():
     shown = [*seen, "xx....xx"]
     for seed, bins in enumerate(shown, 1):
         runs[f"silence-{seed}"] = silent_run(bins, *every_bin)
-    # the last with another user's, of half a second, beside two seconds
+    # the last with another user's of half a second, and with two seconds
     runs["silence-10"] = silent_run("xx....xx", *every_bin[1:], "xxxxxx.x")
-    found = measure("fig6_11", runs)
+    measured = measure("fig6_11", runs)
     for beta, worth in ((200, (15, 30)), (1000, (7.5, 15)), (1800, (30, 60))):
-        gap = [BEST_WORTH["a"] - one for one in worth]
-        assert found.pop(f"gap_{beta}").samples == pytest.approx(gap, abs=1e-3)
+        gap = [BEST_WORTH["a"] - value for value in worth]
+        assert measured.pop(f"gap_{beta}").samples == pytest.approx(gap, abs=1e-3)
     expect(
-        found,
+        measured,
         total_200=(1020, 510),
         total_1000=(2040, 1020),
         total_1800=(510, 255),
@@ -597,12 +598,12 @@ def test_figure_6_12_has_totals_gaps_and_the_mean_number_of_connections():
         f"{k}": a_net(times(factor, RATES), connections=times(factor, counts))
         for k, factor in ((10, 1), (15, 0.5), (20, 2))
     }
-    found = measure("fig6_12", runs)
+    measured = measure("fig6_12", runs)
     for k, worth in ((10, (15, 30)), (15, (30, 60)), (20, (7.5, 15))):
-        gap = [BEST_WORTH["a"] - one for one in worth]
-        assert found.pop(f"gap_{k}").samples == pytest.approx(gap, abs=1e-3)
+        gap = [BEST_WORTH["a"] - value for value in worth]
+        assert measured.pop(f"gap_{k}").samples == pytest.approx(gap, abs=1e-3)
     expect(
-        found,
+        measured,
         total_10=(1020, 510),
         total_15=(510, 255),
         total_20=(2040, 1020),
@@ -612,7 +613,7 @@ def test_figure_6_12_has_totals_gaps_and_the_mean_number_of_connections():
     )
 
 
-def test_table_6_5_has_5_50_and_the_rest():
+def test_table_6_5_has_efficiency_and_overhead_of_each_user():
     runs = {
         "nack": a_net(
             # sent in 400 s at 14 us each, a packet/s takes 5.6 ms
@@ -625,9 +626,9 @@ def test_table_6_5_has_5_50_and_the_rest():
     }
     expect(
         measure("table6_5", runs),
-        efficiency_1=(0.5, 0.75),  # 42.28 ms, 126.84 ms beside 42.28 ms
-        efficiency_2=(0.5, 2 / 3),  # 240.8 ms, 481.6 ms beside 240.8 ms
-        efficiency_3=(1, 56 / 99),  # 560 ms beside nothing, and 430 ms
+        efficiency_1=(0.5, 0.75),  # 42.28 ms, 126.84 ms next to 42.28 ms
+        efficiency_2=(0.5, 2 / 3),  # 240.8 ms, 481.6 ms next to 240.8 ms
+        efficiency_3=(1, 56 / 99),  # 560 ms next to nothing, and 430 ms
         efficiency_4=(1, 1),
         overhead_1=(0.5, 0.25),
         overhead_2=(0.5, 1 / 3),
@@ -636,20 +637,20 @@ def test_table_6_5_has_5_50_and_the_rest():
     )
 
 
-def test_figure_6_14_has_the_middle_flow_beside_the_others_and_the_optimum():
+def test_figure_6_14_has_the_middle_flow_the_others_and_the_optimum():
     runs = {
         "lcsma": a_net({"upper": (150, 160), "middle": (5, 6), "lower": (170, 180)}),
         "hack": a_net({"upper": (7, 7), "middle": (8, 8), "lower": (9, 9)}),
         "nack": a_net({"upper": (120, 130), "middle": (56.332, 112.665), "lower": (1, 2)}),
     }
-    found = measure("fig6_14", runs)
+    measured = measure("fig6_14", runs)
     # middle and others take t and 1 - t, in halves: 2 / t + 4 / (1 - t) is least at 1 / (1 + sqrt
     # 2), where the middle flow gets half of that of 544
     best = 272 / (1 + sqrt(2))
-    away = found.pop("distance_middle").samples
+    away = measured.pop("distance_middle").samples
     assert away == pytest.approx([1 - 56.332 / best, 1 - 112.665 / best], abs=1e-4)
     assert away == pytest.approx([0.5, 0.0], abs=1e-4)
-    expect(found, lcsma_middle=(5, 6), lcsma_others=(160, 170), scheme_middle=(56.332, 112.665))
+    expect(measured, lcsma_middle=(5, 6), lcsma_others=(160, 170), scheme_middle=(56.332, 112.665))
 
 
 def test_figure_6_15_has_gaps_to_the_optimum_of_e():
@@ -662,13 +663,13 @@ def test_figure_6_15_has_gaps_to_the_optimum_of_e():
             "hack": ((1, 1), (2, 2), (3, 3)),
         }.items()
     }
-    found = measure("fig6_15", runs)
-    flows = {name: found.pop(f"lcsma_{name}") for name in ("a_to_g", "b_to_c", "i_to_g")}
+    measured = measure("fig6_15", runs)
+    flows = {name: measured.pop(f"lcsma_{name}") for name in ("a_to_g", "b_to_c", "i_to_g")}
     expect(flows, a_to_g=(34, 136), b_to_c=(544, 272), i_to_g=(272, 136))
-    assert set(found) == {"gap_scheme", "gap_lcsma"}
+    assert set(measured) == {"gap_scheme", "gap_lcsma"}
     best = sum(544 / rate for rate in E.values())
-    assert found["gap_scheme"].samples == pytest.approx([best - 10, best - 13], abs=1e-3)
-    assert found["gap_lcsma"].samples == pytest.approx([best - 19, best - 10], abs=1e-3)
+    assert measured["gap_scheme"].samples == pytest.approx([best - 10, best - 13], abs=1e-3)
+    assert measured["gap_lcsma"].samples == pytest.approx([best - 19, best - 10], abs=1e-3)
     assert best == pytest.approx(11.1923, abs=1e-4)
 
 
@@ -681,20 +682,20 @@ def test_with_a_long_first_timeout_the_user_that_is_farthest_from_the_optimum_is
         ]
         runs[f"patient-nack-{topology}"] = a_net(rates)
     runs["patient-nack-b"] = a_net([(0.8 * rate, 0.9 * rate) for rate in BEST["b"]])
-    found = {
-        name: one
-        for name, one in STUDY["fig6_2"].shown(runs).items()
+    measured = {
+        name: quantity
+        for name, quantity in STUDY["fig6_2"].shown(runs).items()
         if name.startswith("farthest")
     }
     expect(
-        found,
-        farthest_patient_nack_a=(-0.1, 0.3),  # user 2, who has more than the optimum on average
+        measured,
+        farthest_patient_nack_a=(-0.1, 0.3),  # user 2 has more than the optimum on average
         farthest_patient_nack_b=(0.2, 0.1),  # less
         farthest_patient_nack_c=(-0.1, 0.3),
     )
 
 
-def test_costs_are_those_of_the_kept_measurement(monkeypatch):
+def test_costs_are_those_of_the_stored_measurement(monkeypatch):
     rounds = {
         "socket_s": [1e-6, 3e-6],
         "handshake_s": [4e-5, 5e-5],
@@ -717,7 +718,7 @@ def test_costs_are_those_of_the_kept_measurement(monkeypatch):
     )
 
 
-# -- how it is set up --------------------------------------------------------------------------
+# -- setup -------------------------------------------------------------------------------------
 
 
 @cache
@@ -736,16 +737,16 @@ PAYLOAD = {"tcp": "mss_bytes", "udp": "payload_bytes"}
 
 
 def is_legacy(name: str, point: str) -> bool:
-    """Whether links run L-CSMA."""
+    """Return whether links run L-CSMA."""
     return point.startswith(("lcsma", "plain", "room", "legacy")) and name != "fig6_9"
 
 
 def variant_of(point: str) -> str | None:
-    return next((one for one in VARIANTS if one in point.split("-")), None)
+    return next((variant for variant in VARIANTS if variant in point.split("-")), None)
 
 
 def one_connection(name: str, point: str) -> bool:
-    """Whether users have one connection: those of L-CSMA and those of chapter 4."""
+    """Return whether users have a single connection, as with L-CSMA and in chapter 4."""
     return name in CHAPTER_4 or is_legacy(name, point)
 
 
@@ -755,15 +756,15 @@ def test_packets_are_of_1000_bytes_over_links_without_errors(name):
         flows, links = tree["csma"]["flows"], tree["csma"]["links"]
         # "packet payload is 1000 bytes" (296, 319, 857)
         kind, wanted = ("udp", 1040) if name == "capacity" else ("tcp", 1000)
-        sizes = every([one[kind] for one in flows], PAYLOAD[kind])
+        sizes = every([flow[kind] for flow in flows], PAYLOAD[kind])
         assert sizes == {wanted}, point
-        assert every([one[kind] for one in flows], "header_bytes") == {40}
+        assert every([flow[kind] for flow in flows], "header_bytes") == {40}
         # "zero channel losses" (690)
         assert every(links, "error") == {0}
         assert every(links, "r") == {None}
         # "All topologies consist of four links, with each link carrying a single user data flow"
         if name not in ("fig6_14", "fig6_15"):
-            assert [one["route"] for one in flows] == [["1"], ["2"], ["3"], ["4"]]
+            assert [flow["route"] for flow in flows] == [["1"], ["2"], ["3"], ["4"]]
 
 
 @pytest.mark.parametrize("name", [name for name in SIMULATED if name != "capacity"])
@@ -782,7 +783,7 @@ def test_connections_are_of_reno(name):
 
 
 @pytest.mark.parametrize("name", [name for name in SIMULATED if name != "capacity"])
-def test_k_is_10_but_where_it_is_swept(name):
+def test_k_is_10_unless_it_is_swept(name):
     for point, tree in scenarios(name).items():
         csma = tree["csma"]
         if one_connection(name, point):
@@ -800,7 +801,7 @@ def test_k_is_10_but_where_it_is_swept(name):
         # "we update the connection number every 5 seconds" (690)
         assert csma["connections"] == "rtt"
         assert csma["connections_interval_s"] == 5
-        # n_s is not smoothed, but where that is looked at
+        # n_s is not smoothed, except in the comparison of smoothing
         if "smooth" not in point:
             assert csma["smoothing"] == 0, point
         nearest = name == "fig6_2" and point == "nack-smooth"
@@ -808,23 +809,23 @@ def test_k_is_10_but_where_it_is_swept(name):
 
 
 SMOOTHED = {
-    "fig6_2": {"nack-smooth": 0.9, **{f"smooth-{one}-{t}": 0.5 for one in CURES for t in "abc"}},
+    "fig6_2": {"nack-smooth": 0.9, **{f"smooth-{cure}-{t}": 0.5 for cure in CURES for t in "abc"}},
     "fig6_3": {"smooth": 0.5},
     "fig6_4": {"smooth": 0.5},
     "fig6_11": {f"{beta}-smooth": 0.5 for beta in (200, 1000, 1800)},
     "fig6_12": {f"{k}-smooth": 0.5 for k in (10, 15, 20)},
-    # nine parts in ten of both, and the variant beside them
+    # nine parts in ten of both, and the variant
     "fig6_14": {"hack-smoother": 0.9, "nack-smoother": 0.9, "nack-smooth": 0.5},
     "fig6_15": {"hack-smoother": 0.9, "nack-smoother": 0.9, "nack-smooth": 0.5},
 }
-"""Weight of the past where numbers of connections are smoothed; 0.5 is "the average of the current
+"""Weight of the past for smoothed numbers of connections; 0.5 is "the average of the current
 and last value" (712)."""
 
 
 @pytest.mark.parametrize("name", SMOOTHED)
 def test_numbers_of_connections_are_smoothed_by_these_weights(name):
-    found = {point: tree["csma"]["smoothing"] for point, tree in scenarios(name).items()}
-    assert {point: weight for point, weight in found.items() if weight} == SMOOTHED[name]
+    weights = {point: tree["csma"]["smoothing"] for point, tree in scenarios(name).items()}
+    assert {point: weight for point, weight in weights.items() if weight} == SMOOTHED[name]
 
 
 def stated_beta(name: str, point: str) -> float:
@@ -841,7 +842,7 @@ def stated_beta(name: str, point: str) -> float:
 
 
 @pytest.mark.parametrize("name", SIMULATED)
-def test_beta_is_200_but_800_in_chapter_4_and_where_it_is_swept(name):
+def test_beta_is_200_and_800_in_chapter_4_unless_it_is_swept(name):
     for point, tree in scenarios(name).items():
         if not is_legacy(name, point):
             # whole numbers but for k^2 beta, which is 20000 with all of its digits
@@ -878,7 +879,7 @@ def test_legacy_links_are_of_802_11_or_of_idealised_backoff(name):
         if not is_legacy(name, point):
             continue
         csma = tree["csma"]
-        # (4.1), at rho = 2.24 (309) if not said otherwise
+        # (4.1), at rho = 2.24 (309) unless stated otherwise
         ideal = point == "legacy" or name == "capacity"
         assert csma["access"] == ("legacy" if ideal else "dcf"), point
         assert only(csma, "aqm", "dummy") == {"aqm": False, "dummy": False}
@@ -898,14 +899,14 @@ def test_legacy_links_are_of_802_11_or_of_idealised_backoff(name):
 
 
 def is_hack(name: str, point: str) -> bool:
-    """Whether TCP ACKs come back at once: in chapter 4, in the theorem and where it is said."""
+    """Return whether TCP ACKs return immediately: in chapter 4, the theorem and named points."""
     if name in CHAPTER_4:
         return point not in ("lcsma", "plain")
     return name == "capacity" or "hack" in point or point.startswith("larger")
 
 
 @pytest.mark.parametrize("name", SIMULATED)
-def test_acks_come_back_at_once_or_contend_in_exchanges_of_these_lengths(name):
+def test_acks_return_immediately_or_contend_in_exchanges_of_these_lengths(name):
     for point, tree in scenarios(name).items():
         csma = tree["csma"]
         now = only(csma, "acks", "service_rate_pps", "overhead_s")
@@ -932,7 +933,7 @@ def test_rates_of_exchanges_are_those_of_1000_bytes_at_11_mbps():
 
 
 @pytest.mark.parametrize("name", SIMULATED)
-def test_links_wait_as_the_802_11_module_has_it(name):
+def test_links_wait_as_in_the_802_11_module(name):
     for point, tree in scenarios(name).items():
         if is_legacy(name, point):
             continue
@@ -950,36 +951,36 @@ def test_links_wait_as_the_802_11_module_has_it(name):
 
 def conflicts_of(tree) -> set[frozenset[str]]:
     return {
-        frozenset((one["name"], other))
-        for one in tree["csma"]["links"]
-        for other in one["conflicts"]
+        frozenset((link["name"], other))
+        for link in tree["csma"]["links"]
+        for other in link["conflicts"]
     }
 
 
 @pytest.mark.parametrize("name", [name for name in SIMULATED if name not in ("fig6_14", "fig6_15")])
-def test_links_that_can_send_at_once_are_those_of_the_topology(name):
+def test_links_that_can_send_simultaneously_are_those_of_the_topology(name):
     for point, tree in scenarios(name).items():
         topology = point[-1] if name == "fig6_2" and point[-2:-1] == "-" else "a"
         unlike = conflicts_of(tree)
-        found = [
+        sets = [
             "".join(some)
             for count in range(5)
             for some in combinations("1234", count)
             if not any(frozenset(pair) in unlike for pair in combinations(some, 2))
         ]
-        assert found == list(SETS[topology]), point
+        assert sets == list(SETS[topology]), point
 
 
 def test_topology_d_has_six_links_and_three_flows_of_two_hops():
     """ "a nine-node wireless network with six links", "three user flows" (866)."""
     for tree in scenarios("fig6_14").values():
-        assert [one["name"] for one in tree["csma"]["links"]] == ["1", "2", "3", "4", "5", "6"]
-        routes = {one["name"]: one["route"] for one in tree["csma"]["flows"]}
+        assert [flow["name"] for flow in tree["csma"]["links"]] == ["1", "2", "3", "4", "5", "6"]
+        routes = {link["name"]: link["route"] for link in tree["csma"]["flows"]}
         assert routes == {"upper": ["1", "2"], "middle": ["3", "4"], "lower": ["5", "6"]}
-        # the middle flow's links wait for all others, those of the outer ones for it alone
+        # links of the middle flow wait for all others, and outer links only for the middle flow
         unlike = conflicts_of(tree)
-        assert all(frozenset((mine, one)) in unlike for mine in "34" for one in "1256")
-        assert not any(frozenset((one, other)) in unlike for one in "12" for other in "56")
+        assert all(frozenset((mine, outer)) in unlike for mine in "34" for outer in "1256")
+        assert not any(frozenset((first, other)) in unlike for first in "12" for other in "56")
         assert {frozenset("12"), frozenset("34"), frozenset("56")} <= unlike
 
 
@@ -988,16 +989,18 @@ def test_topology_e_has_two_access_points_and_a_wire_of_2_mbps():
         # "paths are from node a to node g, node b to node c and node i to g" (878)
         ends = [
             (route[0].partition("-")[0], route[-1].partition("-")[2])
-            for route in (one["route"] for one in tree["csma"]["flows"])
+            for route in (link["route"] for link in tree["csma"]["flows"])
         ]
         assert ends == [("a", "g"), ("b", "c"), ("i", "g")]
         # "a, b and c are associated with AP d while ... i is associated with AP h" (878)
-        assert [one["name"] for one in tree["csma"]["links"]] == ["a-d", "b-d", "d-c", "i-h"]
+        assert [link["name"] for link in tree["csma"]["links"]] == ["a-d", "b-d", "d-c", "i-h"]
         assert conflicts_of(tree) == {
             frozenset(pair) for pair in combinations(("a-d", "b-d", "d-c"), 2)
         }
         # "f-to-g has the link capacity of 2Mb and other wired links ... 20 Mb" (878)
-        wires = {one["name"]: one["rate_bps"] for one in tree["links"] if "/" not in one["name"]}
+        wires = {
+            flow["name"]: flow["rate_bps"] for flow in tree["links"] if "/" not in flow["name"]
+        }
         assert wires == {"d-e": 20e6, "h-e": 20e6, "e-f": 20e6, "f-g": 2e6}
         assert every(tree["links"], "loss") == {0}
 
@@ -1009,7 +1012,7 @@ SECONDS = {
 
 
 @pytest.mark.parametrize("name", SIMULATED)
-def test_runs_take_500_s_of_which_100_are_left_out(name):
+def test_runs_take_500_s_and_the_first_100_s_are_left_out(name):
     for point, tree in scenarios(name).items():
         length = SECONDS.get(name, {}).get(point.rpartition("-")[2], (100, 500))
         if name == "fig4_3":
@@ -1024,8 +1027,8 @@ def test_runs_take_500_s_of_which_100_are_left_out(name):
         assert tree["seed"] == (int(point.rpartition("-")[2]) if recorded else 1)
 
 
-def test_arrivals_are_those_of_these_parts_of_the_time():
-    """Link 2 alone, 1 with 3, and 1 with 4; of the capacity of 600 packets/s."""
+def test_arrivals_are_these_parts_of_the_time():
+    """Schedules are link 2, 1 with 3, and 1 with 4, of the capacity of 600 packets/s."""
     vectors = {
         "even": (0.6, 0.4, 0.3, 0.3),
         "alone": (0.3, 0.7, 0.15, 0.15),
@@ -1035,7 +1038,7 @@ def test_arrivals_are_those_of_these_parts_of_the_time():
     points = STUDY["capacity"].points
     wanted = [f"acsma-{vector}-0_95" for vector in vectors]
     wanted += ["lcsma-even-0_95", "lcsma-even-0_3"]
-    assert list(points) == [f"{one}-{part}" for one in wanted for part in (1, 2)]
+    assert list(points) == [f"{stem}-{part}" for stem in wanted for part in (1, 2)]
     for point, tree in points.items():
         _, vector, load, _ = point.split("-")
         for user, part in zip(USERS, vectors[vector], strict=True):
@@ -1051,7 +1054,7 @@ def test_arrivals_are_those_of_these_parts_of_the_time():
 
 def test_points_of_every_study_are_these():
     schemes = ("lcsma", *CURES)
-    beside = ("", *(f"-{variant}" for variant in VARIANTS))
+    suffixes = ("", *(f"-{variant}" for variant in VARIANTS))
     wanted = {
         "fig4_2": ["lcsma", "acsma", "legacy", "plain"],
         "fig4_3": ["0-20", "20-50", "50-100", "100-200", "400-500"],
@@ -1073,10 +1076,10 @@ def test_points_of_every_study_are_these():
         ],
         "fig6_10": ["44_7", "28_3", "20", "14", "10", "5"],
         "fig6_11": [
-            *(f"{beta}{kind}" for beta in (200, 1000, 1800) for kind in beside),
+            *(f"{beta}{kind}" for beta in (200, 1000, 1800) for kind in suffixes),
             *(f"silence-{seed}" for seed in range(1, 11)),
         ],
-        "fig6_12": [f"{k}{kind}" for k in (10, 15, 20) for kind in beside],
+        "fig6_12": [f"{k}{kind}" for k in (10, 15, 20) for kind in suffixes],
         "table6_5": ["nack", "light"],
         "figb_1": ["100", "200", "400", "800", "double", "theory"],
     }

@@ -1,7 +1,7 @@
-"""The studies of paper 003 measure what their claims say, and are set up as the paper is.
+"""The studies of paper 003 measure the values of their claims with the setup of the paper.
 
-Runs have two replications and plain numbers; every answer is worked by hand beside them. Numbers of
-quantities that are not asked for stand beside those that are, and none of them is the answer.
+Runs have two replications and plain numbers, and every answer is worked by hand. Runs also have
+quantities that a measure must not read, with numbers that differ from the answers.
 """
 
 import re
@@ -43,9 +43,9 @@ def a_cell(
     mbps: Pair, active: Pair = (1.3, 1.4), ap: Pair = (0.61, 0.62), station: Pair = (0.71, 0.72)
 ) -> Run:
     """Return a run of this throughput; its two stations' collision rates are 0.02 off the mean."""
-    low, high = ([one + off for one in station] for off in (-0.02, 0.02))
+    low, high = ([value + off for value in station] for off in (-0.02, 0.02))
     cell = {
-        "goodput_bps": [1e6 * one for one in mbps],
+        "goodput_bps": [1e6 * value for value in mbps],
         "active_stations": active,
         "collision_rate": (0.81, 0.82),
     }
@@ -59,7 +59,7 @@ def a_cell(
     )
 
 
-# -- what is measured --------------------------------------------------------------------------
+# -- measures ----------------------------------------------------------------------------------
 
 
 def test_figure_5_has_all_readings_by_window_and_the_fall_from_15_to_3():
@@ -109,14 +109,14 @@ GOODPUTS = {
 OF_AP = {3: (0.9, 0.1, 0.4, 0.3, 0.2, 0.1, 0.8), 7: (0.95, 0.9, 0.2, 0.3, 0.35, 0.1, 0.7)}
 OF_STATION = {3: (0.9, 0.2, 0.3, 0.5, 0.2, 0.1, 0.8), 7: (0.95, 0.9, 0.45, 0.3, 0.2, 0.1, 0.7)}
 OF_AP[15] = OF_STATION[15] = (0.97, 0.96, 0.9, 0.1, 0.15, 0.25, 0.6)
-"""Collision rates likewise."""
+"""Collision rates by the same windows."""
 OTHER = (0.11, 0.12, 0.13, 0.14, 0.16, 0.17, 0.18)
 ACTIVE: dict[int, tuple[tuple[float, ...], tuple[float, ...]]] = {
     3: ((1, 2, 6.3, 7, 7, 7, 7), (1, 1, 1, 6.3, 7, 7, 7)),
     7: ((0.5, 1, 2, 6.3, 7, 7, 7), (0.4, 1, 2, 3, 6.3, 7, 7)),
     15: ((0.2, 0.5, 1, 2, 6.3, 7, 7), (0.1, 0.4, 1, 2, 3, 6.3, 7)),
 }
-"""Active stations likewise, in both replications: 6.65 is half way from 6.3 to 7."""
+"""Active stations by the same windows, in both replications: 6.65 is midway from 6.3 to 7."""
 
 
 @pytest.mark.parametrize(
@@ -124,7 +124,7 @@ ACTIVE: dict[int, tuple[tuple[float, ...], tuple[float, ...]]] = {
     [(fig06.STUDY, "down", ""), (fig06.UP_STUDY, "up", "up-")],
     ids=("downloads", "uploads"),
 )
-def test_figure_6_has_all_readings_and_what_the_curves_do(study, way, lead):
+def test_figure_6_has_all_readings_and_the_shape_of_the_curves(study, way, lead):
     runs, worked = {}, {}
     for ap in CWMINS:
         first, second = ACTIVE.get(ap, ((0.5,) * 7, (0.6,) * 7))
@@ -143,7 +143,7 @@ def test_figure_6_has_all_readings_and_what_the_curves_do(study, way, lead):
     expect(
         study.measure(runs),
         **worked,
-        # along the stations' windows from the access point's on; the 7 comes before the dip
+        # along the windows of stations from that of the access point on; the 7 is before the dip
         start_3=(5, 5.25),
         dip_3=(3, 3.25),
         peak_3=(6, 6.25),
@@ -163,7 +163,7 @@ def test_figure_6_has_all_readings_and_what_the_curves_do(study, way, lead):
         collision_station_peak_7=(0.45, 0.46),
         collision_ap_peak_15=(0.25, 0.26),
         collision_station_peak_15=(0.25, 0.26),
-        # half way from 15 to 31, from 31 to 63, ... on the scale of log2(CWmin + 1)
+        # midway from 15 to 31, from 31 to 63, ... on the scale of log2(CWmin + 1)
         saturation_3=(2**4.5 - 1, 2**5.5 - 1),
         saturation_7=(2**5.5 - 1, 2**6.5 - 1),
         saturation_15=(2**6.5 - 1, 2**7.5 - 1),
@@ -188,7 +188,7 @@ def test_figure_7_has_throughput_by_limits_and_the_gain_of_the_stations_limit():
         mixed_gain_station_at_ap_1=(2.4 / 2.1, 2.8 / 2.2),
         fifo_gain_station_at_ap_2=(2.4 / 2.1, 2.8 / 2.2),
         mixed_gain_station_at_ap_2=(4.4 / 4.1, 4.8 / 4.2),
-        best_down=(28.4, 28.8),  # of FIFO alone, at (28, 4)
+        best_down=(28.4, 28.8),  # only of FIFO, at (28, 4)
     )
 
 
@@ -267,9 +267,9 @@ def test_figure_10_has_the_bump_and_how_far_it_is_from_the_analysis():
         run = a_cell(special.get(delay, (4, 4.5)))
         prediction = {"cells": {"cell": {"goodput_bps": 4e6, "active_stations": 1.1}}}
         runs[f"{delay}us"] = Run(run.samples, prediction)
-    found = fig10.STUDY.measure(runs)
+    measured = fig10.STUDY.measure(runs)
     expect(
-        found,
+        measured,
         deviation=(0.125, 0.5),  # of 3.5 and of 6 from the analysis, 4
         spread=(0.125, 0.2),  # of 3.5 from 4, of 6 from 5, the run without delay
         before_bump=(4.1, 4.2),
@@ -277,21 +277,21 @@ def test_figure_10_has_the_bump_and_how_far_it_is_from_the_analysis():
         after_bump=(4.2, 4.6),
         bump_delay=(308, 309),
     )
-    assert {quantity.predicted for quantity in found.values()} == {None}
+    assert {quantity.predicted for quantity in measured.values()} == {None}
 
 
 @pytest.mark.parametrize(
     ("active", "window"),
     [
         ((1, 2, 6.65, 7, 7, 7, 7), 15),  # 95 % of seven stations, reached at a window of the sweep
-        ((1, 2, 6.64, 6.66, 7, 7, 7), 2**4.5 - 1),  # half way on the scale of log2(CWmin + 1)
+        ((1, 2, 6.64, 6.66, 7, 7, 7), 2**4.5 - 1),  # midway on the scale of log2(CWmin + 1)
         ((1, 2, 3, 4, 5, 6, 6.5), nan),  # never
         ((6.8, 7, 7, 7, 7, 7, 7), nan),  # before the sweep begins
     ],
 )
 def test_saturation_is_where_95_per_cent_of_the_stations_are_active(active, window):
-    found = fig06.saturation(np.array(active, dtype=float))
-    assert found == pytest.approx(window, nan_ok=True)
+    cwmin = fig06.saturation(np.array(active, dtype=float))
+    assert cwmin == pytest.approx(window, nan_ok=True)
 
 
 def test_figure_12_has_start_flat_part_knee_and_end_of_every_curve():
@@ -320,7 +320,7 @@ def test_figure_12_has_start_flat_part_knee_and_end_of_every_curve():
     expect(fig12.STUDY.measure(runs), **worked)
 
 
-def test_throughput_over_that_of_seven_stations():
+def test_throughput_is_relative_to_that_of_seven_stations():
     goodputs: dict[int, Pair] = {
         1: (3, 5),
         2: (4.5, 4.8),
@@ -386,7 +386,9 @@ def test_other_windows_have_the_readings_and_curves_of_figures_5_to_9():
             15: (7, 3.5, 5, 1),
         }.items():
             named = {"start": start, "dip": dip, "peak": peak, "end": end}
-            worked |= {f"{name}_{window}_{ap}": (one + off, one) for name, one in named.items()}
+            worked |= {
+                f"{name}_{window}_{ap}": (value + off, value) for name, value in named.items()
+            }
         for ap, at_ap, at_station in (
             (3, (0.9, 0.4, 0.8), (0.9, 0.5, 0.8)),
             (7, (0.9, 0.35, 0.7), (0.9, 0.45, 0.7)),
@@ -413,14 +415,14 @@ def test_other_windows_have_the_readings_and_curves_of_figures_5_to_9():
     expect(receive_windows.STUDY.measure(runs), **worked)
 
 
-# -- how it is set up --------------------------------------------------------------------------
+# -- setup -------------------------------------------------------------------------------------
 
 NAMES = [study.name for study in STUDIES]
 
 
 @cache
 def scenarios(name: str) -> dict[str, dict]:
-    [study] = [one for one in STUDIES if one.name == name]
+    [study] = [candidate for candidate in STUDIES if candidate.name == name]
     return normalised(study)
 
 
@@ -455,34 +457,34 @@ def test_every_connection_is_of_new_reno_with_immediate_acks(name):
     for point, tree in scenarios(name).items():
         ways = every(tree["flows"], "direction")
         assert ways == {"up" if point.startswith("up") else "down"}, point
-        assert [one["station"] for one in tree["flows"]] == [
-            one["name"] for one in tree["stations"]
+        assert [station["station"] for station in tree["flows"]] == [
+            flow["name"] for flow in tree["stations"]
         ]
-        settings = [one["tcp"] for one in tree["flows"]]
+        settings = [flow["tcp"] for flow in tree["flows"]]
         assert every(settings, "congestion") == {"newreno"}  # 380
         assert every(settings, "delayed_ack") == {False}  # A2 (91)
         assert every(settings, "handshake") == {False}
         assert every(settings, "mss_bytes") == {1460}  # 395
         assert every(settings, "header_bytes") == {40}
-        found = re.search(r"\bw(\d+)-", point)
-        assert every(settings, "window_packets") == {int(found[1]) if found else 4}, point  # 380
+        match = re.search(r"\bw(\d+)-", point)
+        assert every(settings, "window_packets") == {int(match[1]) if match else 4}, point  # 380
         count = int(point.partition("-")[2]) if name == "stations" else 7
         assert len(tree["stations"]) == count  # "seven stations" (380)
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_timeouts_are_a_second_but_where_a_cause_is_isolated(name):
+def test_timeouts_are_a_second_unless_a_cause_is_isolated(name):
     for point, tree in scenarios(name).items():
-        [tcp] = {(one["tcp"]["min_rto_s"], one["tcp"]["initial_rto_s"]) for one in tree["flows"]}
+        [tcp] = {(flow["tcp"]["min_rto_s"], flow["tcp"]["initial_rto_s"]) for flow in tree["flows"]}
         hasty = point.endswith("-short-rto") or point.startswith("hasty")
         fixed = point.endswith("-fixed")
         assert tcp == ((20, 20) if fixed else (0.2, 1) if hasty else (1, 1)), point
 
 
 def access(tree) -> tuple[dict, dict]:
-    """Access parameters of the access point and of the stations, which are alike."""
-    mine, *others = [only(one, *ACCESS) for one in tree["stations"]]
-    assert all(one == mine for one in others)
+    """Return access parameters of the access point and of the equal stations."""
+    mine, *others = [only(station, *ACCESS) for station in tree["stations"]]
+    assert all(other == mine for other in others)
     return only(tree["cell"]["ap"], *ACCESS), mine
 
 
@@ -491,7 +493,7 @@ def edca(cwmin: int, txop: int = 1, cwmax: int = 1023) -> dict:
     return {"aifsn": 2, "cwmin": cwmin, "cwmax": cwmax, "txop_packets": txop}
 
 
-def test_figure_5_has_the_same_window_at_all():
+def test_figure_5_has_the_same_window_at_all_stations():
     trees = scenarios("fig05")
     swept = {f"{way}-{cwmin}": cwmin for way in WAYS for cwmin in CWMINS}
     small = {f"{way}-{cwmin}": cwmin for way in WAYS for cwmin in (3, 7, 15)}
@@ -517,9 +519,9 @@ def test_figure_6_has_every_pair_of_windows(name, lead):
     for station in CWMINS:
         wanted = edca(3, cwmax=3), edca(station, cwmax=station)
         assert access(trees[f"{lead}3-{station}-fixed"]) == wanted
-    beside = {"down-15-7"} & set(trees)  # uploads with downloads to compare
-    assert len(trees) == 49 + 7 + len(beside)
-    assert all(access(trees[point]) == (edca(15), edca(7)) for point in beside)
+    extra = {"down-15-7"} & set(trees)  # uploads with downloads to compare
+    assert len(trees) == 49 + 7 + len(extra)
+    assert all(access(trees[point]) == (edca(15), edca(7)) for point in extra)
 
 
 def test_figure_7_has_limits_at_window_31_and_both_orders_of_the_queue():
@@ -550,8 +552,8 @@ def test_figure_9_has_pifs_access_with_limits():
     for way in WAYS:
         for ap in PIFS_AP_TXOPS:
             for station in PIFS_STATION_TXOPS:
-                found = access(trees[f"{way}-{ap}-{station}"])
-                assert found == ({**PIFS, "txop_packets": ap}, edca(31, station))
+                settings = access(trees[f"{way}-{ap}-{station}"])
+                assert settings == ({**PIFS, "txop_packets": ap}, edca(31, station))
     for ap in (1, 4, 8):
         assert access(trees[f"hasty-pifs-{ap}"]) == ({**PIFS, "txop_packets": ap}, edca(31, 4))
     contended = {"contended": 8, **{f"hasty-contended-{ap}": ap for ap in (4, 8, 16, 28)}}
@@ -589,12 +591,12 @@ def test_figure_10_has_delays_up_to_a_millisecond():
     trees = scenarios("fig10")
     assert list(trees) == [f"{delay}us" for delay in DELAYS_US]
     for delay in DELAYS_US:
-        [ack_s] = {one["tcp"]["ack_processing_s"] for one in trees[f"{delay}us"]["flows"]}
+        [ack_s] = {flow["tcp"]["ack_processing_s"] for flow in trees[f"{delay}us"]["flows"]}
         assert ack_s == pytest.approx(delay * 1e-6)
         assert access(trees[f"{delay}us"]) == (edca(31), edca(31))
 
 
-def test_figure_12_has_half_of_the_wires_round_trip_each_way_and_its_loss():
+def test_figure_12_has_half_of_the_round_trip_in_each_direction_and_the_loss_of_the_wire():
     """ "wireline delay (from 0 to 200 ms) and ... loss rate (from 0.1% to 5%)" (495)."""
     trees = scenarios("fig12")
     for window in (4, 12):
@@ -610,7 +612,7 @@ def test_figure_12_has_half_of_the_wires_round_trip_each_way_and_its_loss():
 
 
 @pytest.mark.parametrize("name", [name for name in NAMES if name != "fig12"])
-def test_the_wire_costs_nothing_elsewhere(name):
+def test_the_wire_has_no_effect_in_other_figures(name):
     """ "no packet loss, and no wireline delay" (382)."""
     for tree in scenarios(name).values():
         assert only(tree["wire"], "rate_bps", "delay_s", "loss") == {
@@ -620,7 +622,7 @@ def test_the_wire_costs_nothing_elsewhere(name):
         }
 
 
-def test_numbers_of_stations_are_from_1_to_28_with_the_papers_access():
+def test_numbers_of_stations_are_1_to_28_with_the_access_of_the_paper():
     trees = scenarios("stations")
     assert set(trees) == {f"{way}-{count}" for way in WAYS for count in COUNTS}
     for tree in trees.values():

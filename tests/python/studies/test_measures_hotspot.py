@@ -1,7 +1,7 @@
-"""The studies of paper 002 measure what their claims say, and are set up as the paper is.
+"""The studies of paper 002 measure the values of their claims with the setup of the paper.
 
-Runs have two replications and plain numbers; every answer is worked by hand beside them. Numbers of
-quantities that are not asked for stand beside those that are, and none of them is the answer.
+Runs have two replications and plain numbers, and every answer is worked by hand. Runs also have
+quantities that a measure must not read, with numbers that differ from the answers.
 """
 
 import pytest
@@ -53,15 +53,15 @@ SHAPE: dict[str, Pair] = {
     ),  # (70 + 115) / (30 + 150), (80 + 121) / (41 + 164)
 }
 OTHERS = (0.05, 0.1, 0.15, 0.1)
-"""Shares of the four others, 0.1 in the mean."""
+"""Shares of the four others, 0.1 on average."""
 
 
 def a_cell(
     eta: Pair, queue: Pair = (77, 78), total_mbps: Pair = (55, 66), ap: Pair = (71, 73)
 ) -> Run:
-    """Return a run of station 1 beside four others, of this fairness level: 0.1 eta against 0.1."""
+    """Return a run of station 1 and four others of this fairness level: 0.1 eta against 0.1."""
     first = {
-        "goodput_share": [0.1 * one for one in eta],
+        "goodput_share": [0.1 * value for value in eta],
         "goodput_bps": (3.1e6, 3.7e6),
         "queue_packets": queue,
         "collision_rate": (0.3, 0.4),
@@ -73,7 +73,7 @@ def a_cell(
             "goodput_bps": (k * 1e5, k * 2e5),
             "queue_packets": (13, 17),
         }
-    cell = {"goodput_bps": [1e6 * one for one in total_mbps], "updown_ratio": (0.7, 0.9)}
+    cell = {"goodput_bps": [1e6 * value for value in total_mbps], "updown_ratio": (0.7, 0.9)}
     queues = {"queue_packets": ap, "collision_rate": (0.2, 0.25)}
     return a_run(stations=stations, cells={"cell": cell}, aps={"ap": queues})
 
@@ -82,16 +82,16 @@ def by_connections() -> dict[str, Run]:
     return {str(x): a_cell(ETA[x], QUEUE[x], ap=(70 + x, 60 + x)) for x in CONNECTIONS}
 
 
-# -- what is measured --------------------------------------------------------------------------
+# -- measures ----------------------------------------------------------------------------------
 
 
-def test_goodput_of_the_station_with_one_and_with_two_downloads():
+def test_a_station_has_goodputs_with_one_and_with_two_downloads():
     stations = {
         "first": {"goodput_bps": (3.2e6, 3.4e6), "goodput_share": (0.6, 0.7)},
         "others-1": {"goodput_bps": (1.6e6, 1.5e6), "goodput_share": (0.4, 0.3)},
     }
-    found = two_stations.STUDY.measure({"one against two": a_run(stations=stations)})
-    expect(found, goodput_1=(1.6, 1.5), goodput_2=(3.2, 3.4))
+    measured = two_stations.STUDY.measure({"one against two": a_run(stations=stations)})
+    expect(measured, goodput_1=(1.6, 1.5), goodput_2=(3.2, 3.4))
 
 
 def test_figure_2_has_the_four_levels_and_goodputs_with_and_without_the_slow_station():
@@ -122,13 +122,13 @@ def test_figure_2_has_the_four_levels_and_goodputs_with_and_without_the_slow_sta
     )
 
 
-def test_goodputs_of_figure_2_are_of_the_case_that_they_name():
+def test_goodputs_of_figure_2_belong_to_the_case_in_their_name():
     runs = {case: a_cell((1, 1)) for case in ("up_down", "down_down", "up_up", "multirate")}
     first = dict(runs["multirate"].samples["stations"]["first"], goodput_bps=(0.5e6, 0.6e6))
     stations = {**runs["multirate"].samples["stations"], "first": first}
-    found = fig02.STUDY.measure({**runs, "multirate": a_run(stations=stations)})
-    assert tuple(found["goodput_multirate_1"].samples) == (0.5, 0.6)
-    assert tuple(found["goodput_down_down_1"].samples) == (3.1, 3.7)
+    measured = fig02.STUDY.measure({**runs, "multirate": a_run(stations=stations)})
+    assert tuple(measured["goodput_multirate_1"].samples) == (0.5, 0.6)
+    assert tuple(measured["goodput_down_down_1"].samples) == (3.1, 3.7)
 
 
 def test_figure_5_has_levels_and_queue_of_station_1_and_how_they_grow():
@@ -156,7 +156,7 @@ def test_figure_9_has_the_access_points_queue_too():
     )
 
 
-@pytest.mark.parametrize("study", [multirate.FIG07, multirate.FIG10], ids=lambda one: one.name)
+@pytest.mark.parametrize("study", [multirate.FIG07, multirate.FIG10], ids=lambda study: study.name)
 def test_figures_7_and_10_compare_the_slow_station_with_the_same_at_full_rate(study):
     runs = {f"slow-{x}": a_cell(ETA[x]) for x in CONNECTIONS}
     runs |= {f"fast-{x}": a_cell((4, 2 * x)) for x in CONNECTIONS}
@@ -178,7 +178,7 @@ def predicted(run: Run, eta: float) -> Run:
     return Run(run.samples, {"stations": {**shares, "first": {"goodput_share": 0.1 * eta}}})
 
 
-def test_figure_8_has_levels_by_window_and_how_far_off_the_model_is_at_most():
+def test_figure_8_has_levels_by_window_and_the_largest_error_of_the_model():
     # the model has 2; on average the simulation has 1.6 at window 20 and 2.3 at window 36
     special: dict[int, Pair] = {20: (1.4, 1.8), 36: (2.2, 2.4)}
     levels = {w: special.get(w, (1.9, 2.1)) for w in WINDOWS}
@@ -190,9 +190,9 @@ def test_figure_8_has_levels_by_window_and_how_far_off_the_model_is_at_most():
     )
 
 
-def test_without_a_prediction_nothing_is_off():
-    found = windows.FIG08.measure({str(w): a_cell((1, 2)) for w in WINDOWS})
-    assert found["error_16_24"].measured().simulated is None
+def test_without_a_prediction_there_is_no_error_of_the_model():
+    measured = windows.FIG08.measure({str(w): a_cell((1, 2)) for w in WINDOWS})
+    assert measured["error_16_24"].measured().simulated is None
 
 
 def test_figure_11_has_queues_round_trips_and_losses_of_all_stations():
@@ -229,7 +229,7 @@ def test_footnote_9_has_levels_without_and_with_the_bottleneck():
     )
 
 
-def test_beta_is_uplink_over_downlink_goodput_and_the_recipe_that_of_window_29():
+def test_beta_is_uplink_over_downlink_goodput_and_the_recipe_has_window_29():
     def run(cwmin: int) -> Run:
         flows = {
             "first/udp-up/1": {"goodput_bps": (cwmin * 1e5, cwmin * 1e5), "loss": (0.1, 0.2)},
@@ -237,15 +237,15 @@ def test_beta_is_uplink_over_downlink_goodput_and_the_recipe_that_of_window_29()
         }
         return a_run(flows=flows, scenario={"stations": [{"cwmin": cwmin}]})
 
-    found = beta.STUDY.measure({str(cwmin): run(cwmin) for cwmin in range(24, 36)})
+    measured = beta.STUDY.measure({str(cwmin): run(cwmin) for cwmin in range(24, 36)})
     worked = {f"cwmin_{cwmin}": (cwmin / 20, cwmin / 40) for cwmin in range(24, 36)}
-    expect(found, recipe=(1.45, 0.725), **worked)  # 2.9 Mb/s over 2 and over 4 Mb/s
+    expect(measured, recipe=(1.45, 0.725), **worked)  # 2.9 Mb/s over 2 and over 4 Mb/s
     # the chain: 1.199 at the recipe, 1 where both have the access point's window, 34
-    assert found["recipe"].predicted == pytest.approx(1.199, abs=5e-4)
-    assert found["cwmin_34"].predicted == pytest.approx(1.0)
+    assert measured["recipe"].predicted == pytest.approx(1.199, abs=5e-4)
+    assert measured["cwmin_34"].predicted == pytest.approx(1.0)
 
 
-def test_with_the_bottleneck_levels_are_of_each_figure_and_goodputs_are_means_over_it():
+def test_with_the_bottleneck_each_figure_has_levels_and_average_goodputs():
     def points(kind: str, figure: int, factor: float) -> dict[str, Run]:
         along = WINDOWS if figure in (8, 11) else CONNECTIONS
         return {
@@ -285,7 +285,7 @@ def test_with_the_bottleneck_levels_are_of_each_figure_and_goodputs_are_means_ov
 def test_figure_4_has_the_mean_rate_of_each_phase():
     def run(*mbps: float) -> Run:
         link = {
-            "capacity_bps": [1e6 * one for one in mbps],
+            "capacity_bps": [1e6 * value for value in mbps],
             "goodput_bps": (2.2e6, 2.3e6),
             "ping_rtt_p95_s": (0.05, 0.06),
         }
@@ -302,9 +302,9 @@ def test_figure_4_has_the_mean_rate_of_each_phase():
 
 
 def two(first: Pair, other: Pair, first_share: Pair, other_share: Pair) -> Run:
-    """Return a run of station 1 and another one; goodputs in Mb/s."""
+    """Return a run of station 1 and another station; goodputs in Mb/s."""
     stations = {
-        name: {"goodput_bps": [1e6 * one for one in goodput], "goodput_share": share}
+        name: {"goodput_bps": [1e6 * value for value in goodput], "goodput_share": share}
         for name, goodput, share in (
             ("first", first, first_share),
             ("others-1", other, other_share),
@@ -354,7 +354,7 @@ def test_figures_13_and_14_have_ratios_of_air_times_flows_and_directions():
     )
 
 
-def test_beside_datagrams_goodput_is_that_of_both_tcp_stations():
+def test_with_datagrams_goodput_is_that_of_both_tcp_stations():
     def run(first: Pair, other: Pair) -> Run:
         stations = {
             "first": {"goodput_bps": first, "goodput_share": (0.9, 0.8)},
@@ -376,7 +376,7 @@ def test_beside_datagrams_goodput_is_that_of_both_tcp_stations():
     )
 
 
-# -- how it is set up --------------------------------------------------------------------------
+# -- setup -------------------------------------------------------------------------------------
 
 TESTBED = (
     two_stations.STUDY,
@@ -406,11 +406,11 @@ BUFFERS = {
 }
 """Points with another buffer of the access point, to isolate a cause. [packets]"""
 PROMPT = {"prompt": 7}
-"""Points with another window of the others, likewise."""
+"""Points with another window of the other stations. [packets]"""
 
 
-@pytest.mark.parametrize("study", TESTBED, ids=lambda one: one.name)
-def test_every_scenario_is_of_the_papers_test_bed(study):
+@pytest.mark.parametrize("study", TESTBED, ids=lambda study: study.name)
+def test_every_scenario_has_the_test_bed_of_the_paper(study):
     for point, tree in normalised(study).items():
         # "The 802.11 transmission mode is 802.11b" (line 164 of the text)
         assert tree["cell"]["phy"] == "802.11b"
@@ -418,19 +418,19 @@ def test_every_scenario_is_of_the_papers_test_bed(study):
         assert tree["cell"]["ap"]["queue_packets"] == BUFFERS.get(point, 75), point
         # one recipe for the paper's beta of 1.2: the access point's window, the stations' below
         assert tree["cell"]["ap"]["cwmin"] == 34
-        # "Wired links are realized by means of 100 Mbit/s Ethernet cables" (164): they cost nothing
+        # "Wired links are realized by means of 100 Mbit/s Ethernet cables" (164): no effect
         loss = 0.004 if point.startswith("random-") else 0.0
         assert only(tree["wire"], "rate_bps", "loss") == {"rate_bps": None, "loss": loss}
-        assert {one["congestion"] for one in tcp(tree)} <= {"reno"}  # a3 (321)
-        assert {one["handshake"] for one in tcp(tree)} <= {False}
+        assert {settings["congestion"] for settings in tcp(tree)} <= {"reno"}  # a3 (321)
+        assert {settings["handshake"] for settings in tcp(tree)} <= {False}
 
 
 def tcp(tree) -> list[dict]:
     return [flow["tcp"] for flow in tree["flows"] if "tcp" in flow]
 
 
-@pytest.mark.parametrize("study", TESTBED, ids=lambda one: one.name)
-def test_every_connection_has_the_papers_window_and_delayed_acks(study):
+@pytest.mark.parametrize("study", TESTBED, ids=lambda study: study.name)
+def test_every_connection_has_the_window_and_the_delayed_acks_of_the_paper(study):
     for point, tree in normalised(study).items():
         for flow in tree["flows"]:
             if "tcp" not in flow:
@@ -456,18 +456,18 @@ def window_of_station_1(study: str, point: str) -> int | None:
     if point.startswith("window "):
         return int(point.removeprefix("window "))
     swept = study in ("fig08", "fig11", "footnote_9") or any(
-        one in point for one in ("fig08", "fig11")
+        figure in point for figure in ("fig08", "fig11")
     )
     return int(point.rpartition("-")[2]) if swept else None
 
 
 def counts(tree) -> dict[tuple[str, str], int]:
-    """Number of connections by station's group and direction."""
-    found: dict[tuple[str, str], int] = {}
+    """Return the number of connections by group of stations and direction."""
+    numbers: dict[tuple[str, str], int] = {}
     for flow in tree["flows"]:
         key = flow["class"], flow["direction"]
-        found[key] = found.get(key, 0) + 1
-    return found
+        numbers[key] = numbers.get(key, 0) + 1
+    return numbers
 
 
 @pytest.mark.parametrize(
@@ -491,13 +491,15 @@ def counts(tree) -> dict[tuple[str, str], int]:
         (shared.STUDY, "without-fig09-", "up", "up"),
     ],
 )
-def test_station_1_has_1_to_6_connections_against_one_of_each_other(study, prefix, first, others):
+def test_station_1_has_1_to_6_connections_and_each_other_station_has_one(
+    study, prefix, first, others
+):
     """ "varying from 1 to 6; the other stations have only one" (180)."""
     trees = normalised(study)
     for x in CONNECTIONS:
         tree = trees[f"{prefix}{x}"]
         assert counts(tree) == {("first", first): x, ("others", others): 4}
-        assert [one["name"] for one in tree["stations"]] == [
+        assert [station["name"] for station in tree["stations"]] == [
             "first",
             *(f"others-{k}" for k in (1, 2, 3, 4)),
         ]
@@ -523,7 +525,7 @@ def test_station_1_has_1_to_6_connections_against_one_of_each_other(study, prefi
         (shared.STUDY, "without-fig08-", "down"),
     ],
 )
-def test_windows_are_swept_for_one_connection_of_each(study, prefix, direction):
+def test_windows_are_swept_with_one_connection_per_station(study, prefix, direction):
     trees = normalised(study)
     for window in WINDOWS:
         tree = trees[f"{prefix}{window}"]
@@ -534,19 +536,19 @@ def test_windows_are_swept_for_one_connection_of_each(study, prefix, direction):
 LENGTHS = {"fig04": None, "fig12": None}
 
 
-@pytest.mark.parametrize("study", TESTBED, ids=lambda one: one.name)
-def test_runs_take_three_minutes_and_ten_times_the_papers_ten(study):
+@pytest.mark.parametrize("study", TESTBED, ids=lambda study: study.name)
+def test_runs_take_three_minutes_and_are_ten_times_as_many_as_in_the_paper(study):
     """ "Each measurement lasts three minutes and is repeated ten times" (174)."""
     few = {"vsb": 20, "footnote_9": 20, "fig13": 20, "udp": 20, "fig04": 20, "fig12": 20}
     for point, tree in normalised(study).items():
         if study.name not in LENGTHS:
             assert tree["duration_s"] == 180, point
         agreed = study.name not in ("vsb", "footnote_9") or point.startswith("agreed")
-        beside = study.name in few and agreed
-        assert tree["replications"] == (20 if beside else 100), point
+        is_few = study.name in few and agreed
+        assert tree["replications"] == (20 if is_few else 100), point
 
 
-def test_starts_are_a_second_apart_but_where_the_paper_says_when():
+def test_starts_are_a_second_apart_unless_the_paper_gives_times():
     tree = normalised(fig09.STUDY)
     assert sorted(flow["start_s"] for flow in tree["6"]["flows"]) == list(range(10))
     assert every(tree["at once"]["flows"], "start_s") == {0.0}
@@ -554,7 +556,7 @@ def test_starts_are_a_second_apart_but_where_the_paper_says_when():
     assert tree["prompt"]["stations"][0]["cwmin"] == 29
 
 
-def test_figure_2_is_of_the_four_cases():
+def test_figure_2_has_the_four_cases():
     trees = normalised(fig02.STUDY)
     cases = {
         "up_down": {("first", "up"): 1, ("others", "down"): 4},
@@ -619,16 +621,18 @@ def test_figure_4_begins_at_25_and_57_seconds():
                 "stop_s": None,
             }
             # "At time instant 57 s, another station ... 2 Mbit/sec" (160)
-            starts = [(one["station"], one["start_s"], one["stop_s"]) for one in slow]
+            starts = [
+                (station["station"], station["start_s"], station["stop_s"]) for station in slow
+            ]
             ends = {"two": None, "after": 95}
             assert starts == ([("others", 57, ends[phase])] if phase in ends else [])
-            assert [one["rate_bps"] for one in tree["stations"]] == [11e6, 2e6]
+            assert [station["rate_bps"] for station in tree["stations"]] == [11e6, 2e6]
     assert trees["alone"]["vsb"] is None
-    assert [one["rate_bps"] for one in trees["alone"]["stations"]] == [11e6]
+    assert [flow["rate_bps"] for flow in trees["alone"]["stations"]] == [11e6]
     assert trees["alone"]["duration_s"] == 60
 
 
-def test_figure_12_is_of_four_connections_from_60_s_on_and_a_bottleneck_from_165_s_on():
+def test_figure_12_has_four_connections_from_60_s_on_and_a_bottleneck_from_165_s_on():
     trees = normalised(fig12.STUDY)
     assert set(trees) == {"before", "after", "agreed-after"}
     for point, tree in trees.items():
@@ -644,7 +648,7 @@ def test_figure_12_is_of_four_connections_from_60_s_on_and_a_bottleneck_from_165
         assert begins == (None if point == "before" else 165)
 
 
-def test_other_kinds_of_fairness_are_of_cells_that_show_them():
+def test_other_kinds_of_fairness_have_suitable_cells():
     trees = normalised(fig13.STUDY)
     wanted = {
         "airtime": ({("first", "down"): 1, ("others", "down"): 4}, 2e6),
@@ -661,19 +665,23 @@ def test_other_kinds_of_fairness_are_of_cells_that_show_them():
     assert set(trees) == {f"{prefix}{kind}" for prefix in ("", "agreed-") for kind in wanted}
 
 
-def test_datagrams_are_sent_up_by_three_stations_beside_four_downloads_and_one():
+def test_three_stations_send_datagrams_next_to_stations_with_four_downloads_and_one():
     trees = normalised(udp.STUDY)
     for kind, tree in trees.items():
-        assert [one["group"] for one in tree["stations"]] == ["first", "others", *["senders"] * 3]
+        assert [station["group"] for station in tree["stations"]] == [
+            "first",
+            "others",
+            *["senders"] * 3,
+        ]
         assert counts(tree) == {("first", "down"): 4, ("others", "down"): 1, ("senders", "up"): 3}
-        assert every([one["udp"] for one in tree["flows"] if "udp" in one], "rate_bps") == {4e6}
+        assert every([flow["udp"] for flow in tree["flows"] if "udp" in flow], "rate_bps") == {4e6}
         aware = {"estimated": True, "plain": False, "none": None}[kind]
         assert (tree["vsb"] and tree["vsb"]["udp_aware"]) is aware
     assert trees["plain"]["vsb"]["wce"]["timeout_s"] == 20
     assert trees["estimated"]["vsb"]["wce"]["timeout_s"] == 3
 
 
-def test_beta_is_measured_with_greedy_datagrams_both_ways():
+def test_beta_is_measured_with_greedy_datagrams_in_both_directions():
     """ "a greedy downstream UDP connection and a greedy upstream UDP connection" (174)."""
     trees = normalised(beta.STUDY)
     assert list(trees) == [str(cwmin) for cwmin in range(24, 36)]
@@ -683,14 +691,14 @@ def test_beta_is_measured_with_greedy_datagrams_both_ways():
         assert counts(tree) == {("first", "up"): 1, ("first", "down"): 1}
 
 
-@pytest.mark.parametrize("study", [multirate.FIG07, multirate.FIG10], ids=lambda one: one.name)
-def test_delayed_ack_timers_are_told_from_the_default_of_100_ms(study):
+@pytest.mark.parametrize("study", [multirate.FIG07, multirate.FIG10], ids=lambda study: study.name)
+def test_delayed_ack_timers_are_100_ms_unless_the_point_names_another(study):
     for point, tree in normalised(study).items():
         ms = int(point.split("-")[1]) if point.startswith("timer-") else 100
         assert every(tcp(tree), "ack_delay_s") == {ms / 1000}, point
 
 
-def test_points_that_isolate_a_cause_differ_in_it_alone():
+def test_points_that_isolate_a_cause_differ_only_in_it():
     trees = normalised(shared.STUDY)
     for way, name in (("down", "download"), ("up", "upload")):
         assert counts(trees[f"still-{name}"]) == {("first", way): 1, ("others", way): 4}
@@ -700,7 +708,7 @@ def test_points_that_isolate_a_cause_differ_in_it_alone():
     for point in ("lossless", "short-without", "short-with"):
         assert counts(trees[point]) == {("first", "down"): 6, ("others", "down"): 4}
         assert (trees[point]["vsb"] is not None) == (point == "short-with")
-    # figure 11: no ACK is lost, stations are quick, no frame is given up
+    # figure 11: no ACK is lost, stations are fast, no frame is discarded
     trees = normalised(windows.FIG11)
     for point in ("lossless", "prompt", "patient"):
         assert counts(trees[point]) == {("first", "up"): 1, ("others", "up"): 4}
@@ -709,7 +717,7 @@ def test_points_that_isolate_a_cause_differ_in_it_alone():
         nodes = [trees[point]["cell"]["ap"], *trees[point]["stations"]]
         assert every(nodes[1:], "cwmin") == {cwmin}
         assert every(nodes, "attempts_short") == {attempts}
-    # footnote 9: a rate at which nothing waits, an estimator that allows less, the other estimator
+    # footnote 9: a rate without a queue, an estimator with a lower limit, the other estimator
     trees = normalised(footnote_9.STUDY)
     assert trees["still"]["vsb"]["rate_bps"] == 4.5e6
     assert trees["prompt"]["vsb"]["wce"]["threshold_s"] == 0.01

@@ -1,6 +1,6 @@
-"""Studies that ask a model alone read it where their claims say.
+"""Studies that use only a model read it at the points of their claims.
 
-Solvers are replaced by tables of plain numbers: what is asked for and is not in the table fails.
+Solvers are replaced by tables of plain numbers, and a request outside the table fails.
 """
 
 from math import pi
@@ -23,14 +23,14 @@ UNSEEN: dict[str, Study] = {key: study for key, study in STUDY.items() if not st
 
 
 def predicted(key: str) -> dict[str, float | None]:
-    """Return the values of a study, all of which are predictions that nothing was simulated for."""
-    found = STUDY[key].measure({})
-    assert all(np.isnan(one.samples).all() for one in found.values())
-    assert read_by_claims(STUDY[key]) <= {f"{STUDY[key].name}.{name}" for name in found}
-    return {name: one.predicted for name, one in found.items()}
+    """Return the values of a study, which are all predictions without a simulation."""
+    measured = STUDY[key].measure({})
+    assert all(np.isnan(quantity.samples).all() for quantity in measured.values())
+    assert read_by_claims(STUDY[key]) <= {f"{STUDY[key].name}.{name}" for name in measured}
+    return {name: quantity.predicted for name, quantity in measured.items()}
 
 
-def test_studies_of_models_alone_are_these():
+def test_these_studies_use_only_models():
     assert set(UNSEEN) == {
         *(f"red-{name}" for name in ("fig02", "fig03", "fig04", "fig14", "fig20", "threshold")),
         "vbs-stability",
@@ -42,9 +42,9 @@ def test_studies_of_models_alone_are_these():
 
 
 class Points:
-    """Hopf points by model, parameter and settings, each asked for within the range of its study.
+    """Hopf points by model, parameter and settings, each within the range of its study.
 
-    Round-trip times are looked for from 2 to 200 packets in flight.
+    Round-trip times are searched from 2 to 200 packets in flight.
     """
 
     def __init__(self, **ranges: tuple[float, float]) -> None:
@@ -68,7 +68,7 @@ class Points:
 
 
 def over_threshold(points: Points, model: str, rtt: float) -> dict[str, float]:
-    """Let alpha be the critical one along thresholds of 50 to 150, and return what is read."""
+    """Return the measures for this critical alpha along thresholds of 50 to 150."""
     along = {50: 0.125, 75: 0.14, 100: 0.15, 125: 0.16, 150: 0.175}
     for low, alpha in along.items():
         points.has(model, "alpha", alpha, rtt=rtt, min_th=low)
@@ -134,7 +134,7 @@ def test_figure_4_is_read_at_capacities_and_thresholds(monkeypatch):
     )
 
 
-def test_figure_3_is_of_two_gains_at_171_ms(monkeypatch):
+def test_figure_3_has_two_gains_at_171_ms(monkeypatch):
     def integrate(case: Case, until: float) -> SimpleNamespace:
         assert case.values["rtt"] == 0.171
         assert until == 1500
@@ -195,7 +195,7 @@ def between(function: Any) -> float:
     return low
 
 
-def test_figure_20_has_the_least_along_the_curves_and_over_alpha(monkeypatch):
+def test_figure_20_has_the_minimum_along_the_curves_and_over_alpha(monkeypatch):
     asked: list[tuple[str, float]] = []
 
     def form(**values: float) -> SimpleNamespace:
@@ -215,7 +215,7 @@ def test_figure_20_has_the_least_along_the_curves_and_over_alpha(monkeypatch):
         {
             "mu2": 7,
             "beta2": -3,
-            "mu2_min": 4,  # 5 at 50 along one, 4 at 150 along the other
+            "mu2_min": 4,  # 5 at 50 along the first curve, 4 at 150 along the second
             "mu2_at_papers_delay_by_alpha": 0.674,  # 2 - 1.326
             "mu2_at_papers_delay_by_capacity": 35.06,
             "mu2_min_alpha": 0.674,
@@ -295,7 +295,7 @@ def test_section_6_compares_0_1_and_1_s_and_follows_settings_over_round_trips(mo
 # -- paper 000 ---------------------------------------------------------------------------------
 
 
-def test_the_appendix_is_of_c_h_b_of_8_packets():
+def test_the_appendix_uses_c_h_b_of_8_packets():
     values = named("vbs-default").values
     assert (values["k"], values["alpha"], values["beta"]) == (0.75, 0.125, 0.5)
     assert values["part"] * values["share"] * values["buffer"] == pytest.approx(8)
@@ -344,7 +344,7 @@ def test_the_appendix_is_read_with_k_1_at_every_rate_and_at_its_hopf_points(monk
     assert sorted(asked) == ["alpha", "capacity"]
 
 
-def test_the_fixed_point_is_looked_for_in_21_systems(monkeypatch):
+def test_the_fixed_point_is_searched_in_21_systems(monkeypatch):
     asked: list[tuple[Any, ...]] = []
 
     def spread(tree: dict[str, Any], options: Any) -> tuple[float, int]:

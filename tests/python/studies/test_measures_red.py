@@ -1,7 +1,7 @@
-"""The packets of paper 004 are measured as their claims say, and set up as the paper is.
+"""Packet-level studies of paper 004 measure the values of their claims with its setup.
 
-Runs have two replications and plain numbers; every answer is worked by hand beside them. Numbers of
-quantities that are not asked for stand beside those that are, and none of them is the answer.
+Runs have two replications and plain numbers, and every answer is worked by hand. Runs also have
+quantities that a measure must not read, with numbers that differ from the answers.
 """
 
 from collections import Counter
@@ -29,21 +29,21 @@ SYNCHRONY: Pair = (0.4, 0.6)
 
 def by_class(total_mbps: Pair) -> dict[str, list[float]]:
     """Return goodputs of the classes that add up to this [bit/s]: 8 Mb/s of datagrams, 2 Mb/s of
-    web, and of what is left a quarter of Compound and three of CUBIC.
+    web, and of the rest a quarter of Compound and three of CUBIC.
     """
-    left = [1e6 * (one - 10) for one in total_mbps]
+    left = [1e6 * (value - 10) for value in total_mbps]
     return {
-        "compound": [0.25 * one for one in left],
-        "cubic": [0.75 * one for one in left],
+        "compound": [0.25 * value for value in left],
+        "cubic": [0.75 * value for value in left],
         "udp": [8e6, 8e6],
         "web": [2e6, 2e6],
     }
 
 
 def a_router(links: tuple[str, ...] = ONE, **asked: Pair | tuple[Pair, ...]) -> Run:
-    """Return a run of two bulk classes, beside datagrams and web, over one or two queues.
+    """Return a run of two bulk classes, datagrams and web, over one or two queues.
 
-    What is asked for is a pair, or one for each queue. Windows of the classes are 1 off 9 and 12.
+    Each argument is a pair or a pair per queue. Windows of the classes are 1 off 9 and 12.
     """
     plain: dict[str, dict[str, Pair]] = {
         "links": {"utilisation": (0.91, 0.92), "utilisation_min": (0.81, 0.82)},
@@ -87,11 +87,11 @@ def measure(name: str, runs: dict[str, Run]) -> dict[str, Quantity]:
     return dict(STUDY[name].measure(runs))
 
 
-# -- what is measured --------------------------------------------------------------------------
+# -- measures ----------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("name", ["fig06", "fig10"])
-def test_figures_6_and_10_have_windows_and_what_swings_at_both_ends(name):
+def test_figures_6_and_10_have_windows_and_oscillations_at_both_ends(name):
     runs = {str(rtt): a_router() for rtt in RTTS}
     runs["200"] = a_router(
         utilisation=(0.7, 0.6), utilisation_min=(0.5, 0.4), occupancy_sd_packets=(30, 40)
@@ -112,7 +112,7 @@ def test_figures_6_and_10_have_windows_and_what_swings_at_both_ends(name):
 
 
 @pytest.mark.parametrize("name", ["fig07", "fig11"])
-def test_figures_7_and_11_have_what_swings_with_small_and_large_round_trips(name):
+def test_figures_7_and_11_have_oscillations_at_small_and_large_round_trips(name):
     runs = {"small": a_router(utilisation=(0.99, 0.98)), "large": a_router()}
     expect(
         measure(name, runs),
@@ -128,7 +128,7 @@ def test_figures_7_and_11_have_what_swings_with_small_and_large_round_trips(name
 
 
 @pytest.mark.parametrize("name", ["fig08", "fig12"])
-def test_figures_8_and_12_have_the_least_utilisation_and_the_longest_queues_at_25_ms(name):
+def test_figures_8_and_12_have_the_lowest_utilisation_and_the_longest_queues_at_25_ms(name):
     worked: dict[str, Pair] = {}
     runs = {}
     for queue, part in (("averaged", 1000), ("plain", 500)):
@@ -147,16 +147,16 @@ def test_figures_8_and_12_have_the_least_utilisation_and_the_longest_queues_at_2
 
 WAVE = (10, 10, 0, 0)
 REPEATED = WAVE * 16
-"""A square wave of 64 samples: like itself every four of them, and its opposite in between."""
+"""A square wave of 64 samples, equal to itself every four samples and opposite in between."""
 STILL = (5,) * 32 + WAVE * 8
-"""The same wave in the second half alone, behind its mean.
+"""A square wave only in the second half, after its mean.
 
-Of the 32 products of the wave with itself 28 are left at a lag of four, and all are as large; of
-all 64 pairs there are 60. The correlation is 28 / 32 over 60 / 64, 14 / 15.
+Of the 32 products of the wave with itself 28 remain at a lag of four, and all are equal. Of all
+64 pairs 60 remain. The correlation is 28 / 32 over 60 / 64, 14 / 15.
 """
 FALLEN = (10,) * 32 + (0,) * 32
-"""A step. At lags of up to an eighth, 8, at most 7 of 57 pairs are unlike, so that the correlation
-has no zero.
+"""A step. At lags of up to an eighth, 8, at most 7 of 57 pairs differ, so that the correlation has
+no zero.
 """
 CONSTANT = (7,) * 64
 
@@ -164,7 +164,7 @@ CONSTANT = (7,) * 64
 def sampled(values: tuple[float, ...]) -> Run:
     """Return a run whose bottleneck's queue has these values every 100 ms from 25 s on.
 
-    Before, the last time 25 s itself, are others, and so are those of another queue.
+    Values up to 25 s and values of another queue differ.
     """
     early = [99, 3, 88, 1, 2]
     times = [round(25 + 0.1 * (k + 1 - len(early)), 1) for k in range(len(early) + len(values))]
@@ -183,7 +183,7 @@ def sampled(values: tuple[float, ...]) -> Run:
 
 
 @pytest.mark.parametrize("name", ["fig09", "fig13"])
-def test_figures_9_and_13_have_how_far_queues_swing_and_how_much_they_repeat_themselves(name):
+def test_figures_9_and_13_have_amplitude_and_periodicity_of_queues(name):
     runs = {
         "8_15": a_router(occupancy_sd_packets=(3, 4), occupancy_packets=(6, 16)),
         "100_200": a_router(
@@ -198,7 +198,7 @@ def test_figures_9_and_13_have_how_far_queues_swing_and_how_much_they_repeat_the
         "100_200": (FALLEN, FALLEN, STILL, FALLEN, STILL),
     }
     for pair, each in queues.items():
-        runs |= {f"{pair}-seed-{seed}": sampled(one) for seed, one in enumerate(each, 1)}
+        runs |= {f"{pair}-seed-{seed}": sampled(samples) for seed, samples in enumerate(each, 1)}
     expect(
         measure(name, runs),
         oscillation_8_15=(3, 4),
@@ -231,9 +231,9 @@ def test_figure_15_has_utilisations_and_queues_at_10_or_200_ms():
             )
             worked[f"utilisation_{policy}_{rtt}"] = mean
             worked[f"utilisation_min_{policy}_{rtt}"] = least
-    found = measure("fig15", runs)
+    measured = measure("fig15", runs)
     expect(
-        found,
+        measured,
         **worked,
         queue_max_red=(40, 60),
         queue_max_threshold=(15, 14),
@@ -244,7 +244,7 @@ def test_figure_15_has_utilisations_and_queues_at_10_or_200_ms():
     )
 
 
-def test_with_sack_figure_18_shows_what_the_link_carries_at_both_ends():
+def test_with_sack_figure_18_has_the_utilisation_at_both_ends():
     runs = {}
     for k, policy in enumerate(POLICIES, 1):
         for rtt in RTTS:
@@ -264,18 +264,18 @@ def test_with_sack_figure_18_shows_what_the_link_carries_at_both_ends():
     assert [dict(STUDY[name].shown(runs)) for name in ("fig18_mixed", "fig19")] == [{}, {}]
 
 
-def test_new_data_takes_what_is_left_of_100_mbps_without_headers():
+def test_new_data_uses_the_rest_of_100_mbps_without_headers():
     part = costs.new_part(a_router(goodput_mbps=(73, 97 + 1 / 3)))
     assert part.samples == pytest.approx([0.75, 1])  # of 1460 in 1500 bytes
 
 
-def test_reds_average_keeps_by_the_arrivals_of_each_interval_what_waits():
+def test_the_average_of_red_weighs_the_queue_by_the_arrivals_of_each_interval():
     half = log(2) / 0.01 * 8333.333333333333  # arrivals a second that halve it in 10 ms
     queue = np.array([9.0, 1.0, 0.0, 17.0])  # 8, 0, 0 and 16 wait
     assert average.average(queue, half) == pytest.approx([4, 2, 9])
     # as many as the full link sends: (1 - w) for each, with w = 1 - exp(-1 / 8333)
-    one = average.average(np.array([101.0, 1.0]), 8333.333333333333)
-    assert one == pytest.approx([100 * exp(-1 / 8333.333333333333) ** 83.33333333333333])
+    averages = average.average(np.array([101.0, 1.0]), 8333.333333333333)
+    assert averages == pytest.approx([100 * exp(-1 / 8333.333333333333) ** 83.33333333333333])
 
 
 def test_the_average_is_that_of_the_last_25_s():
@@ -293,22 +293,22 @@ def test_the_average_is_that_of_the_last_25_s():
         )
 
     runs = {f"{rtt}-seed-{seed}": run(0, 60) for rtt in (10, 200) for seed in (1, 2, 3, 4, 5)}
-    found = measure("average", runs)
+    measured = measure("average", runs)
     # half of the packets of a link that is half full are lost: C arrive, and 10 ms leave
     # exp(-0.01); 999 are left by five intervals of nothing, and 60 come for 196
-    kept = exp(-0.01)
-    values = [999 * kept ** (k + 1) for k in range(5)]
+    decay = exp(-0.01)
+    values = [999 * decay ** (k + 1) for k in range(5)]
     for _ in range(196):
-        values.append(60 + (values[-1] - 60) * kept)
-    late = values[1:]  # behind 475 s
+        values.append(60 + (values[-1] - 60) * decay)
+    late = values[1:]  # after 475 s
     for rtt in (10, 200):
-        assert found[f"least_{rtt}"].samples == pytest.approx([min(late)] * 5)
-        assert found[f"largest_{rtt}"].samples == pytest.approx([max(late)] * 5)
-        assert found[f"oscillation_{rtt}"].samples == pytest.approx([np.std(late)] * 5)
-    assert len(found) == 6
+        assert measured[f"least_{rtt}"].samples == pytest.approx([min(late)] * 5)
+        assert measured[f"largest_{rtt}"].samples == pytest.approx([max(late)] * 5)
+        assert measured[f"oscillation_{rtt}"].samples == pytest.approx([np.std(late)] * 5)
+    assert len(measured) == 6
 
 
-def test_what_other_numbers_of_users_have_is_laid_beside_that_of_60():
+def test_other_numbers_of_users_are_compared_with_60_users():
     def router(part: float, swing: float, flows: int) -> Run:
         run = a_router(
             utilisation=(0.5 * part, 0.5),
@@ -316,8 +316,11 @@ def test_what_other_numbers_of_users_have_is_laid_beside_that_of_60():
             occupancy_sd_packets=(swing, 2 * swing),
         )
         classes = {
-            name: {**one, "cwnd_packets": [part * value for value in one["cwnd_packets"]]}
-            for name, one in run.samples["classes"].items()
+            name: {
+                **quantities,
+                "cwnd_packets": [part * value for value in quantities["cwnd_packets"]],
+            }
+            for name, quantities in run.samples["classes"].items()
         }
         samples = {**run.samples, "classes": classes, "flows": {str(k): {} for k in range(flows)}}
         return Run(samples)
@@ -403,7 +406,7 @@ def test_figure_18_has_delay_loss_and_completion_and_ratios_and_gain_of_the_thre
             f"throughput_ratio_{rtt}": (0.5, 2),  # 0.4 / 0.8, 1 / 0.5
             f"goodput_ratio_{rtt}": (0.75, 0.5),  # of all four classes: 60 / 80, half of 40 + rtt
             f"loss_ratio_{rtt}": (2 / 3, 4),  # 0.02 / 0.03, 0.04 / 0.01
-            # transfers of 500 MB alone are compared with the paper's five minutes
+            # only transfers of 500 MB are compared with the five minutes of the paper
             f"completion_gain_{rtt}": (300 + rtt, 500 - rtt) if name == "fig18" else NONE,
         }
     expect(measure(name, runs), **worked)
@@ -448,7 +451,7 @@ def test_figure_19_has_delay_and_loss_over_both_queues(name):
     expect(measure(name, runs), **worked)
 
 
-# -- how it is set up --------------------------------------------------------------------------
+# -- setup -------------------------------------------------------------------------------------
 
 
 @cache
@@ -461,7 +464,7 @@ def is_lot(name: str) -> bool:
 
 
 def users_of(name: str, point: str) -> int:
-    """Return the number of Compound flows, where they are alone at one router."""
+    """Return the number of Compound flows if a single router has no other flows."""
     return int(point.removeprefix("held-").partition("-")[0]) if name == "users" else 60
 
 
@@ -470,21 +473,21 @@ def is_mixed(name: str) -> bool:
 
 
 def bottlenecks(tree) -> list[dict]:
-    return [one for one in tree["links"] if one["name"] in (*ONE, *LOT)]
+    return [link for link in tree["links"] if link["name"] in (*ONE, *LOT)]
 
 
 @pytest.mark.parametrize("name", NAMES)
 def test_every_router_has_100_mbps_and_sources_with_2_mbps(name):
     for point, tree in scenarios(name).items():
-        names = [one["name"] for one in bottlenecks(tree)]
+        names = [link["name"] for link in bottlenecks(tree)]
         assert names == list(LOT if is_lot(name) else ONE)
-        # line 485 of the text; a lot's differ by 0.3 %, but where equal rates are shown
+        # line 485 of the text; rates of a lot differ by 0.3 % unless equal rates are shown
         equal = not is_lot(name) or point.startswith("equal")
         rates_bps = {100e6 * users_of(name, point) / 60} if equal else {99.85e6, 100.15e6}
         assert every(bottlenecks(tree), "rate_bps") == rates_bps, point
-        access = [one["rate_bps"] for one in tree["links"] if one["name"].endswith("/access")]
-        rates = [rate for rate in access if rate is not None]  # but for the web's, as fast as all
-        # spread over 1 %, but where equal rates are shown
+        access = [link["rate_bps"] for link in tree["links"] if link["name"].endswith("/access")]
+        rates = [rate for rate in access if rate is not None]  # the web is as fast as all
+        # spread over 1 % unless equal rates are shown
         locked = point.startswith("equal") and not is_lot(name)
         ends = (2e6, 2e6) if locked else (1.99e6, 2.01e6)
         assert (min(rates), max(rates)) == ends, point
@@ -495,8 +498,8 @@ def test_every_router_has_100_mbps_and_sources_with_2_mbps(name):
 @pytest.mark.parametrize("name", NAMES)
 def test_flows_are_those_of_sections_5_and_6(name):
     for point, tree in scenarios(name).items():
-        found = Counter(
-            one["class"].partition("ms")[0].rstrip("0123456789-") for one in tree["flows"]
+        counts = Counter(
+            flow["class"].partition("ms")[0].rstrip("0123456789-") for flow in tree["flows"]
         )
         if is_lot(name) and is_mixed(name):
             wanted = {
@@ -520,14 +523,14 @@ def test_flows_are_those_of_sections_5_and_6(name):
             wanted = {"compound": 27, "cubic": 28, "udp": 8, "web": 1}  # 542
         else:
             wanted = {"flow": users_of(name, point)}  # 501
-        assert found == wanted, point
-        web = [one["web"]["connections_per_s"] for one in tree["flows"] if "web" in one]
+        assert counts == wanted, point
+        web = [flow["web"]["connections_per_s"] for flow in tree["flows"] if "web" in flow]
         assert sum(web) == (50 if web else 0)  # 678
-        assert every([one["udp"] for one in tree["flows"] if "udp" in one], "rate_bps") <= {1e6}
+        assert every([flow["udp"] for flow in tree["flows"] if "udp" in flow], "rate_bps") <= {1e6}
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_connections_are_compound_but_cubic_and_tahoe_where_their_class_is(name):
+def test_connections_are_compound_unless_their_class_is_cubic_or_tahoe(name):
     for point, tree in scenarios(name).items():
         for flow in tree["flows"]:
             if "tcp" not in flow:
@@ -546,12 +549,12 @@ def test_connections_are_compound_but_cubic_and_tahoe_where_their_class_is(name)
             assert flow["tcp"]["mss_bytes"] + flow["tcp"]["header_bytes"] == 1500
             finite = "finite" in point and "web" not in flow["class"]
             # 500 MB, or 50 MB, in segments of 1460 B
-            whole = 342466 if name == "fig18" else 34247
-            assert flow["tcp"]["segments"] == (whole if finite else None)
+            segments = 342466 if name == "fig18" else 34247
+            assert flow["tcp"]["segments"] == (segments if finite else None)
 
 
 def round_trips_ms(tree) -> set[float]:
-    delay = {one["name"]: one["delay_s"] for one in tree["links"]}
+    delay = {entry["name"]: entry["delay_s"] for entry in tree["links"]}
     return {
         round(1e3 * sum(delay[link] for link in (*flow["forward"], *flow["back"])), 3)
         for flow in tree["flows"]
@@ -596,20 +599,20 @@ def stated_queue(name: str, point: str) -> dict:
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_queues_are_of_the_policy_and_thresholds_that_the_paper_gives(name):
+def test_queues_have_the_policy_and_the_thresholds_of_the_paper(name):
     for point, tree in scenarios(name).items():
         wanted = stated_queue(name, point)
-        for one in bottlenecks(tree):
-            assert only(one["queue"], *wanted) == wanted, point
+        for link in bottlenecks(tree):
+            assert only(link["queue"], *wanted) == wanted, point
             part = 1 if point.startswith("held") else users_of(name, point) / 60
             room = 15 if "threshold" in point else 2084 * part  # 508
-            assert one["queue_packets"] == room
+            assert link["queue_packets"] == room
 
 
 CLOSE = {"fig12": {50, 100}, "fig10": {50, 100}, "fig15": {10}, "fig18": {10}}
-"""Round-trip times at which two curves lie so close that there are 20 runs."""
+"""Round-trip times at which two curves are so close that there are 20 runs."""
 EXTREME = {"fig15": {200}, "fig18": {200}}
-"""Where the least utilisation is compared with the paper's, of 40 runs."""
+"""Round-trip times of the lowest utilisation, which is compared with the paper in 40 runs."""
 
 
 def replications(name: str, point: str) -> int:
@@ -635,7 +638,7 @@ def replications(name: str, point: str) -> int:
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_runs_take_500_s_of_which_the_last_25_are_read(name):
+def test_runs_take_500_s_and_the_last_25_s_are_read(name):
     """ "the last 25 seconds of each simulation" (660)."""
     for point, tree in scenarios(name).items():
         length = tree["warmup_s"], tree["duration_s"]
@@ -668,7 +671,7 @@ def test_sweeps_are_over_these_round_trips():
 
 
 @pytest.mark.parametrize("name", ["fig09", "fig13"])
-def test_queues_of_both_thresholds_are_sampled_every_100_ms_in_five_runs_of_their_own(name):
+def test_queues_of_both_thresholds_are_sampled_every_100_ms_in_five_separate_runs(name):
     trees = dict(scenarios(name))
     for pair in ("8_15", "100_200"):
         assert trees.pop(pair)["record"]["series_interval_s"] is None
@@ -679,7 +682,7 @@ def test_queues_of_both_thresholds_are_sampled_every_100_ms_in_five_runs_of_thei
     assert not trees
 
 
-def test_queues_are_sampled_every_10_ms_from_25_s_before_what_is_read_where_averages_are():
+def test_queues_with_averages_are_sampled_every_10_ms_from_25_s_before_the_measurement():
     trees = scenarios("average")
     assert list(trees) == [f"{rtt}-seed-{seed}" for rtt in (10, 200) for seed in (1, 2, 3, 4, 5)]
     for point, tree in trees.items():

@@ -1,7 +1,7 @@
-"""The studies of paper 000 measure what their claims say, and are set up as the paper is.
+"""The studies of paper 000 measure the values of their claims with the setup of the paper.
 
-Runs have two replications and plain numbers; every answer is worked by hand beside them. Numbers of
-quantities that are not asked for stand beside those that are, and none of them is the answer.
+Runs have two replications and plain numbers, and every answer is worked by hand. Runs also have
+quantities that a measure must not read, with numbers that differ from the answers.
 """
 
 from functools import cache
@@ -47,23 +47,23 @@ def a_cell(
     for k, (name, goodput) in enumerate(zip(names, (high, low), strict=True)):
         for number, part in ((1, 0.25), (2, 0.75)):
             stations[f"{name}-{number}"] = {
-                "goodput_bps": [part * 1e6 * one for one in goodput],
+                "goodput_bps": [part * 1e6 * value for value in goodput],
                 "goodput_share": (0.2, 0.3),
             }
             if rates is not None:
                 stations[f"{name}-{number}"] |= {
-                    "downlink_failure_rate": [2 * part * one for one in rates[k]],
-                    "downlink_discard_probability": [0.2 * part * one for one in rates[k]],
+                    "downlink_failure_rate": [2 * part * value for value in rates[k]],
+                    "downlink_discard_probability": [0.2 * part * value for value in rates[k]],
                     "frame_failure_rate": (0.77, 0.78),
                 }
             off = 4 * (part - 0.5)
             flows[f"{name}-{number}/down/1"] = {
-                "cwnd_packets": [one + off for one in windows[k]],
-                "cwnd_max_packets": [one + 10 + off for one in windows[k]],
+                "cwnd_packets": [value + off for value in windows[k]],
+                "cwnd_max_packets": [value + 10 + off for value in windows[k]],
                 "goodput_bps": (5e5, 6e5),
             }
     cell = {
-        "goodput_bps": [1e6 * one for one in total],
+        "goodput_bps": [1e6 * value for value in total],
         "jain": jain,
         "active_stations": (3, 4),
     }
@@ -88,7 +88,7 @@ def measure(name: str, runs: dict[str, Run]) -> dict[str, Quantity]:
     return dict(STUDY[name].measure(runs))
 
 
-# -- what is measured --------------------------------------------------------------------------
+# -- measures ----------------------------------------------------------------------------------
 
 
 def test_figures_2_to_4_have_queue_ratios_and_windows():
@@ -130,7 +130,7 @@ def test_figure_7_has_time_and_accuracy_of_all_tolerances():
     )
 
 
-def test_figure_8_has_the_goodput_of_all_and_jains_index_at_both_ends():
+def test_figure_8_has_the_total_goodput_and_jains_index_at_both_ends():
     runs = {f"plain-{count}": a_cell(total=(count, 2 * count)) for count in (2, 4, 6, 8, 10)}
     runs |= {f"{kind}-{count}": a_cell() for kind in ("errors", "window") for count in (2, 10)}
     expect(
@@ -143,7 +143,7 @@ def test_figure_8_has_the_goodput_of_all_and_jains_index_at_both_ends():
 
 
 def with_rates() -> dict[str, Run]:
-    """Runs in which class 1 and class 2 fail by these rates; none is counted without errors."""
+    """Return runs with these failure rates of both classes, and no failures without errors."""
     return {
         "0": a_cell(),
         "0_15": a_cell(rates=((0.12, 0.22), (0.25, 0.3))),
@@ -160,7 +160,7 @@ def test_figure_9_has_the_growth_of_failures_of_class_2_and_their_ratio_in_class
     )
 
 
-def test_figure_10_has_discards_of_both_classes_how_they_change_and_with_the_stated_attempts():
+def test_figure_10_has_discards_of_both_classes_their_changes_and_the_stated_attempts():
     runs = with_rates()
     for k, error in enumerate(SOME, 1):
         runs[f"8-data-{error}"] = a_cell(rates=((0.9, 0.8), (0.01 * k, 0.02 * k)))
@@ -200,17 +200,17 @@ def of_table_ii(error: float) -> dict:
 
 @cache
 def papers_model(error: float) -> dict:
-    """Return what the paper's own model, as corrected, predicts at an error of class 2."""
+    """Return the prediction of the corrected model of the paper at an error of class 2."""
     return predict(Scenario(of_table_ii(error)).typed, PAPER)
 
 
-def test_figure_11_has_goodputs_of_the_classes_their_ratio_and_the_papers_model_beside_them():
+def test_figure_11_has_goodputs_of_the_classes_their_ratio_and_the_model_of_the_paper():
     runs = {error: a_cell(HIGH[error], LOW[error]) for error in ERRORS}
     runs |= {error: a_cell((9, 9), (8, 8)) for error in ("0_05", "0_15", "0_25")}
     runs |= {f"{kind}-{error}": a_cell(HIGH[error], LOW[error]) for kind, error in FALLBACK}
-    found = measure("fig11", runs)
+    measured = measure("fig11", runs)
     expect(
-        found,
+        measured,
         **{f"ratio_{error}": RATIO[error] for error in ERRORS},
         **{f"ratio_{kind}_{error}": RATIO[error] for kind, error in FALLBACK},
         **{f"goodput_1_{error}": HIGH[error] for error in ERRORS},
@@ -219,18 +219,18 @@ def test_figure_11_has_goodputs_of_the_classes_their_ratio_and_the_papers_model_
         **{f"papers_goodput_2_{error}": LOW[error] for error in ERRORS},
     )
     for number, name in ((1, "high"), (2, "low")):
-        # five stations alike, in Mb/s
+        # five equal stations, in Mb/s
         each = [
-            one["goodput_bps"]["mean"]
-            for one in papers_model(0.3)["stations"]
-            if one["name"] in [f"{name}-{k}" for k in (1, 2, 3, 4, 5)]
+            station["goodput_bps"]["mean"]
+            for station in papers_model(0.3)["stations"]
+            if station["name"] in [f"{name}-{k}" for k in (1, 2, 3, 4, 5)]
         ]
         assert len(each) == 5
-        assert found[f"papers_goodput_{number}_0_3"].predicted == pytest.approx(5e-6 * each[0])
-        assert found[f"goodput_{number}_0_3"].predicted is None  # these runs have no prediction
+        assert measured[f"papers_goodput_{number}_0_3"].predicted == pytest.approx(5e-6 * each[0])
+        assert measured[f"goodput_{number}_0_3"].predicted is None  # these runs have no prediction
 
 
-def test_figure_13_has_the_loss_of_the_buffer_and_the_papers_model_beside_it():
+def test_figure_13_has_the_loss_of_the_buffer_and_the_model_of_the_paper():
     losses: dict[str, Pair] = {
         "0": (0.04, 0.05),
         "0_1": (0.03, 0.04),
@@ -238,15 +238,15 @@ def test_figure_13_has_the_loss_of_the_buffer_and_the_papers_model_beside_it():
         "0_3": (0.01, 0.02),
     }
     runs = {error: a_cell(queue={"drop_probability": pair}) for error, pair in losses.items()}
-    found = measure("fig13", runs)
+    measured = measure("fig13", runs)
     expect(
-        found,
+        measured,
         **{f"loss_{error}": pair for error, pair in losses.items()},
         **{f"papers_loss_{error}": pair for error, pair in losses.items()},
     )
     [queue] = papers_model(0.2)["queues"]
-    assert found["papers_loss_0_2"].predicted == pytest.approx(queue["drop_probability"]["mean"])
-    assert found["loss_0_2"].predicted is None
+    assert measured["papers_loss_0_2"].predicted == pytest.approx(queue["drop_probability"]["mean"])
+    assert measured["loss_0_2"].predicted is None
 
 
 def test_figure_14_has_length_and_emptiness_with_errors_of_one_class_and_of_all():
@@ -272,7 +272,7 @@ def test_figure_14_has_length_and_emptiness_with_errors_of_one_class_and_of_all(
     )
 
 
-def test_figure_15_has_ratio_fair_rate_jains_index_and_the_total_with_shares_over_without():
+def test_figure_15_has_ratio_fair_rate_jains_index_and_the_ratio_of_totals():
     runs = {}
     for limit, more in (("", 0), ("stated-", 1)):
         for k, error in enumerate(ERRORS):
@@ -315,7 +315,7 @@ LIMITS = ("four", "eight")
 LAWS = ("plain", "vbs", "regulated", "partition")
 
 
-def test_figure_16_has_goodputs_without_shares_and_the_gap_with_them():
+def test_figure_16_has_goodputs_without_shares_and_the_gap_with_shares():
     runs = {}
     for k, error in enumerate(ERRORS):
         for limit in LIMITS:
@@ -375,7 +375,7 @@ def test_losses_at_the_buffer_and_on_the_channel_are_read_as_up_over_down():
         STUDY["opposite"].values({**runs, "four-0-450": runs["four-0-50"]})
 
 
-def test_figure_17_has_the_same_by_buffer_and_totals_over_that_at_100():
+def test_figure_17_has_losses_by_buffer_and_totals_relative_to_100_packets():
     runs = {}
     for buffer in (50, 100, 150):
         plain = a_cell((buffer / 10, 7), (2, 3), names=UP_DOWN, total=(buffer / 50, 200 / buffer))
@@ -441,7 +441,7 @@ def test_sensors_have_the_part_of_commands_that_arrives():
     )
 
 
-def test_devices_that_contend():
+def test_devices_that_contend_have_their_goodputs():
     runs = {
         f"{kind}{count}": a_run(
             cells={"cell": {"active_stations": (1 + count / 20, shift), "jain": (0.9, 0.9)}}
@@ -458,7 +458,7 @@ def test_devices_that_contend():
     )
 
 
-# -- how it is set up --------------------------------------------------------------------------
+# -- setup -------------------------------------------------------------------------------------
 
 
 @cache
@@ -469,7 +469,7 @@ def scenarios(name: str) -> dict[str, dict]:
 @pytest.mark.parametrize("name", SIMULATED)
 def test_every_scenario_is_of_table_ii(name):
     for point, tree in scenarios(name).items():
-        # behind the PLCP preamble of 144 us a header of 48 us
+        # a header of 48 us after the PLCP preamble of 144 us
         cell = only(tree["cell"], "phy", "slot_s", "sifs_s", "preamble_s", "rts_threshold_bytes")
         assert cell == {
             "phy": "802.11g-long",
@@ -480,15 +480,15 @@ def test_every_scenario_is_of_table_ii(name):
         }
         assert every(tree["stations"], "rate_bps") == {36e6}
         assert every(tree["stations"], "control_rate_bps") == {2e6}
-        for one in (tree["cell"]["ap"], *tree["stations"]):
-            assert only(one, "cwmin", "cwmax", "aifsn") == {"cwmin": 31, "cwmax": 1023, "aifsn": 2}
+        for node in (tree["cell"]["ap"], *tree["stations"]):
+            assert only(node, "cwmin", "cwmax", "aifsn") == {"cwmin": 31, "cwmax": 1023, "aifsn": 2}
         far = name == "fig08" or point.endswith("70ms")
         # "the minimum round-trip propagation delay for all connections was 70 ms" (line 404)
         assert tree["wire"]["delay_s"] == (0.035 if far else 0), point
         assert tree["cell"]["rate_control"] == ("arf" if "arf" in point else "fixed")
 
 
-# the paper's limit of seven retries where its figures do not need another
+# the limit of seven retries of the paper unless its figures need another
 EIGHT = {"fig17", "fig18", "contenders"}
 
 
@@ -497,8 +497,8 @@ def test_attempts_are_four_or_the_stated_eight(name):
     for point, tree in scenarios(name).items():
         words = ("8-", "stated-", "eight-")
         wanted = 8 if name in EIGHT or point.startswith(words) or "-eight-" in point else 4
-        for one in (tree["cell"]["ap"], *tree["stations"]):
-            assert (one["attempts_short"], one["attempts_long"]) == (wanted, wanted), point
+        for node in (tree["cell"]["ap"], *tree["stations"]):
+            assert (node["attempts_short"], node["attempts_long"]) == (wanted, wanted), point
 
 
 @pytest.mark.parametrize("name", SIMULATED)
@@ -514,7 +514,7 @@ def test_every_connection_is_compound_with_immediate_acks_and_a_window_of_45(nam
         assert every(settings, "mss_bytes") == {1 if short else 1460}
         assert every(settings, "handshake") == {False}
         gentle = 0.125 if point == "gentle" else 0.5
-        assert {one["compound"]["beta"] for one in settings} == {gentle}  # 120
+        assert {tcp["compound"]["beta"] for tcp in settings} == {gentle}  # 120
 
 
 def room(name: str, point: str) -> int:
@@ -533,20 +533,20 @@ def test_the_access_point_has_room_for_100_packets(name):
 
 
 def law(name: str, point: str) -> str:
-    """Return the queue that a point's name stands for."""
+    """Return the queue that the name of a point means."""
     words = point.replace("trace-", "").replace("stated-", "")
     if words.startswith("partition"):
         return "partition"
     if name == "fig07" or point in ("two_classes", "all_0_3"):
         return "vbs"
-    for one in ("vbs", "regulated", "partition"):
-        if words.startswith(one) or words.endswith(f"-{one}"):
-            return one
+    for policy in ("vbs", "regulated", "partition"):
+        if words.startswith(policy) or words.endswith(f"-{policy}"):
+            return policy
     return "fq_codel" if words == "fair-0_3" else "drop_tail"
 
 
 @pytest.mark.parametrize("name", SIMULATED)
-def test_queues_are_of_the_law_that_their_names_say_and_hold_0_6_of_the_room(name):
+def test_queues_have_the_policy_of_their_name_and_hold_0_6_of_the_buffer(name):
     for point, tree in scenarios(name).items():
         queue = tree["cell"]["ap"]["queue"]
         wanted = law(name, point)
@@ -557,35 +557,36 @@ def test_queues_are_of_the_law_that_their_names_say_and_hold_0_6_of_the_room(nam
         assert queue["algorithm"] == {"vbs": "corrected"}.get(wanted, wanted), point
         assert queue["occupancy"] == 0.6  # c B of 60 packets (448)
         # "h_i* = 0.526" (171, 480), else equal shares
-        shares = [one["share"] for one in tree["cell"]["vbs_classes"]]
+        shares = [vbs_class["share"] for vbs_class in tree["cell"]["vbs_classes"]]
         assert shares == pytest.approx([0.526, 0.474] if name == "fig18" else [0.5, 0.5])
         by_direction = name in ("fig16", "fig17") or point.startswith("mixed-")
         service = by_direction and wanted != "partition"
         assert queue["share_of"] == ("service" if service else "queue"), point
         parts = [
-            {flow.partition("-")[0] for flow in one["flows"]} for one in tree["cell"]["vbs_classes"]
+            {flow.partition("-")[0] for flow in vbs_class["flows"]}
+            for vbs_class in tree["cell"]["vbs_classes"]
         ]
         assert parts == ([{"up"}, {"down"}] if by_direction else [{"high"}, {"low"}])
 
 
 def test_tolerances_are_those_of_figure_7():
-    found = {
+    tolerances = {
         point: tree["cell"]["ap"]["queue"]["tol_packets2"]
         for point, tree in scenarios("fig07").items()
     }
     # "which implies tol = 1/B_ap^2" (375)
     tols = {"printed": 1e-4, "small": 1, "medium": 25, "large": 225}
     tols |= {f"partition-{size}": tol for size, tol in tols.items()}
-    assert found == pytest.approx(tols)
+    assert tolerances == pytest.approx(tols)
 
 
 def groups(tree) -> dict[str, tuple[int, float, float]]:
     """Return number and errors, down and up, of each group of stations."""
-    found: dict[str, list] = {}
-    for one in tree["stations"]:
-        found.setdefault(one["group"], []).append((one["error_down"], one["error_up"]))
-    assert all(len(set(some)) == 1 for some in found.values())
-    return {group: (len(some), *some[0]) for group, some in found.items()}
+    errors: dict[str, list] = {}
+    for station in tree["stations"]:
+        errors.setdefault(station["group"], []).append((station["error_down"], station["error_up"]))
+    assert all(len(set(some)) == 1 for some in errors.values())
+    return {group: (len(some), *some[0]) for group, some in errors.items()}
 
 
 def error_of(point: str) -> float:
@@ -593,7 +594,7 @@ def error_of(point: str) -> float:
 
 
 @pytest.mark.parametrize("name", ["fig02", "fig03", "fig04"])
-def test_four_stations_of_which_two_are_far(name):
+def test_two_of_four_stations_are_far(name):
     """ "two of the devices have excellent wireless channel quality, while two ..." (50)."""
     for point, tree in scenarios(name).items():
         known = {"trace": 0.3, "trace-0": 0, "gentle": 0.3, "trace-70ms": 0.3, "70ms": 0.3}
@@ -603,16 +604,16 @@ def test_four_stations_of_which_two_are_far(name):
 
 
 @pytest.mark.parametrize("name", ["fig09", "fig10", "fig11", "fig12", "fig13", "fig15"])
-def test_two_classes_of_five_of_which_one_has_errors(name):
+def test_one_of_two_classes_of_five_has_errors(name):
     """ "SNR class 1 has p_w = 0, ... Each class has five IoT devices" (437)."""
     for point, tree in scenarios(name).items():
         if point.startswith("snr"):
-            found = groups(tree)
-            assert found["high"] == (5, 0, 0)
+            by_group = groups(tree)
+            assert by_group["high"] == (5, 0, 0)
             # the error of a frame with data at that ratio
-            assert found["low"][:2] == (5, pytest.approx(error_of(point), rel=0.005))
+            assert by_group["low"][:2] == (5, pytest.approx(error_of(point), rel=0.005))
             levels = {0.1: 16.617, 0.2: 16.381, 0.3: 16.23}
-            far = [one["snr_db"] for one in tree["stations"] if one["group"] == "low"]
+            far = [station["snr_db"] for station in tree["stations"] if station["group"] == "low"]
             assert far == [levels[error_of(point)]] * 5
             continue
         error = 0.3 if point == "trace" else error_of(point)
@@ -623,7 +624,7 @@ def test_two_classes_of_five_of_which_one_has_errors(name):
 
 
 @pytest.mark.parametrize("name", ["fig16", "fig17", "opposite"])
-def test_five_uploads_and_five_downloads_that_all_have_errors(name):
+def test_five_uploads_and_five_downloads_all_have_errors(name):
     """ "both suffering from error probability p_w" (472, 475)."""
     for point, tree in scenarios(name).items():
         error = 0.2 if name == "fig17" else error_of(point)
@@ -674,13 +675,13 @@ def test_figure_8_has_2_to_10_devices():
         assert groups(tree) == {"high": (int(count), error, 0)}
 
 
-def test_figure_14_has_errors_of_one_class_and_of_both():
+def test_figure_14_has_errors_of_a_single_class_and_of_both():
     for point, tree in scenarios("fig14").items():
         near = 0.3 if point.endswith("all_0_3") else 0
         assert groups(tree) == {"high": (5, near, 0), "low": (5, 0.3, 0)}, point
 
 
-def test_figure_18_has_two_guests_of_class_1_from_100_to_200_s_and_two_of_class_2_then():
+def test_figure_18_has_two_guests_of_class_1_from_100_to_200_s_and_later_two_of_class_2():
     trees = scenarios("fig18")
     assert len(trees) == 45
     for point, tree in trees.items():
@@ -694,7 +695,7 @@ def test_figure_18_has_two_guests_of_class_1_from_100_to_200_s_and_two_of_class_
         if int(end) > 200:
             wanted["low-guest"] = (2, 0.3, 0)
         assert groups(tree) == wanted, point
-        times = {(one["class"], one["start_s"], one["stop_s"]) for one in tree["flows"]}
+        times = {(flow["class"], flow["start_s"], flow["stop_s"]) for flow in tree["flows"]}
         guests = {"high-guest": (100, 200), "low-guest": (200, None)}
         assert times == {(group, *guests.get(group, (0, None))) for group in wanted}
 
@@ -709,7 +710,7 @@ def test_sensors_get_and_send_a_report_every_5_s():
         else:
             wanted = {"up": (5, 0, 0), "down": (5, 0, 0), "sensor": (5, 0, 0)}
         assert groups(tree) == wanted
-        bulk = {(one["class"], one["direction"]) for one in tree["flows"] if "tcp" in one}
+        bulk = {(each["class"], each["direction"]) for each in tree["flows"] if "tcp" in each}
         assert bulk == (
             {("high", "down"), ("low", "down")}
             if point.startswith("downloads")
@@ -717,7 +718,7 @@ def test_sensors_get_and_send_a_report_every_5_s():
         )
 
 
-def test_devices_that_contend_are_alike():
+def test_devices_that_contend_are_equal():
     for point, tree in scenarios("contenders").items():
         assert groups(tree) == {"high": (int(point.rpartition("-")[2]), 0, 0)}
         assert tree["replications"] == 5
@@ -726,7 +727,7 @@ def test_devices_that_contend_are_alike():
 @pytest.mark.parametrize(
     "name", [name for name in SIMULATED if name not in ("fig18", "contenders")]
 )
-def test_runs_take_200_s_of_which_20_are_left_out_and_traces_100_s(name):
+def test_runs_take_200_s_without_the_first_20_s_and_traces_take_100_s(name):
     for point, tree in scenarios(name).items():
         lengths = tree["warmup_s"], tree["duration_s"], tree["replications"]
         assert lengths == ((0, 100, 1) if point.startswith("trace") else (20, 200, 20)), point

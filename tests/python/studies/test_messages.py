@@ -1,4 +1,4 @@
-"""The table of messages: what holds, how close the numbers are, and why they differ."""
+"""The table of messages: verdicts, closeness of numbers, and causes of differences."""
 
 import pytest
 
@@ -44,11 +44,11 @@ def judged(text: str = CHECKS + HOLDS, values=VALUES):
 def test_numbers_are_counted_within_bands_and_bounds_by_both_rules():
     """Off by 4, 20 and 40 %; 104 misses a bound of 100 by less than 5 %."""
     _, results = judged()
-    found = messages.closeness(results)
-    assert found.numbers == (Count(1, 3), Count(1, 3), Count(2, 3))
-    assert (found.orders, found.orders_exact) == (Count(1, 2), Count(0, 2))
+    closeness = messages.closeness(results)
+    assert closeness.numbers == (Count(1, 3), Count(1, 3), Count(2, 3))
+    assert (closeness.orders, closeness.orders_exact) == (Count(1, 2), Count(0, 2))
     # m 1 is judged within 15 %, so that 12 deviates too; nothing explains the shape
-    assert found.causes == {"unstated": 2, messages.UNKNOWN: 1}
+    assert closeness.causes == {"unstated": 2, messages.UNKNOWN: 1}
 
 
 def test_a_number_that_two_claims_share_counts_once():
@@ -60,14 +60,14 @@ def test_a_number_that_two_claims_share_counts_once():
 
 
 def test_a_row_has_the_condition_and_the_causes():
-    found, results = judged()
-    assert messages.rows(found, results) == [
+    entries, results = judged()
+    assert messages.rows(entries, results) == [
         (
             *("demo", "Things are so.", "yes: on some days", "1 of 2"),
             *("1 of 3", "1 of 3", "2 of 3", "unstated: demo-1; not classified: demo-1"),
         )
     ]
-    assert messages.summary(found, results, ledger.CAUSES) == (
+    assert messages.summary(entries, results, ledger.CAUSES) == (
         "1 of 1 messages hold, 1 of them under a stated condition. 1 of 2 checks of an order "
         "or a shape hold (0 without the margin of 5 % on bounds that papers state). lasthop "
         "reproduces these of the 3 stated numbers: 1 (33 %) within 5 %, 1 (33 %) within 15 %, "
@@ -87,8 +87,8 @@ def test_a_row_has_the_condition_and_the_causes():
     ],
 )
 def test_a_message_holds_if_all_its_inequalities_hold_and_values_agree(changes, verdict):
-    found, _ = judged(values=VALUES | changes)
-    assert found[0]["verdict"] == verdict
+    entries, _ = judged(values=VALUES | changes)
+    assert entries[0]["verdict"] == verdict
 
 
 def test_a_message_about_the_model_is_judged_by_the_model():
@@ -106,19 +106,19 @@ def test_a_message_about_the_model_is_judged_by_the_model():
         (CHECKS.replace('"demo"\n', '"other"\n') + HOLDS, "demo-1 is no claim of other"),
     ],
 )
-def test_a_message_without_sense_is_refused(text, message):
+def test_an_invalid_message_is_refused(text, message):
     with pytest.raises(RuleError, match=message):
         ledger.load(HEAD + text)
 
 
-def test_every_claim_that_carries_a_message_is_named_by_one():
+def test_every_claim_marked_as_a_message_is_in_a_message():
     book = ledger.load()
     named = {name for message in book.messages for name in message.claims}
     assert named == {claim.id for claim in book.claims if claim.kind == "message"}
 
 
-def test_every_difference_of_the_kept_run_has_a_cause_with_its_run():
-    """Of papers; the subject `ax` has no paper of its own. "paper" and "unstated" need a run."""
+def test_every_difference_of_the_stored_run_has_a_cause_with_its_run():
+    """Only papers count, and `ax` has no paper. The causes "paper" and "unstated" need a run."""
     missing = []
     for claim in claims.load()["claims"]:
         if claim["id"].startswith("ax-"):

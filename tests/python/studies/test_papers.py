@@ -1,8 +1,7 @@
-"""The rules' numbers are the papers': held against a table that was typed from the papers alone.
+"""Numbers of rules agree with a table that was typed only from the papers.
 
-``papers.toml`` was typed by somebody who had the texts and a list of what is asked, and had not
-seen ``claims.toml``; each number stands there with the line of the text that it is from. Rows whose
-note says so were typed with their rule.
+``papers.toml`` was typed from the texts and a list of questions, without ``claims.toml``. Each
+number has the line of its text. Rows with such a note were typed together with their rule.
 """
 
 import tomllib
@@ -26,7 +25,7 @@ CHECKS = {
 
 
 def limits(row):
-    """What the paper gives: least and greatest value, None where it gives no bound."""
+    """Return the minimum and maximum of the paper, None without a bound."""
     if "number" in row:
         return row["number"], row["number"]
     return tuple(row.get("range", (row.get("at_least"), row.get("at_most"))))
@@ -36,7 +35,7 @@ def agree(ours, papers):
     return papers is None or ours == pytest.approx(papers, rel=5e-4, abs=1e-12)
 
 
-def test_a_rules_number_is_the_papers_or_says_how_it_was_read():
+def test_the_number_of_a_rule_is_that_of_the_paper_or_says_how_it_was_read():
     differing = []
     for key, check in CHECKS.items():
         rule, row = check.rule, TYPED[key]
@@ -46,22 +45,22 @@ def test_a_rules_number_is_the_papers_or_says_how_it_was_read():
     assert differing == []
 
 
-def test_a_plain_number_is_not_judged_as_if_it_were_about():
+def test_a_plain_number_is_not_judged_as_approximate():
     plain = {key for key, row in TYPED.items() if not row.get("about", True)}
     about = {key for key, check in CHECKS.items() if check.rule.about and not check.softer}
     assert plain & about == set()
 
 
-def test_every_number_that_was_typed_is_judged_or_stands_beside():
+def test_every_number_of_the_paper_is_used_by_a_check():
     read = {
         (claim.id, key)
         for claim in ledger.load().claims
-        for check in (*claim.checks, *(one for each in claim.beside for one in each.checks))
+        for check in (*claim.checks, *(other for each in claim.beside for other in each.checks))
         for key in check.rule.reads()
     }
     assert set(TYPED) <= read
 
 
-def test_every_check_has_the_papers_words():
+def test_every_check_has_the_words_of_the_paper():
     checks = [(claim.id, check) for claim in ledger.load().claims for check in claim.checks]
     assert [(name, check.what) for name, check in checks if not check.words] == []

@@ -1,4 +1,4 @@
-"""The report of `lasthop reproduce`: claims, what they rest on, then figures, and nothing else."""
+"""The report of `lasthop reproduce`: claims, their basis, then figures, and no more."""
 
 import re
 from pathlib import Path
@@ -16,19 +16,19 @@ from lasthop.studies.reproduction import Reproduction, scenarios_of, task
 from lasthop.studies.study import Run
 
 CLAIM = "hotspot-15"
-"""One with a study that has a figure, and scenarios."""
+"""A claim with a study that has a figure and scenarios."""
 
 
 @pytest.fixture(scope="module")
 def reported(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Reproduction]:
-    """The report of a claim as if its study had been run; its figure is a made-up file."""
+    """Return the report of a claim after a made-up run; its figure is a made-up file."""
     directory = tmp_path_factory.mktemp("report")
     asked = task([CLAIM], quick=True)
     results = tuple(claim.result({}, asked.ledger.rules) for claim in asked.claims)
     runs = {study.key: {point: Run({}) for point in study.points} for study in asked.studies}
-    found = {CLAIM: Finding("it is so", "hotspot-beta"), "hotspot-2": Finding("other", "x")}
+    by_claim = {CLAIM: Finding("it is so", "hotspot-beta"), "hotspot-2": Finding("other", "x")}
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(reproduction.findings, "of", lambda *_: found)
+        patch.setattr(reproduction.findings, "of", lambda *_: by_claim)
         for study in asked.studies:
             patch.setitem(study.__dict__, "draw", lambda _: Drawn())
         done = Reproduction(asked.ledger, results, asked.studies, runs, True)
@@ -37,13 +37,13 @@ def reported(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Reproducti
 
 
 class Drawn:
-    """A figure that is a few bytes."""
+    """A figure of a few bytes."""
 
     def savefig(self, path: Path) -> None:
         path.write_bytes(b"lasthop")
 
 
-def test_claims_stand_before_figures(reported: tuple[Path, Reproduction]) -> None:
+def test_claims_come_before_figures(reported: tuple[Path, Reproduction]) -> None:
     page = (reported[0] / "report.html").read_text()
     assert 0 < page.index(f'id="{CLAIM}"') < page.index("<h2>Figures</h2>") < page.index("<img")
     assert page.index("Claims ledger") < page.index("<table>") < page.index("<h2>")
@@ -63,7 +63,7 @@ def test_a_claim_leads_to_scenarios_figure_and_rule(reported: tuple[Path, Reprod
     assert "id = &quot;hotspot-15&quot;" in page
 
 
-def test_captions_are_about_claims_that_were_asked_for(
+def test_captions_are_about_requested_claims(
     reported: tuple[Path, Reproduction],
 ) -> None:
     page = (reported[0] / "report.html").read_text()
@@ -71,7 +71,7 @@ def test_captions_are_about_claims_that_were_asked_for(
     assert "hotspot-2" not in page
 
 
-def test_links_lead_to_what_is_there(reported: tuple[Path, Reproduction]) -> None:
+def test_links_have_an_existing_target(reported: tuple[Path, Reproduction]) -> None:
     directory, _ = reported
     page = (directory / "report.html").read_text()
     for link in re.findall(r'(?:href|src)="([^"]+)"', page):
@@ -81,7 +81,7 @@ def test_links_lead_to_what_is_there(reported: tuple[Path, Reproduction]) -> Non
             assert (directory / unquote(link)).is_file()
 
 
-def test_somebody_elses_scenario_is_not_replaced(tmp_path: Path) -> None:
+def test_a_foreign_scenario_is_not_replaced(tmp_path: Path) -> None:
     asked = task([CLAIM], quick=True)
     mine = tmp_path / asked.files[-1]
     mine.parent.mkdir(parents=True)
@@ -93,7 +93,7 @@ def test_somebody_elses_scenario_is_not_replaced(tmp_path: Path) -> None:
     assert mine.read_text() == 'duration = "1 s"\n'
 
 
-def test_points_of_a_study_have_files_of_their_own() -> None:
+def test_each_point_of_a_study_has_its_own_file() -> None:
     for study in task([], quick=False).studies:
         files = scenarios_of(study).values()
         assert len({file.lower() for file in files}) == len(study.points), study.key

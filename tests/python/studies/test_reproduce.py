@@ -19,11 +19,13 @@ import claims
 
 @pytest.fixture
 def only_hotspot(monkeypatch):
-    """As if the other subjects had claims and no studies yet."""
+    """Remove the studies of the other subjects."""
     monkeypatch.setattr(reproduction, "SUBJECTS_STUDIED", ("hotspot",))
 
 
-def test_json_has_every_claim_asked_for_and_open_ones_say_why(only_hotspot, tmp_path, capsys):
+def test_json_has_every_requested_claim_and_the_reason_of_open_claims(
+    only_hotspot, tmp_path, capsys
+):
     assert main(["reproduce", "acsma", "--json", "--out", str(tmp_path)]) == 0
     claims = json.loads(capsys.readouterr().out)["claims"]
     assert [claim["id"] for claim in claims] == [f"acsma-{n}" for n in range(1, 26)]
@@ -65,13 +67,13 @@ def test_a_quick_run_judges_beta_and_writes_its_report(tmp_path, capsys):
     assert (tmp_path / "hotspot-beta.png").stat().st_size > 10_000
 
 
-def test_a_subject_without_studies_has_claims_alone(only_hotspot, tmp_path, capsys):
+def test_a_subject_without_studies_has_only_claims(only_hotspot, tmp_path, capsys):
     assert task(["acsma"], quick=True).studies == ()
     assert main(["reproduce", "xyzzy", "--out", str(tmp_path)]) == 2
     assert "claims only, so far: edca, vbs, acsma, red, ax" in capsys.readouterr().err
 
 
-def test_claims_choose_only_the_studies_they_rest_on():
+def test_claims_choose_only_the_studies_that_they_read():
     assert {study.name for study in task(["hotspot-6"], quick=True).studies} == {"fig07", "fig10"}
     with pytest.raises(UserError, match="neither a subject nor a claim"):
         task(["hotspot", "nonsense"], quick=True)
@@ -79,20 +81,20 @@ def test_claims_choose_only_the_studies_they_rest_on():
 
 @pytest.mark.slow
 @pytest.mark.parametrize("subject", SUBJECTS_STUDIED)
-def test_the_whole_run_is_the_kept_one_and_a_quick_one_does_not_contradict(subject, tmp_path):
-    whole = task([subject], quick=False).run(tmp_path)
-    again = kept.keep(whole.studies, whole.runs, whole.results)
+def test_the_full_run_is_the_stored_run_and_a_quick_run_does_not_contradict_it(subject, tmp_path):
+    full = task([subject], quick=False).run(tmp_path)
+    again = kept.keep(full.studies, full.runs, full.results)
     samples = claims.samples()
     text = partial(json.dumps, sort_keys=True)
     changed = [
         (key, part)
         for key, run in again["runs"].items()
         for part in ("samples", "series")
-        # as texts: who pings nobody has a NaN, which equals no other
+        # as texts: a station without pings has a NaN, which equals no other NaN
         if text(samples[key].get(part)) != text(run.get(part))
     ]
     assert changed == []
     quick = task([subject], quick=True).run(tmp_path).results
-    for one, other in zip(quick, whole.results, strict=True):
-        for check, settled in zip(one.checks, other.checks, strict=True):
-            assert check.verdict.value in ("open", settled.verdict.value), (one.claim.id, check)
+    for result, other in zip(quick, full.results, strict=True):
+        for check, settled in zip(result.checks, other.checks, strict=True):
+            assert check.verdict.value in ("open", settled.verdict.value), (result.claim.id, check)

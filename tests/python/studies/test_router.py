@@ -1,4 +1,4 @@
-"""The packet-level studies of paper 004 measure what claims read, draw it, set up its routers."""
+"""The packet-level studies of paper 004: measures, figures and routers."""
 
 import dataclasses
 
@@ -31,7 +31,7 @@ def short(study: Study) -> Study:
             for key, flow in tree["flow"].items()
         }
         if "from" in tree["record"]:
-            brief["record"] = {k: one for k, one in tree["record"].items() if k != "from"}
+            brief["record"] = {k: value for k, value in tree["record"].items() if k != "from"}
         points[name] = brief
     return dataclasses.replace(study, points=points)
 
@@ -43,7 +43,7 @@ def runs(tmp_path_factory) -> RunsByStudy:
 
 @pytest.mark.smoke(3)
 @pytest.mark.parametrize("study", PACKETS, ids=lambda study: study.name)
-def test_a_study_measures_every_value_that_claims_read_of_it(study, runs):
+def test_a_study_measures_every_value_that_claims_read(study, runs):
     values = study.values(runs[study.key])
     assert read_by_claims(study)
     assert read_by_claims(study) <= set(values)
@@ -51,7 +51,7 @@ def test_a_study_measures_every_value_that_claims_read_of_it(study, runs):
 
 
 def seconds(studies: list[Study]) -> float:
-    """Return how much is simulated, each point once. [s]"""
+    """Return the simulated time, with each point once. [s]"""
     distinct = {Scenario(tree).key: tree for study in studies for tree in study.points.values()}
     return sum(
         float(tree["duration"].removesuffix(" s")) * tree["replications"]
@@ -60,7 +60,7 @@ def seconds(studies: list[Study]) -> float:
 
 
 @pytest.mark.slow
-def test_a_quick_run_simulates_an_eighth_and_measures_what_claims_read(tmp_path):
+def test_a_quick_run_simulates_an_eighth_and_measures_all_values_of_claims(tmp_path):
     quick = [study.shortened(0.3) for study in PACKETS]
     assert seconds(quick) < seconds(list(PACKETS)) / 8
     assert all("quick" in study.title for study in quick)
@@ -68,7 +68,7 @@ def test_a_quick_run_simulates_an_eighth_and_measures_what_claims_read(tmp_path)
     runs = Plan([short(fig18)]).run(tmp_path)
     values = fig18.values(runs[fig18.key])
     assert values["fig18.completion_red_200"].simulated is not None
-    # a transfer of another size says nothing of the paper's five minutes
+    # a transfer of another size is not comparable with the five minutes of the paper
     assert values["fig18.completion_gain_200"].simulated is None
 
 
@@ -110,8 +110,8 @@ def test_the_parking_lot_is_that_of_figure_16():
     assert len(tree["flows"]) == 90
 
 
-def test_loss_at_two_queues_is_that_of_one_or_the_other(runs):
+def test_loss_at_two_queues_combines_both(runs):
     run = runs["red-fig19"]["red-10"]
-    one, other = (router.loss(run, (link,)) for link in ("bottleneck-1", "bottleneck-2"))
+    first, other = (router.loss(run, (link,)) for link in ("bottleneck-1", "bottleneck-2"))
     both = router.loss(run, ("bottleneck-1", "bottleneck-2"))
-    assert both.samples == pytest.approx(1 - (1 - one.samples) * (1 - other.samples))
+    assert both.samples == pytest.approx(1 - (1 - first.samples) * (1 - other.samples))

@@ -1,4 +1,4 @@
-"""Points are simulated once, kept, found again, and survive an interruption."""
+"""Points are simulated once, saved, reused, and survive an interruption."""
 
 import dataclasses
 import json
@@ -71,8 +71,8 @@ def test_threads_are_spread_over_points_and_their_replications(tmp_path, monkeyp
         return real(scenario, jobs, *options)
 
     monkeypatch.setattr(_core, "simulate", noted)
-    one = Plan([study(one=tree("one"))]).run(tmp_path / "one", jobs=1)
-    assert Plan([study(one=tree("one"))]).run(tmp_path / "six", jobs=6) == one
+    single = Plan([study(one=tree("one"))]).run(tmp_path / "one", jobs=1)
+    assert Plan([study(one=tree("one"))]).run(tmp_path / "six", jobs=6) == single
     Plan([study(one=tree("one"), two=tree("two", 2))]).run(tmp_path / "two", jobs=6)
     assert asked == [1, 6, 3, 3]
 
@@ -94,12 +94,12 @@ def test_a_study_with_a_quick_form_is_shortened_to_it():
     assert full.shortened(0.5) is quick
 
 
-def test_an_interrupted_plan_goes_on_where_it_was(tmp_path, monkeypatch):
+def test_an_interrupted_plan_continues_where_it_stopped(tmp_path, monkeypatch):
     studies = [study(a=tree("one"), b=tree("two", 2))]
     real = _core.simulate
 
     def disturbed(*args):
-        os.kill(os.getpid(), signal.SIGINT)  # what is under way is finished
+        os.kill(os.getpid(), signal.SIGINT)  # running simulations are finished
         return real(*args)
 
     with monkeypatch.context() as patched:
@@ -113,14 +113,14 @@ def test_an_interrupted_plan_goes_on_where_it_was(tmp_path, monkeypatch):
     assert names == ["two"]
 
 
-def test_a_point_cut_short_is_not_kept(tmp_path):
+def test_an_interrupted_point_is_not_saved(tmp_path):
     plan = Plan([study(a=tree("one") | {"duration": "20000 s"})])
     with pytest.raises(Stopped):
         plan.run(tmp_path, lambda progress: False)
     assert plan.finished(tmp_path) == (0, 1)
 
 
-def test_a_callback_that_stops_between_replications_is_no_ctrl_c(tmp_path):
+def test_a_callback_that_stops_between_replications_is_not_ctrl_c(tmp_path):
     long = {"duration": "500 s", "replications": 500}
     plan = Plan([study(a=tree("one") | long)])
     with pytest.raises(Stopped, match="finished runs are kept"):
@@ -128,17 +128,17 @@ def test_a_callback_that_stops_between_replications_is_no_ctrl_c(tmp_path):
     assert plan.finished(tmp_path) == (0, 1)
 
 
-def test_a_point_that_is_not_whole_is_run_again(tmp_path, monkeypatch):
+def test_a_damaged_point_is_run_again(tmp_path, monkeypatch):
     plan = Plan([study(a=tree("one"))])
     plan.run(tmp_path)
     [file] = (tmp_path / "parts").iterdir()
-    whole = file.read_bytes()
-    file.write_bytes(whole[:-100])
+    content = file.read_bytes()
+    file.write_bytes(content[:-100])
     assert plan.finished(tmp_path) == (0, 1)
     names = count_simulations(monkeypatch)
     plan.run(tmp_path)
     assert names == ["one"]
-    assert file.read_bytes() == whole
+    assert file.read_bytes() == content
 
 
 def test_progress_runs_over_all_points(tmp_path):
@@ -156,7 +156,7 @@ def test_a_scenario_that_the_model_refuses_has_no_prediction_but_its_reason(tmp_
     assert len(run.remarks) == 1
 
 
-def test_a_study_may_name_its_model(tmp_path):
+def test_a_study_may_choose_its_model(tmp_path):
     downloads = study(one=tree("one"))
     named = dataclasses.replace(downloads, key="demo-fig02", model="edca")
     runs = Plan([downloads, named]).run(tmp_path)
@@ -181,8 +181,8 @@ def test_a_run_keeps_the_series_that_its_scenario_records(tmp_path):
 
 
 def test_a_replication_without_a_number_is_nan_and_absent_series_are_empty(tmp_path, monkeypatch):
-    kept = {"samples": b'{"cells": {"cell": {"jain": [1.0, null]}}}', "series": b"null"}
-    monkeypatch.setattr(Parts, "read", lambda parts, key, what: kept[what])
+    stored = {"samples": b'{"cells": {"cell": {"jain": [1.0, null]}}}', "series": b"null"}
+    monkeypatch.setattr(Parts, "read", lambda parts, key, what: stored[what])
     scenario = Scenario(tree("one"))
     run = _Reader(Parts(tmp_path)).run(scenario, None)
     first, second = run.samples["cells"]["cell"]["jain"]

@@ -32,7 +32,7 @@ def test_one_replication_has_no_interval():
     assert quantity(4.0).measured() == Measured(4.0, None, None)
 
 
-def test_a_value_that_a_replication_lacks_is_no_value():
+def test_a_value_missing_in_a_replication_is_missing():
     assert quantity(1.0, float("nan"), predicted=3.0).measured() == Measured(predicted=3.0)
     assert (quantity(1.0) / quantity(0.0)).measured().simulated is None
 
@@ -48,31 +48,31 @@ def test_arithmetic_with_plain_numbers_reaches_the_prediction():
     assert ((quantity(0.0, predicted=2.0) - 1.0) * 3.0 + 1.0).predicted == 4.0
 
 
-def test_without_one_prediction_there_is_none():
+def test_a_missing_prediction_makes_the_result_missing():
     assert (quantity(1.0, predicted=1.0) + quantity(1.0)).predicted is None
     assert (quantity(1.0, predicted=1.0) / quantity(1.0, predicted=0.0)).predicted is None
 
 
-def test_mean_of_quantities():
+def test_the_mean_of_quantities_is_taken_per_replication():
     mean = mean_of([quantity(1.0, 2.0, predicted=3.0), quantity(3.0, 6.0, predicted=5.0)])
     assert list(mean.samples) == [2.0, 4.0]
     assert mean.predicted == 4.0
 
 
-def test_a_number_of_a_whole_curve_is_taken_in_each_replication_and_of_the_predictions():
+def test_a_number_of_a_curve_is_taken_in_each_replication_and_of_the_predictions():
     curve = [quantity(1.0, 5.0, predicted=2.0), quantity(3.0, 4.0, predicted=7.0)]
     spread = along(lambda values: float(np.ptp(values)), curve)
     assert (list(spread.samples), spread.predicted) == ([2.0, 1.0], 5.0)
     assert along(lambda values: float(values[0]), [quantity(1.0)]).predicted is None
     half = [quantity(1.0, predicted=2.0), quantity(1.0)]
     assert along(lambda values: float(values[0]), half).predicted is None
-    both = along(lambda one, other: float(one @ other), curve, curve)
+    both = along(lambda first, other: float(first @ other), curve, curve)
     assert (list(both.samples), both.predicted) == ([10.0, 41.0], 53.0)
 
 
 def test_curves_of_different_numbers_of_replications_are_refused():
     with pytest.raises(ValueError, match="shorter"):
-        along(lambda one, other: float(one @ other), [quantity(1.0, 2.0)], [quantity(1.0)])
+        along(lambda first, other: float(first @ other), [quantity(1.0, 2.0)], [quantity(1.0)])
 
 
 def test_the_largest_and_the_smallest_are_found_among_means_and_among_predictions():
@@ -94,7 +94,7 @@ def test_a_run_pairs_samples_with_predictions():
     assert queue.measured().simulated is None
 
 
-def test_values_of_a_study_go_by_its_name():
+def test_names_of_values_begin_with_the_study():
     study = Study(
         key="demo-fig01", title="a figure", measure=lambda runs: {"eta": quantity(1.0, 1.0)}
     )
@@ -102,7 +102,7 @@ def test_values_of_a_study_go_by_its_name():
     assert (study.subject, study.name) == ("demo", "fig01")
 
 
-def test_values_that_tables_show_stand_beside_those_that_claims_read():
+def test_values_of_tables_are_separate_from_values_of_claims():
     study = Study(
         key="paper-figure",
         title="a figure",
@@ -118,11 +118,11 @@ def test_a_curve_of_which_the_prediction_has_no_number_has_no_prediction():
     assert along(lambda values: float("nan"), curve).predicted is None
 
 
-def test_values_are_told_with_their_intervals():
+def test_values_are_printed_with_their_intervals():
     # t(0.975, 2) = 4.302653, over the root of three
-    told = [quantity(1.0, 2.0, 3.0), quantity(10.0)]
-    assert [str(one) for one in told] == ["2.0 ± 2.5", "10.00"]
-    assert listed(told) == "2.0 ± 2.5, 10.00"
+    quantities = [quantity(1.0, 2.0, 3.0), quantity(10.0)]
+    assert [str(value) for value in quantities] == ["2.0 ± 2.5", "10.00"]
+    assert listed(quantities) == "2.0 ± 2.5, 10.00"
 
 
 def test_a_quick_run_takes_a_share_of_the_replications_at_least_two_or_its_own_form():
@@ -148,6 +148,6 @@ def test_a_track_is_found_by_list_item_and_quantity():
         for k, (part, item, what) in enumerate(names)
     ]
     run = Run({}, series={"time_s": [0.5], "tracks": tracks})
-    assert [run.track(*one) for one in names] == [([0.5], [float(k)]) for k in range(8)]
+    assert [run.track(*name) for name in names] == [([0.5], [float(k)]) for k in range(8)]
     with pytest.raises(KeyError):
         run.track("a", "c", "g")

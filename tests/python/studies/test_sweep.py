@@ -25,21 +25,21 @@ def runs() -> dict[str, Run]:
 
 
 def means(quantities: list[Quantity]) -> list[float]:
-    return [float(np.mean(one.samples)) for one in quantities]
+    return [float(np.mean(quantity.samples)) for quantity in quantities]
 
 
-def test_names_have_settings_as_values_of_claims_have_them():
+def test_names_have_settings_like_values_of_claims():
     assert [tag(value) for value in (0.1, 0.0, 2.0, 15, "fifo")] == ["0_1", "0", "2", "15", "fifo"]
     assert SWEEP.points()["vbs-0_1"] == {"name": "vbs", "error": 0.1}
     assert list(SWEEP.points()) == list(runs())
 
 
-def test_a_part_of_a_sweep_has_one_value_of_a_setting_or_some():
+def test_a_part_of_a_sweep_has_a_single_value_of_a_setting_or_several():
     assert means(SWEEP.at(law="vbs").read(runs(), goodput)) == [2.0, 3.0]
     assert means(SWEEP.at(error=[0.1]).read(runs(), goodput)) == [1.0, 3.0]
 
 
-def test_values_go_by_the_settings_of_their_points():
+def test_values_are_named_by_the_settings_of_their_points():
     values = SWEEP.at(error=0.1).values(runs(), {"goodput_{law}_{error}": goodput})
     assert list(values) == ["goodput_plain_0_1", "goodput_vbs_0_1"]
     assert means(list(values.values())) == [1.0, 3.0]

@@ -1,4 +1,4 @@
-"""The studies of paper 000: their settings are what they say, and their figures can be drawn."""
+"""The studies of paper 000: their settings, and drawing of their figures."""
 
 import dataclasses
 
@@ -11,18 +11,18 @@ from lasthop.studies.vbs import STUDIES, cell, fixed_point, two_classes
 
 
 def shortened(study: Study) -> Study:
-    """The study with runs of two seconds."""
+    """Return the study with runs of two seconds."""
     points = {}
     for name, tree in study.points.items():
         points[name] = {**tree, "duration": "3 s", "warmup": "1 s", "replications": 2}
-    # The model refuses Compound at once: no predictions here.
+    # The model refuses Compound immediately: no predictions here.
     return dataclasses.replace(study, points=points, model="hotspot")
 
 
-def test_ratios_of_signal_to_noise_have_the_errors_they_stand_for() -> None:
+def test_signal_to_noise_ratios_have_the_errors_they_represent() -> None:
     for error, point in zip(two_classes.SNR_DB, ("0_1", "0_2", "0_3"), strict=True):
         tree = Scenario(two_classes.FALLBACK.points()[f"snr_fixed-{point}"]).to_dict()
-        [low, *_] = [one for one in tree["stations"] if one["group"] == "low"]
+        [low, *_] = [station for station in tree["stations"] if station["group"] == "low"]
         assert low["error_down"] == pytest.approx(error, rel=0.005)
 
 

@@ -1,4 +1,4 @@
-"""The rules judge the values of the kept run as they did when it was made."""
+"""The rules give the verdicts of the stored run for its values."""
 
 import pytest
 
@@ -11,7 +11,7 @@ FORWARDED = ("what", "paper", "rule", "verdict", "unit", "words", "softer", "rea
 
 
 @pytest.fixture(scope="module")
-def whole():
+def stored():
     return claims.load()
 
 
@@ -23,22 +23,22 @@ def numbers(checks):
     return [check[name] for check in checks for name in NUMBERS]
 
 
-def test_rules_give_the_kept_verdicts(whole):
+def test_rules_give_the_stored_verdicts(stored):
     book = ledger.load()
-    values = kept.values_of(whole)
-    for claim, was in zip(book.claims, whole["claims"], strict=True):
+    values = kept.values_of(stored)
+    for claim, was in zip(book.claims, stored["claims"], strict=True):
         now = claim.result(values[claim.subject], book.rules).to_json()
         assert claim.text == was["statement"], (claim.id, REMEDY)
         assert now["verdict"] == was["verdict"], (claim.id, REMEDY)
-        for one, other in zip([now, *now["beside"]], [was, *was["beside"]], strict=True):
-            assert one["verdict"] == other["verdict"], (claim.id, REMEDY)
-            assert flat(one["checks"]) == flat(other["checks"]), (claim.id, REMEDY)
-            assert all_close(numbers(one["checks"]), numbers(other["checks"])), claim.id
-        beside = [{k: each[k] for k in ("title", "because")} for each in now["beside"]]
-        assert beside == [{k: each[k] for k in ("title", "because")} for each in was["beside"]]
+        for new, other in zip([now, *now["beside"]], [was, *was["beside"]], strict=True):
+            assert new["verdict"] == other["verdict"], (claim.id, REMEDY)
+            assert flat(new["checks"]) == flat(other["checks"]), (claim.id, REMEDY)
+            assert all_close(numbers(new["checks"]), numbers(other["checks"])), claim.id
+        rules = [{k: each[k] for k in ("title", "because")} for each in now["beside"]]
+        assert rules == [{k: each[k] for k in ("title", "because")} for each in was["beside"]]
 
 
-def test_a_cause_names_its_runs_or_is_called_a_guess(whole):
-    for claim in whole["claims"]:
+def test_a_cause_names_its_runs_or_is_marked_as_a_guess(stored):
+    for claim in stored["claims"]:
         lines = [line for line in claim["why"].splitlines() if line.startswith("cause: ")]
         assert all("(study " in line or "cause: guess: " in line for line in lines), claim["id"]
