@@ -749,19 +749,19 @@ def measured(name: str, row: Row, arguments: argparse.Namespace, directory: Path
 
 def wrong(result: Result, control: Result) -> list[str]:
     """Return the reasons why a row fails, in words."""
-    found = []
+    faults = []
     if result.row not in SHARED_BY_DESIGN:
         least_bps = LEAST_SHARE * control.honest_bps
         for who, bps in (("honest", result.honest_bps), ("victim", result.victim_bps)):
             if bps is not None and bps < least_bps:
-                found.append(f"{result.row}: {who} has {bps / 1e6:.2f} of {least_bps / 1e6:.2f}")
+                faults.append(f"{result.row}: {who} has {bps / 1e6:.2f} of {least_bps / 1e6:.2f}")
     if result.names is not None and result.names < LEAST_SHARE:
-        found.append(f"{result.row}: {result.names:.0%} of the names were resolved")
+        faults.append(f"{result.row}: {result.names:.0%} of the names were resolved")
     for direction, ratio in result.counted.items():
         # nftables also counts packets to addresses that do not answer, which never reach `lan`
         if abs(ratio - 1) > 0.01 and result.row not in SHARED_BY_DESIGN:
-            found.append(f"{result.row}: the filters count {ratio:.3f} of the bytes {direction}")
-    return found
+            faults.append(f"{result.row}: the filters count {ratio:.3f} of the bytes {direction}")
+    return faults
 
 
 def refuse(_: object) -> None:

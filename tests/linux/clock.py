@@ -80,8 +80,8 @@ class Witness:
         return self
 
     def __exit__(self, *_: object) -> None:
-        said, _ = self.process.communicate()
-        self.late_s = float(said)
+        printed, _ = self.process.communicate()
+        self.late_s = float(printed)
 
 
 def rest(bound_s: float) -> None:
@@ -114,9 +114,9 @@ def in_time(
     witness_bound_s : float, optional
         That of the witness, if it is another one.
     """
-    told: list[str] = []
-    while len(told) < TRIES:
-        if told:
+    attempts: list[str] = []
+    while len(attempts) < TRIES:
+        if attempts:
             rest(bound_s)
         with Witness() as witness:
             answer = measure()
@@ -124,9 +124,9 @@ def in_time(
         worst_s, most_s = max(late, key=lambda pair: pair[0] / pair[1])
         if worst_s <= most_s:
             return answer
-        told.append(f"{1e3 * worst_s:.1f} ms late where {1e3 * most_s:g} ms are the most")
-        say(f"try {len(told)} of {TRIES}: this machine ran {told[-1]}")
-    pytest.fail(f"not measured: this machine ran {', then '.join(told)}", pytrace=False)
+        attempts.append(f"{1e3 * worst_s:.1f} ms late where {1e3 * most_s:g} ms are the most")
+        say(f"try {len(attempts)} of {TRIES}: this machine ran {attempts[-1]}")
+    pytest.fail(f"not measured: this machine ran {', then '.join(attempts)}", pytrace=False)
 
 
 def say(line: str) -> None:

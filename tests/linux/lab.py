@@ -72,14 +72,14 @@ def entered(namespace: str) -> Iterator[None]:
     """Run the body in a namespace; sockets made there stay there."""
     libc = ctypes.CDLL(None, use_errno=True)
     before = os.open("/proc/thread-self/ns/net", os.O_RDONLY)
-    there = os.open(f"/run/netns/{namespace}", os.O_RDONLY)
+    entered_namespace = os.open(f"/run/netns/{namespace}", os.O_RDONLY)
     try:
-        assert libc.setns(there, 0) == 0, os.strerror(ctypes.get_errno())
+        assert libc.setns(entered_namespace, 0) == 0, os.strerror(ctypes.get_errno())
         yield
     finally:
         assert libc.setns(before, 0) == 0, os.strerror(ctypes.get_errno())
         os.close(before)
-        os.close(there)
+        os.close(entered_namespace)
 
 
 def number_of(namespace: str) -> int:
@@ -234,20 +234,20 @@ def gateway_text(
     return "\n".join(lines) + "\n"
 
 
-def process_of(said: str) -> int:
+def process_of(printed: str) -> int:
     """The process that `up` names."""
-    found = re.search(r"process (\d+)", said)
-    assert found is not None, said
-    return int(found[1])
+    match = re.search(r"process (\d+)", printed)
+    assert match is not None, printed
+    return int(match[1])
 
 
 def leftovers() -> list[str]:
     """What of a gateway is in this namespace: interfaces, queueing disciplines, shared blocks."""
-    found = [line for line in sh("ip -o link").splitlines() if ": lh-" in line]
-    found += [
+    remaining = [line for line in sh("ip -o link").splitlines() if ": lh-" in line]
+    remaining += [
         line for line in sh("tc qdisc show").splitlines() if "clsact" in line or "htb" in line
     ]
-    return found
+    return remaining
 
 
 def log_in(directory: Path) -> UndoLog:

@@ -127,20 +127,20 @@ def traffic(flows: Sequence[Flow], sender: Namespace, receiver: Namespace) -> It
 
 
 def made(congestion: str) -> socket.socket:
-    one = socket.socket(socket.AF_INET, socket.SOCK_STREAM)
-    one.setblocking(False)
-    set_congestion(one, congestion)
-    limit_segment(one, MSS)
-    one.setsockopt(socket.SOL_SOCKET, SO_RCVBUFFORCE, BUFFER_BYTES)
-    one.setsockopt(socket.SOL_SOCKET, SO_SNDBUFFORCE, BUFFER_BYTES)
-    return one
+    connection = socket.socket(socket.AF_INET, socket.SOCK_STREAM)
+    connection.setblocking(False)
+    set_congestion(connection, congestion)
+    limit_segment(connection, MSS)
+    connection.setsockopt(socket.SOL_SOCKET, SO_RCVBUFFORCE, BUFFER_BYTES)
+    connection.setsockopt(socket.SOL_SOCKET, SO_SNDBUFFORCE, BUFFER_BYTES)
+    return connection
 
 
 def listening(port: int) -> socket.socket:
-    one = made("reno")
-    one.bind((RECEIVER, port))
-    one.listen(1)
-    return one
+    listener = made("reno")
+    listener.bind((RECEIVER, port))
+    listener.listen(1)
+    return listener
 
 
 def send_and_receive(flows: Sequence[Flow], sender: Namespace, receiver: Namespace) -> None:
@@ -151,22 +151,22 @@ def send_and_receive(flows: Sequence[Flow], sender: Namespace, receiver: Namespa
     ]
     for k, flow in enumerate(flows):
         watched.register(listeners[k], selectors.EVENT_READ, "accept")
-        one = sender.run(lambda flow=flow: made(flow.congestion))
-        one.connect_ex((RECEIVER, FIRST_PORT + k))
-        watched.register(one, selectors.EVENT_WRITE, "send")
+        connection = sender.run(lambda flow=flow: made(flow.congestion))
+        connection.connect_ex((RECEIVER, FIRST_PORT + k))
+        watched.register(connection, selectors.EVENT_WRITE, "send")
     chunk = bytes(1 << 16)
     while True:
         for key, _ in watched.select():
-            one = key.fileobj
+            connection = key.fileobj
             with suppress(BlockingIOError):
                 if key.data == "accept":
-                    accepted, _ = one.accept()
+                    accepted, _ = connection.accept()
                     accepted.setblocking(False)
                     watched.register(accepted, selectors.EVENT_READ, "receive")
                 elif key.data == "send":
-                    one.send(chunk)
+                    connection.send(chunk)
                 else:
-                    one.recv(1 << 20)
+                    connection.recv(1 << 20)
         time.sleep(0.005)  # the kernel has enough to send meanwhile; so few calls do
 
 
@@ -181,7 +181,7 @@ def forward(
     """Be the path until the time is over."""
     for each in (out, back):
         fcntl.fcntl(each, fcntl.F_SETFL, os.O_NONBLOCK)
-    kept: deque[tuple[float, Flow, bytes]] = deque()
+    in_flight: deque[tuple[float, Flow, bytes]] = deque()
     late: list[float] = []
     poll = select.poll()
     poll.register(out, select.POLLIN)
@@ -190,7 +190,7 @@ def forward(
     begun = now()
     marks = [begun + warmup_s, begun + warmup_s + length_s]
     while True:
-        wait_s = kept[0][0] + rtt_s - now() if kept else 0.05
+        wait_s = in_flight[0][0] + rtt_s - now() if in_flight else 0.05
         poll.poll(max(0.0, 1000 * wait_s))
         for _ in range(32):
             try:
@@ -213,10 +213,10 @@ def forward(
             if len(packet) > 20 + 4 * (packet[32] >> 4) and flow.losses():
                 flow.lost += 1
                 continue
-            kept.append((time_s, flow, packet))
+            in_flight.append((time_s, flow, packet))
         delay_s = rtt_s + swell_s(time_s - begun)
-        while kept and kept[0][0] + delay_s <= time_s:
-            entered, flow, packet = kept.popleft()
+        while in_flight and in_flight[0][0] + delay_s <= time_s:
+            entered, flow, packet = in_flight.popleft()
             write(back, packet)
             left = now()
             flow.delivered += 1

@@ -41,8 +41,8 @@ def content(number: int, way: str, size: int) -> bytes:
 
 def breaks_off(writer: asyncio.StreamWriter) -> None:
     """Reset a connection."""
-    one = writer.get_extra_info("socket")
-    one.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+    connection = writer.get_extra_info("socket")
+    connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
     writer.transport.abort()
 
 
@@ -68,19 +68,19 @@ class Heard:
         try:
             head = await reader.readexactly(HEAD.size)
             number, up, down, how = HEAD.unpack(head)
-            said = content(number, "down", down)
+            reply = content(number, "down", down)
             if how == SERVER_RESETS:
                 await reader.read(min(up, 1))
                 breaks_off(writer)
                 return
             if how == SERVER_FIRST:
-                writer.write(said)
+                writer.write(reply)
                 await writer.drain()
                 writer.write_eof()
             heard = await read_all(reader)
             self.digests[number] = hashlib.sha256(heard).digest()
             if how == CLIENT_FIRST:
-                writer.write(said)
+                writer.write(reply)
                 await writer.drain()
                 writer.write_eof()
         except (OSError, asyncio.IncompleteReadError):
@@ -100,14 +100,14 @@ async def one_stream(
     except (OSError, TimeoutError):
         return "refused"
     try:
-        said = content(number, "up", up)
+        upload = content(number, "up", up)
         writer.write(HEAD.pack(number, up, down, how))
         if how == CLIENT_RESETS:
-            writer.write(said[: up // 2])
+            writer.write(upload[: up // 2])
             await writer.drain()
             breaks_off(writer)
             return "reset here"
-        writer.write(said)
+        writer.write(upload)
         if how == SERVER_RESETS:
             await writer.drain()
             heard = await read_all(reader)
@@ -147,21 +147,21 @@ class Outcome:
 
     def wrong(self) -> list[str]:
         """What must not be."""
-        found = []
+        faults = []
         for number, end in self.ends.items():
             how, up, _ = self.plans[number]
             digest = hashlib.sha256(content(number, "up", up)).digest()
             known = self.heard.digests.get(number)
             # who ends last does not learn whether it was heard: so it is with TCP
             if end == "well" and how == CLIENT_FIRST and known is None:
-                found.append(f"{number}: ended well, though the target has not heard all")
+                faults.append(f"{number}: ended well, though the target has not heard all")
             if end not in ("well", "broken", "refused", "reset here"):
-                found.append(f"{number}: {end}")
+                faults.append(f"{number}: {end}")
             if how == CLIENT_RESETS and known is not None:
-                found.append(f"{number}: was reset, and ended well at the target")
+                faults.append(f"{number}: was reset, and ended well at the target")
             if known is not None and known != digest:
-                found.append(f"{number}: the target has heard something else")
-        return found
+                faults.append(f"{number}: the target has heard something else")
+        return faults
 
 
 async def many_streams(

@@ -45,10 +45,10 @@ class Router:
         for name in PROGRAMS:
             copy(name, root / "sbin" / name)
             for library in re.findall(r"(/\S+) \(", sh(f"ldd {shutil.which(name)}")):
-                there = root / library.lstrip("/")
-                if not there.exists():
-                    there.parent.mkdir(parents=True, exist_ok=True)
-                    shutil.copy(library, there)
+                target = root / library.lstrip("/")
+                if not target.exists():
+                    target.parent.mkdir(parents=True, exist_ok=True)
+                    shutil.copy(library, target)
         self.running: subprocess.Popen[str] | None = None
 
     def write(self, text: str) -> None:
@@ -82,11 +82,11 @@ class Router:
 
     def start(self) -> None:
         """Start the script, and wait until it is set up."""
-        with (self.root / "said").open("w") as said:
+        with (self.root / "said").open("w") as log:
             self.running = subprocess.Popen(
                 self.command(),
-                stderr=said,
-                stdout=said,
+                stderr=log,
+                stdout=log,
                 text=True,
                 stdin=subprocess.DEVNULL,
                 preexec_fn=heed_hangup,  # what is ignored at its start a shell cannot trap
@@ -102,8 +102,8 @@ class Router:
     @property
     def state(self) -> Path:
         """Where the script keeps what it knows, one of its kind."""
-        found = [*(self.root / "var/run").glob("lasthop-*")]
-        return found[0] if len(found) == 1 else self.root / "var/run/lasthop-lan"
+        states = [*(self.root / "var/run").glob("lasthop-*")]
+        return states[0] if len(states) == 1 else self.root / "var/run/lasthop-lan"
 
     def said(self) -> str:
         """What it has said."""
@@ -137,6 +137,6 @@ def heed_hangup() -> None:
 
 def copy(name: str, to: Path) -> None:
     """Copy a program."""
-    found = shutil.which(name)
-    assert found is not None
-    shutil.copy(found, to)
+    program = shutil.which(name)
+    assert program is not None
+    shutil.copy(program, to)

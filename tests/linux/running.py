@@ -23,17 +23,17 @@ class Running:
         self.log = directory / "said"
 
         def life() -> tuple[float, int]:
-            said = self.log.open("a", buffering=1)
+            log = self.log.open("a", buffering=1)
             gateway = config.read(self.file)
             self.state.make()
             service = Service(
-                gateway, self.state, lambda: gateway, lambda line: print(line, file=said)
+                gateway, self.state, lambda: gateway, lambda line: print(line, file=log)
             )
             service.up()
             service.run(lambda: None, None)
-            kept = service.down()
+            remaining = service.down()
             service.close()
-            assert kept == []
+            assert remaining == []
             used = resource.getrusage(resource.RUSAGE_SELF)
             return used.ru_utime + used.ru_stime, service.loop.wakings
 
@@ -46,8 +46,8 @@ class Running:
     def faults(self) -> list[str]:
         status = self.status()
         assert status is not None
-        found: list[str] = status["faults"]
-        return found
+        shown: list[str] = status["faults"]
+        return shown
 
     def processor_s(self) -> float:
         """Processor time so far. [s]"""

@@ -172,19 +172,19 @@ class Gateway:
         changed = {self.draw.randrange(GUESTS) for _ in range(4)}
         self.settle_guests(self.guests ^ changed)
 
-    def settle_guests(self, there: set[int]) -> None:
+    def settle_guests(self, present: set[int]) -> None:
         """Exactly these guests are there: even ones have leases, odd ones are neighbours."""
-        lines = [f"0 {mac(k)} {guest_v4(k)} guest{k} *" for k in sorted(there) if k % 2 == 0]
+        lines = [f"0 {mac(k)} {guest_v4(k)} guest{k} *" for k in sorted(present) if k % 2 == 0]
         self.leases.write_text("".join(f"{line}\n" for line in lines))
         commands = []
-        for k in sorted(there ^ self.guests):
+        for k in sorted(present ^ self.guests):
             for address in (guest_v4(k), guest_v6(k)) if k % 2 else ():
-                verb, state = ("replace", "nud permanent") if k in there else ("del", "")
+                verb, state = ("replace", "nud permanent") if k in present else ("del", "")
                 commands.append(f"neigh {verb} {address} lladdr {mac(k)} dev lan {state}")
         batch = "\n".join(commands)
         # the kernel may have forgotten one by itself
         sh(f"ip -n {GATEWAY} -force -batch - <<'end' 2> /dev/null || true\n{batch}\nend")
-        self.guests = there
+        self.guests = present
 
     def send(self) -> None:
         """Datagrams to guests, listed stations' downloads and uploads, sometimes new ones."""
@@ -344,11 +344,11 @@ class Soak:
             self.gateway.move(0.2)
         return True
 
-    def show(self, one: Held) -> None:
+    def show(self, sample: Held) -> None:
         """Tell whoever watches."""
         line = (
-            f"{one.at_s:6.0f} of {self.seconds:g} s: {one.rss_bytes / 1e6:.1f} MB, "
-            f"{one.stations} stations, {one.kernel.macs} MAC addresses, {self.files} files, "
+            f"{sample.at_s:6.0f} of {self.seconds:g} s: {sample.rss_bytes / 1e6:.1f} MB, "
+            f"{sample.stations} stations, {sample.kernel.macs} MAC addresses, {self.files} files, "
             f"{self.mended} damages mended, {len(self.wrong)} wrong"
         )
         if sys.stderr.isatty():
@@ -378,7 +378,7 @@ STAYS = {"lock", "file", "namespace", "sort", "log", "log.1", "stations"}
 def report(soak: Soak) -> list[str]:
     """Print the table; what is wrong, in words."""
     warm_s = min(WARM_UP_S, soak.seconds / 2)
-    counted = [one for one in soak.samples if one.at_s >= warm_s]
+    counted = [sample for sample in soak.samples if sample.at_s >= warm_s]
     wrong = list(soak.wrong)
     if not soak.samples:
         return [*wrong, "nothing was noted"]
@@ -386,12 +386,12 @@ def report(soak: Soak) -> list[str]:
     print(f"\nGateway, {last.at_s:.0f} s, of which {warm_s:.0f} s are warm-up")
     print(f"{soak.files} files, {soak.mended} damages mended, {len(soak.samples)} samples")
     print(f"{'':24}{'first':>12}{'last':>12}{'growth an hour, 95 %':>28}")
-    times = [one.at_s for one in counted]
+    times = [sample.at_s for sample in counted]
     slopes: dict[str, dict[str, float] | None] = {}
     for what, unit, values in (
-        ("memory [MB]", 1e6, [one.rss_bytes for one in counted]),
-        ("malloc's [MB]", 1e6, [one.malloc_bytes for one in counted]),
-        ("Python's [1000 pieces]", 1e3, [one.python_blocks for one in counted]),
+        ("memory [MB]", 1e6, [sample.rss_bytes for sample in counted]),
+        ("malloc's [MB]", 1e6, [sample.malloc_bytes for sample in counted]),
+        ("Python's [1000 pieces]", 1e3, [sample.python_blocks for sample in counted]),
     ):
         line = held.slope(times, [value / unit for value in values])
         slopes[what] = line and asdict(line)
@@ -410,8 +410,8 @@ def report(soak: Soak) -> list[str]:
     ):
         print(f"{what:24}{getattr(first, name):12}{getattr(last, name):12}")
     for what in ("threads", "descriptors"):
-        said = held.leak(what, [getattr(one, what) for one in counted])
-        wrong += [said] if said else []
+        fault = held.leak(what, [getattr(sample, what) for sample in counted])
+        wrong += [fault] if fault else []
     print(f"{'log [kB]':24}{first.log_bytes / 1e3:12.1f}{last.log_bytes / 1e3:12.1f}")
     print(f"{'other files [kB]':24}{first.state_bytes / 1e3:12.1f}{last.state_bytes / 1e3:12.1f}")
     content = {
@@ -421,7 +421,7 @@ def report(soak: Soak) -> list[str]:
         "mended": soak.mended,
         "slopes_per_h": slopes,
         "wrong": wrong,
-        "samples": [asdict(one) for one in soak.samples],
+        "samples": [asdict(sample) for sample in soak.samples],
     }
     out = ROOT / "out"
     out.mkdir(exist_ok=True)

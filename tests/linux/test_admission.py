@@ -157,22 +157,22 @@ def test_an_ignored_machine_passes_and_who_forges_its_address_does_not(start: St
     speak(1)
     see(service)
     assert names(service) == {MACS[1]}
-    found = shaper.classified("wlan")
-    assert found is not None
-    ignored = found[0][Kind.IGNORED].packets
+    counters = shaper.classified("wlan")
+    assert counters is not None
+    ignored = counters[0][Kind.IGNORED].packets
     before = passed(shaper)
     send(ipv4(17, udp(4433), HERE_V4[0]), MACS[0])  # passes
     send(ipv4(17, udp(4433), HERE_V4[0]), MACS[1])  # a forged address
     send(UNKNOWN, MACS[0])  # another address of the ignored machine
     assert growth(shaper, before) == {MACS[1]: 20, "unclassified": 20}
-    found = shaper.classified("wlan")
-    assert found is not None
-    assert found[0][Kind.IGNORED].packets - ignored == 20
-    before = found[1][Kind.IGNORED].packets, passed(shaper)
+    counters = shaper.classified("wlan")
+    assert counters is not None
+    assert counters[0][Kind.IGNORED].packets - ignored == 20
+    before = counters[1][Kind.IGNORED].packets, passed(shaper)
     sh(f"ip netns exec {GATEWAY} ping -q -c 1 -W 2 {HERE_V4[0]}")
-    found = shaper.classified("wlan")
-    assert found is not None
-    assert found[1][Kind.IGNORED].packets - before[0] == 1
+    counters = shaper.classified("wlan")
+    assert counters is not None
+    assert counters[1][Kind.IGNORED].packets - before[0] == 1
     assert growth(shaper, before[1]) == {}
 
 
@@ -188,8 +188,8 @@ def test_packets_of_nobody_are_charged_to_the_access_point_of_their_address(star
     )
 
     def unclassified() -> list[int]:
-        found = [shaper.classified(ap) for ap in "ab"]
-        return [each[0][Kind.UNCLASSIFIED].packets for each in found if each is not None]
+        counters = [shaper.classified(ap) for ap in "ab"]
+        return [each[0][Kind.UNCLASSIFIED].packets for each in counters if each is not None]
 
     before = unclassified()
     send(ipv4(17, udp(4433), "10.77.1.201"), INVENTED)
@@ -234,12 +234,13 @@ def test_check_says_who_is_classified_by_address_and_how_many_mac_addresses_ther
         FILE + f'station.a.address = "{HERE_V4[0]}"\nstation.b.address = "10.9.0.1"\n'
         'station.c.address = "10.77.1.77"'
     )
-    found = known(gateway)
-    assert found.by_address == {"b": ROUTED, "c": UNKNOWN_MAC}
-    said = [warning for warning in operate.check(gateway).warnings if "by IP address" in warning]
-    assert len(said) == 1
-    assert said[0].startswith(f"station b: classified by IP address, since {ROUTED}: ")
-    assert found.ports == {"lan": 2}
+    inventory = known(gateway)
+    assert inventory.by_address == {"b": ROUTED, "c": UNKNOWN_MAC}
+    warnings = operate.check(gateway).warnings
+    warnings = [warning for warning in warnings if "by IP address" in warning]
+    assert len(warnings) == 1
+    assert warnings[0].startswith(f"station b: classified by IP address, since {ROUTED}: ")
+    assert inventory.ports == {"lan": 2}
 
 
 def test_a_process_without_the_right_to_load_programs_says_so() -> None:
@@ -287,8 +288,8 @@ def test_routers_at_an_interface_are_known_with_what_they_reach() -> None:
             """
         )
         with Socket() as kernel:
-            found = routes_through(kernel, {links.index_of("lan")})
-    assert {str(via): list(map(str, each)) for via, each in found.items()} == {
+            routes = routes_through(kernel, {links.index_of("lan")})
+    assert {str(via): list(map(str, each)) for via, each in routes.items()} == {
         "10.77.1.20": ["10.9.0.0/16"],
         "10.77.1.21": ["10.8.0.0/16"],
         "fe80::1": ["2001:db8:1::/56"],

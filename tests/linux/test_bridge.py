@@ -98,7 +98,7 @@ def serve_until_heard(service: Service, flow: Flow, by: str) -> None:
     The interface below the guests may answer ARP too, and is a station then.
     """
     end = time.monotonic() + PATIENCE_S
-    while MACS[0] not in (there := rows(service)) or there[MACS[0]]["heard"] != by:
+    while MACS[0] not in (stations := rows(service)) or stations[MACS[0]]["heard"] != by:
         assert time.monotonic() < end, service.status()["stations"]
         serve(service, [flow], 1)
 
@@ -146,8 +146,8 @@ def test_guests_behind_a_port_are_found_and_equal(tmp_path: Path, timed: bool) -
             flows = [Flow(GUESTS[0], download=True) for _ in range(3)]
             flows += [Flow(GUESTS[0], download=False), Flow(GUESTS[1], download=True)]
             serve(service, flows, 1)
-            found = {name: row["addresses"] for name, row in rows(service).items()}
-            assert found == {mac: [guest] for mac, guest in zip(MACS, GUESTS, strict=True)}
+            addresses = {name: row["addresses"] for name, row in rows(service).items()}
+            assert addresses == {mac: [guest] for mac, guest in zip(MACS, GUESTS, strict=True)}
             if not timed:
                 assert min(rates(service, flows, 1)) > 0
                 return
@@ -193,13 +193,13 @@ def test_pings_need_an_address_of_the_bridge(tmp_path: Path) -> None:
 
 @pytest.mark.usefixtures("bridge")
 def test_a_bridge_that_packets_only_pass_is_refused(tmp_path: Path) -> None:
-    said = "interface br0: it is the bridge of eth[01], .* the port, one of eth0, eth1"
+    message = "interface br0: it is the bridge of eth[01], .* the port, one of eth0, eth1"
     for old, new in (("eth1", "br0"), ("eth0", "br0")):
-        with entered(GATEWAY), pytest.raises(UserError, match=said):
+        with entered(GATEWAY), pytest.raises(UserError, match=message):
             operate.check(config.read(FIXED.replace(old, new)))
         gateway = config.read(FIXED.replace(old, new))
         with entered(GATEWAY), Shaper(gateway, log_in(tmp_path)) as shaper:
-            with pytest.raises(UserError, match=said):
+            with pytest.raises(UserError, match=message):
                 shaper.up([])
             assert leftovers() == []
 

@@ -375,8 +375,8 @@ def test_a_full_disk_stops_it_before_the_change(lab: Lab, tmp_path: Path) -> Non
             return str(error), leftovers()
         return "", leftovers()
 
-    said, left = Child(GATEWAY, up).result()
-    assert said == f"{small}/undo.log: No space left on device"
+    message, left = Child(GATEWAY, up).result()
+    assert message == f"{small}/undo.log: No space left on device"
     assert left == []
 
 
@@ -445,11 +445,11 @@ def test_a_torn_line_of_the_log_is_no_record(tmp_path: Path) -> None:
     log = UndoLog(tmp_path / "undo.log")
     log.add({"kind": "link", "name": "a"})
     log.add({"kind": "link", "name": "b"})
-    whole = log.path.read_bytes()
-    for length in range(len(whole)):
-        log.path.write_bytes(whole[:length])
+    content = log.path.read_bytes()
+    for length in range(len(content)):
+        log.path.write_bytes(content[:length])
         names = [record["name"] for record in log.records()]
-        assert names == ["a", "b"][: whole[: length + 1].count(b"\n")]
+        assert names == ["a", "b"][: content[: length + 1].count(b"\n")]
 
 
 def test_gro_is_turned_on_again(lab: Lab, shaping: Make) -> None:

@@ -19,8 +19,8 @@ def rights() -> None:
 def test_the_middle_of_a_row_has_more_connections_between_its_relays(timed: bool):
     # all counts from the first packet on: what waits to be put in order at the end of a warm-up
     # is read, and counted, later than it has gone over the air
-    whole = {"warmup": "0 s"}
-    answer = emulate(ROW, relays=True, settings=whole, sysctl={"net.ipv4.tcp_timestamps": "1"})
+    no_warmup = {"warmup": "0 s"}
+    answer = emulate(ROW, relays=True, settings=no_warmup, sysctl={"net.ipv4.tcp_timestamps": "1"})
     flows = answer.flows
     assert list(flows.index) == ["a", "b", "c"]
     assert (flows["connections"] > 0).all()

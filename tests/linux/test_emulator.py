@@ -97,7 +97,7 @@ def test_the_estimator_settles_under_the_capacity_of_the_engine(tmp_path):
     longer = CELL.replace('warmup = "6 s"', 'warmup = "10 s"').replace("16 s", "40 s")
     shared = run(path, f"{longer}{DOWNLOADS}[vsb]\n")
     simulated = lh.simulate(path, replications=5)
-    (seen, expected) = (one.links.loc["vsb", "capacity_bps"] for one in (shared, simulated))
+    (seen, expected) = (answer.links.loc["vsb", "capacity_bps"] for answer in (shared, simulated))
     assert abs(seen / expected - 1) < 0.05, (seen, expected)
     assert shared.links.loc["vsb", "ping_rtt_p95_s"] < 0.08
 
@@ -111,7 +111,7 @@ def test_the_estimator_follows_a_slow_station(tmp_path):
     slow = 'rate = "2 Mbps"\ndownload = { connections = 1, start = "8 s" }\n'
     shared = run(path, f"{longer}[vsb]\n[station.first]\ndownload = 1\n[station.slow]\n{slow}")
     simulated = lh.simulate(path, replications=5)
-    (seen, expected) = (one.links.loc["vsb", "capacity_bps"] for one in (shared, simulated))
+    (seen, expected) = (answer.links.loc["vsb", "capacity_bps"] for answer in (shared, simulated))
     assert expected == pytest.approx(2.4e6, rel=0.02)
     assert abs(seen / expected - 1) < 0.05, (seen, expected)
     # 0.052 to 0.174 s in forty simulated replications, 0.3 s with a full queue; it was 0.08 until
@@ -160,13 +160,13 @@ def test_nothing_is_left_however_it_ends(tmp_path, how):
     path = tmp_path / "x.toml"
     path.write_text(CELL.replace("16 s", "100 s") + DOWNLOADS)
     interfaces = sorted(os.listdir("/sys/class/net"))
-    kept = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
-    with subprocess.Popen([*COMMAND, str(path)], **kept) as process:
+    pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
+    with subprocess.Popen([*COMMAND, str(path)], **pipes) as process:
         wait_until(lambda: moves_packets(process.pid), "traffic")
         process.send_signal(how)
-        _, said = process.communicate(timeout=30)  # of a hundred seconds
+        _, printed = process.communicate(timeout=30)  # of a hundred seconds
     assert process.returncode != 0
-    assert b"Traceback" not in said
+    assert b"Traceback" not in printed
     assert sorted(os.listdir("/sys/class/net")) == interfaces
     assert not Path(f"/proc/{process.pid}").exists()
 

@@ -147,8 +147,8 @@ def test_hooks_of_another_program_are_told_and_stay(lab: Lab, tmp_path: Path) ->
             return False
 
         wait_until(taken, "another program is quicker")
-        said = ["the clsact of lan is no longer ours"]
-        wait_until(lambda: running.faults == said, "it is told")
+        faults = ["the clsact of lan is no longer ours"]
+        wait_until(lambda: running.faults == faults, "it is told")
         with entered(GATEWAY):
             assert "egress_block" not in sh("tc qdisc show dev lan")
         assert transfers(station_v4(0))
@@ -163,14 +163,14 @@ def test_who_changes_it_back_again_and_again_is_told(lab: Lab, tmp_path: Path) -
     with up(tmp_path, gateway_text(1)) as running:
         with entered(GATEWAY):
             before = snapshot()
-        said = (
+        message = (
             "class 6c68:1 of lh-lan is changed: it is changed repeatedly by another program; "
             "repairs become less frequent"
         )
 
         def told() -> bool:
             damage(change)
-            return running.faults == [said]
+            return running.faults == [message]
 
         wait_until(told, "it is told")
         mended = running.log.read_text().count("repaired\n")
@@ -181,7 +181,7 @@ def test_who_changes_it_back_again_and_again_is_told(lab: Lab, tmp_path: Path) -
 
 
 def test_who_removes_the_ifb_again_and_again_leaves_traffic_plain(lab: Lab, tmp_path: Path) -> None:
-    said = "interface lh-lan is removed repeatedly; it is restored less and less often"
+    message = "interface lh-lan is removed repeatedly; it is restored less and less often"
     with up(tmp_path, gateway_text(1)) as running:
         with entered(GATEWAY):
             before = snapshot()
@@ -189,7 +189,7 @@ def test_who_removes_the_ifb_again_and_again_leaves_traffic_plain(lab: Lab, tmp_
         def told() -> bool:
             with suppress(AssertionError):
                 damage("ip link del lh-lan")
-            return running.faults == [said]
+            return running.faults == [message]
 
         wait_until(told, "it is told")
         assert transfers(station_v4(0))
@@ -202,8 +202,8 @@ def test_who_removes_the_ifb_again_and_again_leaves_traffic_plain(lab: Lab, tmp_
 
 def test_own_changes_and_what_is_elsewhere_wake_nobody(lab: Lab) -> None:
     with entered(GATEWAY), Socket() as kernel, Socket() as another, Events() as events:
-        there = Attended(["wan", "lh-lan"], [links.index_of("wan")], [TO])
-        events.attend(kernel.port, there)
+        filters = Attended(["wan", "lh-lan"], [links.index_of("wan")], [TO])
+        events.attend(kernel.port, filters)
         sh("ip link add x0 type veth peer name x1")
         try:
             wan, elsewhere = (tc.Device(name, links.index_of(name)) for name in ("wan", "x0"))
@@ -215,10 +215,10 @@ def test_own_changes_and_what_is_elsewhere_wake_nobody(lab: Lab) -> None:
             assert events.read() == {Event(tc.NEWQDISC, wan.number, tc.INGRESS)}
             another.carry_out([tc.del_hooks(wan), tc.hooks(wan, FROM, TO)])
             another.carry_out([tc.u32_table(tc.Block(TO), 4, 1)])
-            found = events.read()
-            assert found is not None
-            assert Event(tc.NEWFILTER, tc.BLOCK_INDEX, TO) in found
-            assert {event.interface for event in found} == {wan.number, tc.BLOCK_INDEX}
+            read = events.read()
+            assert read is not None
+            assert Event(tc.NEWFILTER, tc.BLOCK_INDEX, TO) in read
+            assert {event.interface for event in read} == {wan.number, tc.BLOCK_INDEX}
             another.carry_out([tc.del_hooks(wan)])
             events.read()
             # one that comes back is known by its name
@@ -246,7 +246,7 @@ def test_what_does_not_fit_is_told_as_everything(lab: Lab) -> None:
 
 def in_a_child(directory: Path, text: str, watch: Callable[[Service], Any]) -> Any:
     """What `watch` finds in a thread beside a gateway that runs, which it then ends."""
-    found: list[Any] = []
+    results: list[Any] = []
 
     def life() -> Any:
         state = State(directory / "state")
@@ -258,7 +258,7 @@ def in_a_child(directory: Path, text: str, watch: Callable[[Service], Any]) -> A
         def beside() -> None:
             try:
                 wait_until(lambda: service.loop.waker is not None, "the loop runs")
-                found.append(watch(service))
+                results.append(watch(service))
             finally:
                 service.loop.ask(service.stop, 10.0)
 
@@ -267,7 +267,7 @@ def in_a_child(directory: Path, text: str, watch: Callable[[Service], Any]) -> A
         thread.join()
         assert service.down() == []
         service.close()
-        return found
+        return results
 
     (answer,) = Child(GATEWAY, life).result()
     return answer

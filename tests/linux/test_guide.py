@@ -65,14 +65,16 @@ def test_the_guide_followed_literally(tmp_path: Path) -> None:
         for old, new in (("wan", "eth0"), ("lan", "eth1")):
             sh(f"ip -n {GATEWAY} link set {old} name {new}")
         assert transfers(station_v4(0))  # the guest has shown up
-        said = run_as_root(lines[0], etc, run)
+        printed = run_as_root(lines[0], etc, run)
         ok = ": ok: the café: 1 access point, 0 stations and stations that are found; leaves are "
-        assert ok in said.splitlines()[0]
+        assert ok in printed.splitlines()[0]
         assert run_as_root(lines[1], etc, run).startswith("up, process ")
 
         def packets() -> int:
-            _, said = lasthop("gateway", "status", etc, "--json", mounts=f"mount --bind {run} /run")
-            return sum(row["sent_packets"] for row in json.loads(said)["stations"])
+            _, printed = lasthop(
+                "gateway", "status", etc, "--json", mounts=f"mount --bind {run} /run"
+            )
+            return sum(row["sent_packets"] for row in json.loads(printed)["stations"])
 
         def counted() -> bool:
             """Whether the guest has a leaf of its own, which it gets after its quarantine."""
@@ -88,9 +90,9 @@ def test_the_guide_followed_literally(tmp_path: Path) -> None:
 
 def block_of(name: str) -> str:
     """What the guide says is to be in a file."""
-    found = re.search(rf"in\n?.?`{re.escape(name)}`:\n\n```text\n(.*?)^```", GUIDE, re.M | re.S)
-    assert found is not None, name
-    return found[1]
+    match = re.search(rf"in\n?.?`{re.escape(name)}`:\n\n```text\n(.*?)^```", GUIDE, re.M | re.S)
+    assert match is not None, name
+    return match[1]
 
 
 def test_the_guides_router_is_one(tmp_path: Path) -> None:
@@ -116,8 +118,8 @@ def test_the_guides_dhcp_server_takes_its_file(tmp_path: Path) -> None:
     installed("dnsmasq", "dnsmasq-base")
     file = tmp_path / "cafe.conf"
     file.write_text(block_of("/etc/dnsmasq.d/cafe.conf"))
-    said = sh(f"dnsmasq --test --conf-file={file} 2>&1")
-    assert said.strip().endswith("syntax check OK.")
+    printed = sh(f"dnsmasq --test --conf-file={file} 2>&1")
+    assert printed.strip().endswith("syntax check OK.")
 
 
 def installed(program: str, package: str) -> None:
@@ -157,8 +159,8 @@ def test_what_the_guide_installs_comes_with_the_package() -> None:
     assert [file.parent for file in units] == [Path(package)]
     # `plan --sh` makes a script of one file, and the gateway loads the programs itself
     ours = (".sh", ".o", ".sources")
-    there = {path.name for path in SHARE.iterdir() if path.suffix not in ours}
-    assert {file.name for file in units} == there
+    installed = {path.name for path in SHARE.iterdir() if path.suffix not in ours}
+    assert {file.name for file in units} == installed
 
 
 def test_the_unit_is_well_once_the_manual_page_is_there(tmp_path: Path) -> None:

@@ -127,21 +127,21 @@ def test_up_and_down_leave_the_machine_as_it_was(
     before = others(directory)
     file = written(directory, TEXTS[kind])
     assert lasthop("queue", "check", file)[0] == 0
-    code, said = lasthop("queue", "up", file)
-    assert code == 0, said
-    assert said.startswith("up, process ")
+    code, printed = lasthop("queue", "up", file)
+    assert code == 0, printed
+    assert printed.startswith("up, process ")
     try:
         assert others(directory) != before
         assert transfers(station_v4(0))
-        code, said = lasthop("queue", "status", file, "--json")
-        status = json.loads(said)
+        code, printed = lasthop("queue", "status", file, "--json")
+        status = json.loads(printed)
         assert (status["interface"], status["shaping"], status["faults"]) == ("wan", True, [])
         assert [row["name"] for row in status["classes"]] == (
             ["near", "far", None] if kind == "shared" else []
         )
-        code, said = lasthop("queue", "status", file)
+        code, printed = lasthop("queue", "status", file)
         assert code == 0
-        assert "rate [Mbit/s]" in said
+        assert "rate [Mbit/s]" in printed
     finally:
         assert lasthop("queue", "down", file) == (0, "down\n")
     assert others(directory) == before
@@ -154,20 +154,20 @@ def test_another_file_is_taken_over_or_refused(directory: Path, programs: None) 
     assert lasthop("queue", "up", file)[0] == 0
     try:
         written(directory, THRESHOLD.replace("15", "40").replace("50 Mbps", "20 Mbps"))
-        code, said = lasthop("queue", "up", file)
-        assert (code, "continues with" in said) == (0, True), said
+        code, printed = lasthop("queue", "up", file)
+        assert (code, "continues with" in printed) == (0, True), printed
         with entered(GATEWAY):
             assert "limit 39p" in sh("tc qdisc show dev wan")
             assert "rate 20Mbit" in sh("tc class show dev wan")
         written(directory, SHARED)
-        code, said = lasthop("queue", "up", file)
-        assert code == 0, said
+        code, printed = lasthop("queue", "up", file)
+        assert code == 0, printed
         with entered(GATEWAY):
             assert "lasthop_sharing direct-action" in sh("tc filter show dev wan parent 6c68:")
         written(directory, THRESHOLD.replace('"wan"', '"lan"').replace('from = "lan"\n', ""))
-        code, said = lasthop("queue", "up", file)
+        code, printed = lasthop("queue", "up", file)
         assert code == 2
-        assert "is in place already" in said
+        assert "is in place already" in printed
         status = json.loads(lasthop("queue", "status", file, "--json")[1])
         assert status["queue"] == "vbs"
     finally:
@@ -238,10 +238,10 @@ def test_an_interface_has_one_owner(directory: Path) -> None:
     )
     assert lasthop("gateway", "up", both)[0] == 0
     try:
-        code, said = lasthop("queue", "up", both)
+        code, printed = lasthop("queue", "up", both)
         assert code == 2
-        assert "a gateway of this directory is already up" in said
-        assert f"lasthop gateway down {both} ends it" in said
+        assert "a gateway of this directory is already up" in printed
+        assert f"lasthop gateway down {both} ends it" in printed
         assert lasthop("queue", "down", both) == (0, "nothing is up\n")
     finally:
         assert lasthop("gateway", "down", both) == (0, "down\n")
@@ -251,19 +251,19 @@ def test_what_cannot_be_is_refused_in_a_line_and_changes_nothing(directory: Path
     before = others(directory)
     missing = written(directory, THRESHOLD.replace('"wan"', '"nowhere"'))
     for verb in ("check", "up"):
-        code, said = lasthop("queue", verb, missing)
+        code, printed = lasthop("queue", verb, missing)
         assert code == 2
-        assert said.startswith('error: interface.name: there is no interface "nowhere"\nhint: ')
+        assert printed.startswith('error: interface.name: there is no interface "nowhere"\nhint: ')
     pi = written(directory, THRESHOLD.replace("threshold = 15", "proportional.slope = 0.01"))
-    code, said = lasthop("queue", "plan", pi)
-    assert (code, "Linux has no discipline proportional" in said) == (2, True)
+    code, printed = lasthop("queue", "plan", pi)
+    assert (code, "Linux has no discipline proportional" in printed) == (2, True)
     with entered(GATEWAY):
         sh("tc qdisc add dev wan root handle 5: pfifo")
     try:
         file = written(directory, THRESHOLD)
-        code, said = lasthop("queue", "up", file)
+        code, printed = lasthop("queue", "up", file)
         assert code == 2
-        assert said == (
+        assert printed == (
             "error: interface wan: it has a queueing discipline pfifo 5:, which lasthop has not "
             "made\nhint: if nothing needs it: tc qdisc del dev wan root\n"
         )
@@ -277,16 +277,16 @@ def test_a_discipline_that_the_kernel_lacks_is_named_by_its_option(directory: Pa
     """And before anything is touched: what is up goes on."""
     text = THRESHOLD.replace("queue.threshold = 15", "queue = { limit = 100, pie = {} }")
     before = others(directory)
-    said = "interface.queue: this kernel has no pie (CONFIG_NET_SCH_PIE)"
+    message = "interface.queue: this kernel has no pie (CONFIG_NET_SCH_PIE)"
     file, other = written(directory, THRESHOLD), written(directory, text, "pie.toml")
     if lacks_pie():
-        assert lasthop("queue", "check", other) == (2, f"error: {said}\n")
+        assert lasthop("queue", "check", other) == (2, f"error: {message}\n")
         assert lasthop("queue", "up", file)[0] == 0
         try:
             assert transfers(station_v4(0))
             counted = status(file)["sent_packets"]
             code, refused_by = lasthop("queue", "up", other)
-            assert (code, said in refused_by) == (2, True), refused_by
+            assert (code, message in refused_by) == (2, True), refused_by
             assert transfers(station_v4(0))
             time.sleep(1.1)
             assert status(file)["sent_packets"] > counted
@@ -296,7 +296,7 @@ def test_a_discipline_that_the_kernel_lacks_is_named_by_its_option(directory: Pa
         with pytest.raises(UserError) if lacks_pie() else nullcontext() as refused:
             shaped.up()
         if refused is not None:
-            assert str(refused.value) == said
+            assert str(refused.value) == message
         assert shaped.down() == []
     assert others(directory) == before
 
@@ -434,8 +434,8 @@ def test_what_others_remove_comes_back_while_it_is_up(directory: Path, programs:
                 sh(harm)
                 wait_until(lambda: is_whole(), f"mending after {harm}")
             sh("tc qdisc replace dev wan root handle 9: pfifo")
-        said = "the queue of wan is gone: there is a pfifo 9:"
-        wait_until(lambda: said in status(file)["faults"], "the fault to be told")
+        fault = "the queue of wan is gone: there is a pfifo 9:"
+        wait_until(lambda: fault in status(file)["faults"], "the fault to be told")
         with entered(GATEWAY):
             sh("tc qdisc del dev wan root")
             wait_until(lambda: is_whole(), "the queue to be back")
@@ -445,9 +445,9 @@ def test_what_others_remove_comes_back_while_it_is_up(directory: Path, programs:
 
 
 def status(file: Path) -> dict[str, Any]:
-    found = json.loads(lasthop("queue", "status", file, "--json")[1])
-    assert isinstance(found, dict)
-    return found
+    printed = json.loads(lasthop("queue", "status", file, "--json")[1])
+    assert isinstance(printed, dict)
+    return printed
 
 
 def is_whole() -> bool:
@@ -635,14 +635,14 @@ def test_a_check_hears_who_sends(directory: Path) -> None:
     sender = Child(STATIONS, send_for_a_while)
     try:
         time.sleep(1.0)
-        code, said = lasthop("queue", "check", file, "--listen", "2", "--json")
-        assert code == 0, said
-        heard = json.loads(said)["heard"]
+        code, printed = lasthop("queue", "check", file, "--listen", "2", "--json")
+        assert code == 0, printed
+        heard = json.loads(printed)["heard"]
         assert heard["flows"] == len(heard["rtts_s"]) == 3
         assert 0 < heard["rtt_s"] < 0.1
         sender.result()
-        code, said = lasthop("queue", "check", file, "--listen", "2")
-        assert (code, "wan in 2 s: no long-lived flows" in said) == (0, True), said
+        code, printed = lasthop("queue", "check", file, "--listen", "2")
+        assert (code, "wan in 2 s: no long-lived flows" in printed) == (0, True), printed
     finally:
         assert lasthop("queue", "down", file) == (0, "down\n")
     for words, expected in (
@@ -651,17 +651,17 @@ def test_a_check_hears_who_sends(directory: Path) -> None:
         (["--congestion", "reno"], "--congestion: no flows: expected --flows and --rtt"),
         (["--flows", "x", "--rtt", "1 s"], '"x" is not a number of flows from 1 to 100000'),
     ):
-        code, said = lasthop("queue", "check", file, *words)
-        assert (code, expected in said) == (2, True), said
+        code, printed = lasthop("queue", "check", file, *words)
+        assert (code, expected in printed) == (2, True), printed
 
 
 @pytest.mark.usefixtures("user_mode")
 def test_a_kernel_with_every_queue_has_what_tc_would_have_made() -> None:
     """In user-mode Linux; what `plan` prints and what `up` does are the same to the kernel."""
     script = Path(__file__).parent / "inside" / "queues.py"
-    found = uml.answer(script)
-    assert {name: wrong for name, wrong in found.items() if wrong} == {}
-    assert len(found) == 6 + 1
+    results = uml.answer(script)
+    assert {name: wrong for name, wrong in results.items() if wrong} == {}
+    assert len(results) == 6 + 1
 
 
 def test_a_directory_says_what_is_up_in_it(directory: Path) -> None:

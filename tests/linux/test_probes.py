@@ -27,8 +27,8 @@ def until_some(look: Callable[[], list[Answer]]) -> list[Answer]:
     """What comes in, if it does."""
     end = time.monotonic() + PATIENCE_S
     while time.monotonic() < end:
-        if found := look():
-            return found
+        if answers := look():
+            return answers
         time.sleep(0.01)
     return []
 
@@ -47,9 +47,9 @@ def test_a_station_answers(node: Namespace, address: str) -> None:
     def work() -> list[int]:
         pinger = Pinger()
         assert pinger.send(ip_address(address), 7)
-        found = until_some(pinger.answers)
+        answers = until_some(pinger.answers)
         pinger.close()
-        return [answer.sequence for answer in found]
+        return [answer.sequence for answer in answers]
 
     assert node.run(work) == [7]
 
@@ -57,14 +57,14 @@ def test_a_station_answers(node: Namespace, address: str) -> None:
 def test_a_station_cannot_answer_for_another_nor_before_it_is_asked(node: Namespace) -> None:
     def work() -> tuple[list[Answer], list[Answer]]:
         pinger = Pinger()
-        told = pinger.secret.payload(ip_address("127.0.0.2"), 7)
+        payload = pinger.secret.payload(ip_address("127.0.0.2"), 7)
         for sequence in range(20):  # identifier and numbers can be guessed
             forge("127.0.0.2", pinger.identifier, sequence, bytes(48))
-        forge("127.0.0.3", pinger.identifier, 7, told)
-        forge("127.0.0.2", pinger.identifier, 8, told)
+        forge("127.0.0.3", pinger.identifier, 7, payload)
+        forge("127.0.0.2", pinger.identifier, 8, payload)
         time.sleep(0.2)
         forged = pinger.answers()
-        forge("127.0.0.2", pinger.identifier, 7, told)
+        forge("127.0.0.2", pinger.identifier, 7, payload)
         true = until_some(pinger.answers)
         pinger.close()
         return forged, true
@@ -112,17 +112,17 @@ def test_fast_senders_are_counted_and_slow_ones_beside_them(
 
 
 def test_whose_packets_pass_is_seen(node: Namespace) -> None:
-    there, elsewhere, unknown = (ip_address(f"127.0.0.{k}") for k in (2, 3, 4))
+    reachable, elsewhere, unknown = (ip_address(f"127.0.0.{k}") for k in (2, 3, 4))
 
     def work() -> tuple[set[Address], set[Address]]:
         sample = AddressSample("lo")
         with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as sender:
-            for address in (there, unknown):
+            for address in (reachable, unknown):
                 for _ in range(200):
                     sender.sendto(b"", (str(address), 9))
-        seen = sample.look({there, elsewhere}), sample.look({there, elsewhere})
+        seen = sample.look({reachable, elsewhere}), sample.look({reachable, elsewhere})
         sample.close()
         return seen
 
     # one of 200 is drawn, but for (7/8)^200
-    assert node.run(work) == ({there}, set())
+    assert node.run(work) == ({reachable}, set())

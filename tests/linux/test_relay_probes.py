@@ -30,16 +30,16 @@ class UdpPath(Wire):
 
     Parameters
     ----------
-    there : tuple of str and int
+    server : tuple of str and int
         The address of the server.
     """
 
-    def __init__(self, there: tuple[str, int]) -> None:
-        super().__init__(there)
+    def __init__(self, server: tuple[str, int]) -> None:
+        super().__init__(server)
         self.near = socket.socket(type=socket.SOCK_DGRAM)
         self.near.bind(self.address)
         self.far = socket.socket(type=socket.SOCK_DGRAM)
-        self.far.connect(there)
+        self.far.connect(server)
         self.sockets += [self.near, self.far]
         self.delay_s = 0.0
         """Delay of a request, and of an answer."""
@@ -54,9 +54,9 @@ class UdpPath(Wire):
         due: list[tuple[float, int, bytes, tuple[str, int] | None]] = []
         client: tuple[str, int] | None = None
         while not self.is_over:
-            for one in select.select([self.near, self.far], [], [], 0.01)[0]:
+            for ready in select.select([self.near, self.far], [], [], 0.01)[0]:
                 with suppress(ConnectionError):
-                    if one is self.near:
+                    if ready is self.near:
                         datagram, client = self.near.recvfrom(2048)
                         self.requests.append(datagram)
                         to = None
@@ -76,9 +76,9 @@ class UdpPath(Wire):
 
 
 @contextmanager
-def path_to(there: tuple[str, int]) -> Iterator[UdpPath]:
+def path_to(server: tuple[str, int]) -> Iterator[UdpPath]:
     """Run a path to a server, for connections and datagrams."""
-    path = UdpPath(there)
+    path = UdpPath(server)
     threads = [threading.Thread(target=each) for each in (path.run_udp, path.run)]
     for thread in threads:
         thread.start()
@@ -181,20 +181,20 @@ def test_a_server_answers_each_probe_once_and_none_that_is_forged() -> None:
             client.connect("127.0.0.1", target),
         ):
             wait_until(lambda: client.metrics()["probes_answered"] >= 3, "three answers")
-            with socket.socket(type=socket.SOCK_DGRAM) as one:
-                one.connect(server.address)
+            with socket.socket(type=socket.SOCK_DGRAM) as prober:
+                prober.connect(server.address)
                 known = path.requests[0]
                 forged = [known[:-1] + bytes([known[-1] ^ 1]), known[:-1], known + b"x", b""]
                 forged += [drawn.randbytes(length) for length in (0, 1, LENGTH, LENGTH, 1400)]
                 forged += [path.answers[0]]
                 for datagram in (known, *forged):
-                    one.send(datagram)
+                    prober.send(datagram)
                 wait_until(
                     lambda: server.metrics()["probes"]["forged"] == len(forged), "all are read"
                 )
                 seen = server.metrics()["probes"]
                 assert (seen["repeated"], seen["too_many"]) == (1, 0)
-                assert not select.select([one], [], [], 0.1)[0]
+                assert not select.select([prober], [], [], 0.1)[0]
             before = client.metrics()["probes_answered"]
             wait_until(lambda: client.metrics()["probes_answered"] > before, "another answer")
         with relay.Client(server.address, other, probe=True) as stranger:
@@ -209,13 +209,13 @@ def test_a_flood_costs_a_bounded_rate_of_reading() -> None:
         relay.Server(key) as server,
         relay.Client(server.address, key, probe=True) as client,
         client.connect("127.0.0.1", target) as stream,
-        socket.socket(type=socket.SOCK_DGRAM) as one,
+        socket.socket(type=socket.SOCK_DGRAM) as prober,
     ):
-        one.connect(server.address)
+        prober.connect(server.address)
         begun_s = time.monotonic()
         sent = 0
         while time.monotonic() - begun_s < 0.5:
-            one.send(bytes([1, 1]) + bytes(LENGTH - 2))
+            prober.send(bytes([1, 1]) + bytes(LENGTH - 2))
             sent += 1
         assert ask(stream, b"hello") == b"hello"
         read = server.metrics()["probes"]["forged"]

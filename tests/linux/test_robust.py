@@ -92,9 +92,9 @@ def test_every_rate_that_is_allowed_is_the_kernels(running: Running, rate: str) 
     words = shown.split()
     units = {"Kbit": 1e3, "Mbit": 1e6, "Gbit": 1e9, "bit": 1}
     for key in ("rate", "ceil"):
-        said = words[words.index(key) + 1]
-        name = next(unit for unit in units if said.endswith(unit))
-        assert float(said.removesuffix(name)) * units[name] == pytest.approx(bits, rel=1e-3)
+        rate_words = words[words.index(key) + 1]
+        name = next(unit for unit in units if rate_words.endswith(unit))
+        assert float(rate_words.removesuffix(name)) * units[name] == pytest.approx(bits, rel=1e-3)
 
 
 def test_an_access_point_with_another_name_is_taken_over(running: Running) -> None:
@@ -151,8 +151,8 @@ def test_a_refused_file_touches_nothing(running: Running) -> None:
                 "interface lam: no interface",
             ),
         ):
-            (said,) = running.reload(bad)
-            assert said.startswith(why)
+            (message,) = running.reload(bad)
+            assert message.startswith(why)
             assert running.sent()[0] == number
             assert running.sent()[1] >= total
         assert running.service.shaping.shaper.faults() == []
@@ -261,25 +261,25 @@ def test_down_finds_a_gateway_whose_file_has_changed(lab: Lab, directory: Path) 
         file.write_text(text)
         return lasthop("gateway", verb, file, before=use_own_run_directory)
 
-    code, said = act(good, "up")
-    assert code == 0, said
-    code, said = act(other, "up")
+    code, printed = act(good, "up")
+    assert code == 0, printed
+    code, printed = act(other, "up")
     assert code == 2
-    assert f"{file}: the gateway of this file is in place already, under {directory}/run" in said
+    assert f"{file}: the gateway of this file is in place already, under {directory}/run" in printed
     state = directory / f"run/lan@{number_of(GATEWAY)}"
-    assert f"lasthop gateway down {file} --state {state} ends it" in said
-    code, said = act(other, "status")
-    assert (code, station_v4(0) in said) == (0, True), said
+    assert f"lasthop gateway down {file} --state {state} ends it" in printed
+    code, printed = act(other, "status")
+    assert (code, station_v4(0) in printed) == (0, True), printed
     assert act(broken, "down") == (0, "down\n")
     with entered(GATEWAY):
         assert leftovers() == []
-    code, said = act(good, "up")
-    os.kill(process_of(said), signal.SIGKILL)
+    code, printed = act(good, "up")
+    os.kill(process_of(printed), signal.SIGKILL)
     assert act(other, "down") == (0, "reverted 2 changes of a process that was killed\n")
     with entered(GATEWAY):
         assert leftovers() == []
-    code, said = act(broken, "down")
-    assert (code, f"error: {file}:1" in said) == (2, True), said
+    code, printed = act(broken, "down")
+    assert (code, f"error: {file}:1" in printed) == (2, True), printed
 
 
 def test_a_full_disk_is_told_in_a_line(lab: Lab, tmp_path: Path) -> None:
@@ -301,6 +301,6 @@ def test_a_full_disk_is_told_in_a_line(lab: Lab, tmp_path: Path) -> None:
             return str(error), leftovers()
         return "", leftovers()
 
-    said, left = Child(GATEWAY, up).result()
-    assert said == f"{small}/lock: No space left on device"
+    message, left = Child(GATEWAY, up).result()
+    assert message == f"{small}/lock: No space left on device"
     assert left == []

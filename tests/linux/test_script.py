@@ -201,7 +201,7 @@ def test_what_is_anothers_stays(dash: Router) -> None:
 
 
 @pytest.mark.parametrize(
-    ("program", "answer", "said"),
+    ("program", "answer", "message"),
     [
         (
             "tc",
@@ -227,13 +227,13 @@ def test_what_is_anothers_stays(dash: Router) -> None:
     ids=["sched", "mirred", "ifb", "busybox"],
 )
 def test_what_the_router_lacks_is_said_in_one_line(
-    dash: Router, program: str, answer: str, said: str
+    dash: Router, program: str, answer: str, message: str
 ) -> None:
     dash.write(made(gateway_text(2)))
     dash.replace(program, f"#!/bin/sh\n{answer}\n")
     done = dash.run()
     dash.restore(program)
-    assert (done.returncode, done.stderr) == (1, f"lasthop: {said}\n")
+    assert (done.returncode, done.stderr) == (1, f"lasthop: {message}\n")
 
 
 @pytest.mark.parametrize("arguments", [(), ("stop",)])
@@ -243,8 +243,8 @@ def test_programs_that_are_not_there_are_named(dash: Router, arguments: tuple[st
     place.rename(dash.root / "tc")
     done = dash.run(*arguments)
     (dash.root / "tc").rename(place)
-    said = "lasthop: missing: tc; packages: ip-tiny, tc-tiny, busybox\n"
-    assert (done.returncode, done.stderr) == (1, said)
+    message = "lasthop: missing: tc; packages: ip-tiny, tc-tiny, busybox\n"
+    assert (done.returncode, done.stderr) == (1, message)
 
 
 def test_an_interface_that_is_not_there_is_named(dash: Router) -> None:
@@ -268,7 +268,7 @@ def test_neighbours_come_and_go(router: Router, tmp_path: Path) -> None:
     same = "".join(f"{line[6]}, " for line in lines).strip(", ")
     mac = lines[0][0]
     gateway = config.read(text + f'[gateway.station.s]\nmac = "{mac}"\naddress = "{same}"\n')
-    found = Child(GATEWAY, state).result()
+    state_by_script = Child(GATEWAY, state).result()
 
     def forgotten() -> bool:
         # again, since a station that asks for the gateway is a neighbour again
@@ -289,7 +289,7 @@ def test_neighbours_come_and_go(router: Router, tmp_path: Path) -> None:
             finally:
                 shaper.down()
 
-    assert found == Child(GATEWAY, by_up).result()
+    assert state_by_script == Child(GATEWAY, by_up).result()
 
 
 def gate(address: str) -> str:

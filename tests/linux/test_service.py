@@ -94,8 +94,8 @@ def gateway(lab: Lab, tmp_path: Path) -> Iterator[Gateway]:
     gateway.file.write_text(gateway_text(2))
     yield gateway
     gateway.file.write_text(gateway_text(2))
-    code, said = gateway("down")
-    assert code == 0, said
+    code, printed = gateway("down")
+    assert code == 0, printed
     with entered(GATEWAY):
         assert leftovers() == []
 
@@ -111,21 +111,21 @@ def addresses(gateway: Gateway, name: str) -> list[str]:
 
 
 def test_up_status_down(gateway: Gateway) -> None:
-    code, said = gateway("check")
+    code, printed = gateway("check")
     leaves = "leaves are pfifo, set by `gateway.discipline`"
-    assert said == f"{gateway.file}: ok: cafe: 1 access point, 2 stations; {leaves}\n"
+    assert printed == f"{gateway.file}: ok: cafe: 1 access point, 2 stations; {leaves}\n"
     assert code == 0
-    code, said = gateway("up")
-    assert code == 0, said
-    assert said.startswith("up, process ")
+    code, printed = gateway("up")
+    assert code == 0, printed
+    assert printed.startswith("up, process ")
     assert transfers(station_v4(0))
     wait_until(lambda: members(gateway) == {"s0", "s1"}, "two stations")
     wait_until(lambda: gateway.status()["stations"][0]["sent_packets"] > 10, "counting")
-    code, said = gateway("status", "--json")
-    assert (code, json.loads(said)["aps"]) == (0, gateway.status()["aps"])
-    code, said = gateway("status")
+    code, printed = gateway("status", "--json")
+    assert (code, json.loads(printed)["aps"]) == (0, gateway.status()["aps"])
+    code, printed = gateway("status")
     assert code == 0
-    assert f"{station_v4(0)} ..." in said
+    assert f"{station_v4(0)} ..." in printed
     assert gateway("down") == (0, "down\n")
     assert gateway("status") == (0, "not up\n")
     assert gateway("down") == (0, "nothing is up\n")
@@ -137,9 +137,9 @@ def test_what_leaves_the_kernel_has_is_said(gateway: Gateway) -> None:
     gateway.file.write_text(gateway_text(2, discipline="best"))
     best = rights.tried("best").discipline
     leaves = {"discipline": best, "why": "the best that this kernel has"}
-    told = [json.loads(gateway(verb, "--json")[1]) for verb in ("check", "up", "status")]
-    assert [each["leaves"] for each in told] == [leaves] * 3
-    for each in told:
+    answers = [json.loads(gateway(verb, "--json")[1]) for verb in ("check", "up", "status")]
+    assert [each["leaves"] for each in answers] == [leaves] * 3
+    for each in answers:
         lacks = [line for line in each["warnings"] if "leaves are FIFOs (pfifo)" in line]
         assert len(lacks) == (best == "pfifo")
     assert f"leaves: {best}, the best that this kernel has" in gateway("status")[1]
@@ -150,10 +150,10 @@ def test_killed_it_goes_on_shaping_and_can_be_taken_back(gateway: Gateway) -> No
     os.kill(gateway.status()["pid"], signal.SIGKILL)
     wait_until(lambda: gateway.status() is None, "the end of the process")
     assert transfers(station_v4(0))
-    code, said = gateway("status")
-    assert said.startswith("not up; 2 changes of a process that was killed are left")
-    code, said = gateway("up")
-    assert code == 0, said
+    code, printed = gateway("status")
+    assert printed.startswith("not up; 2 changes of a process that was killed are left")
+    code, printed = gateway("up")
+    assert code == 0, printed
     assert transfers(station_v4(0))
     os.kill(gateway.status()["pid"], signal.SIGKILL)
     wait_until(lambda: gateway.status() is None, "the end of the process")
@@ -165,16 +165,16 @@ def test_killed_it_goes_on_shaping_and_can_be_taken_back(gateway: Gateway) -> No
 def test_a_second_instance_is_refused(gateway: Gateway) -> None:
     gateway("up")
     number = gateway.status()["pid"]
-    code, said = gateway("run")
+    code, printed = gateway("run")
     assert code == 2
-    assert f"the gateway is up already (process {number})" in said
+    assert f"the gateway is up already (process {number})" in printed
     assert gateway.status()["pid"] == number
     # and one with another state directory meets interfaces that are taken
     gateway.state, before = gateway.state.with_name("other"), gateway.state
-    code, said = gateway("up")
+    code, printed = gateway("up")
     gateway.state = before
     assert code == 2
-    assert said == (
+    assert printed == (
         "error: interface lan: a lasthop gateway already shapes its packets, that of "
         '`lan = "lan"`\n'
         "hint: `lasthop gateway down` with its file, and its --state if it has one, ends it\n"
@@ -186,10 +186,10 @@ def test_an_ingress_of_another_program_is_refused_with_a_hint(gateway: Gateway) 
     with entered(GATEWAY):
         sh("tc qdisc add dev lan ingress")
     for verb in ("check", "up"):
-        code, said = gateway(verb)
+        code, printed = gateway(verb)
         assert code == 2
-        assert said.startswith("error: interface lan: it has a queueing discipline ingress")
-        assert "hint: if nothing needs it: tc qdisc del dev lan ingress" in said
+        assert printed.startswith("error: interface lan: it has a queueing discipline ingress")
+        assert "hint: if nothing needs it: tc qdisc del dev lan ingress" in printed
     assert not gateway.state.exists()
     with entered(GATEWAY):
         sh("tc qdisc del dev lan ingress")
@@ -198,16 +198,16 @@ def test_an_ingress_of_another_program_is_refused_with_a_hint(gateway: Gateway) 
 def test_check_looks_at_the_machine_while_a_gateway_is_up(gateway: Gateway, tmp_path: Path) -> None:
     with gateway.usual_state(tmp_path / "run"):
         gateway("up")
-        code, said = gateway("check")
-        assert (code, "warning: it is up (process " in said) == (0, True), said
+        code, printed = gateway("check")
+        assert (code, "warning: it is up (process " in printed) == (0, True), printed
         gateway.file.write_text(gateway_text(2).replace('"wan"', '"wam"', 1))
-        code, said = gateway("check")
-        assert (code, "error: interface wam: no interface has this name" in said) == (2, True)
+        code, printed = gateway("check")
+        assert (code, "error: interface wam: no interface has this name" in printed) == (2, True)
         with entered(GATEWAY):
             sh("ip link add usb type veth peer name usb2; tc qdisc add dev usb clsact")
         gateway.file.write_text(gateway_text(2).replace('lan = "lan"', 'lan = "usb"'))
-        code, said = gateway("check")
-        assert (code, "interface usb: it has a queueing discipline clsact" in said) == (2, True)
+        code, printed = gateway("check")
+        assert (code, "interface usb: it has a queueing discipline clsact" in printed) == (2, True)
         with entered(GATEWAY):
             sh("ip link del usb")
 
@@ -219,11 +219,11 @@ def test_a_stopped_process_is_told_at_once(gateway: Gateway) -> None:
     try:
         for verb in ("status", "down", "up"):
             start = time.monotonic()
-            code, said = gateway(verb)
+            code, printed = gateway(verb)
             assert time.monotonic() - start < 20  # what one that does not answer is given
             assert code == 2
-            assert f"process {number} is stopped and does not answer" in said
-            assert f"hint: kill -CONT {number} continues it" in said
+            assert f"process {number} is stopped and does not answer" in printed
+            assert f"hint: kill -CONT {number} continues it" in printed
     finally:
         os.kill(number, signal.SIGCONT)
     assert gateway("down") == (0, "down\n")
@@ -231,13 +231,13 @@ def test_a_stopped_process_is_told_at_once(gateway: Gateway) -> None:
 
 def test_what_nobody_has_chosen_is_told(gateway: Gateway) -> None:
     gateway.file.write_text(gateway_text(2, rate="estimated"))
-    said = (
+    printed = (
         "warning: access point wlan: C is at most 6 Mbit/s (`gateway.wce.max`, its default): "
         "set it to somewhat more than the WLAN can carry\n"
     )
     for verb in ("check", "up", "status"):
         code, output = gateway(verb)
-        assert (code, said in output) == (0, True), output
+        assert (code, printed in output) == (0, True), output
     gateway.file.write_text(gateway_text(2, 'wce.max = "6 Mbps"', rate="estimated"))
     for verb in ("check", "up", "status"):
         assert "warning: access point" not in gateway(verb)[1]
@@ -251,15 +251,17 @@ def test_what_keeps_packets_from_passing_is_told(gateway: Gateway) -> None:
         before = sh(f"sysctl -n {forwarding}").strip()
         sh(f"sysctl -w {forwarding}=0; ip link add usb type veth peer name usb2")
         try:
-            said = gateway("check")[1]
-            assert "warning: interface usb is down: ip link set usb up\n" in said
-            assert "warning: interface usb has no address, so that no station can be pinged" in said
-            assert "IPv6" not in said
+            printed = gateway("check")[1]
+            assert "warning: interface usb is down: ip link set usb up\n" in printed
+            assert (
+                "warning: interface usb has no address, so that no station can be pinged" in printed
+            )
+            assert "IPv6" not in printed
             sh("ip link set usb up; ip address add 2001:db8:77::1/64 dev usb nodad")
-            said = gateway("check")[1]
-            assert "is down" not in said
-            assert "has no address" not in said
-            assert f"does not forward IPv6: sysctl -w {forwarding}=1\n" in said
+            printed = gateway("check")[1]
+            assert "is down" not in printed
+            assert "has no address" not in printed
+            assert f"does not forward IPv6: sysctl -w {forwarding}=1\n" in printed
             sh(f"sysctl -w {forwarding}=1")
             assert "IPv6" not in gateway("check")[1]
         finally:
@@ -303,13 +305,13 @@ def test_who_does_not_answer_pings_is_told(gateway: Gateway) -> None:
     gateway("up")
     flow = Flow(station_v4(0), download=False)
     try:
-        said = "access point wlan: no station with traffic answers pings or downloads over TCP "
+        printed = "access point wlan: no station with traffic answers pings or downloads over TCP "
 
         def told() -> bool:
             run([flow], 0.2)
             status = gateway.status()
             return (
-                [fault[: len(said)] for fault in status["faults"]] == [said]
+                [fault[: len(printed)] for fault in status["faults"]] == [printed]
                 and [row["silent"] for row in status["stations"]] == [True, False]
                 and [row["pinged"] for row in status["stations"]] == [True, False]
             )
@@ -344,18 +346,20 @@ def test_a_disk_that_is_full_is_no_question_of_rights(gateway: Gateway, tmp_path
     gateway.state.mkdir()
     sh(f"mount -t tmpfs -o size=4k,nr_inodes=2 none {gateway.state}; touch {gateway.state}/x")
     try:
-        code, said = gateway("up")
+        code, printed = gateway("up")
     finally:
         sh(f"umount {gateway.state}")
         gateway.state = tmp_path / "state"
-    assert (code, said) == (2, f"error: {tmp_path}/full/lock: No space left on device\n")
+    assert (code, printed) == (2, f"error: {tmp_path}/full/lock: No space left on device\n")
 
 
 def test_a_bad_file_changes_nothing(gateway: Gateway) -> None:
     gateway.file.write_text(gateway_text(2).replace('"wan"', '"wam"', 1))
-    code, said = gateway("up")
+    code, printed = gateway("up")
     assert code == 2
-    assert said.startswith("error: interface wam: no interface has this name\nhint: this machine")
+    assert printed.startswith(
+        "error: interface wam: no interface has this name\nhint: this machine"
+    )
     with entered(GATEWAY):
         assert leftovers() == []
     gateway.file.write_text(gateway_text(2))
@@ -366,8 +370,8 @@ def test_a_bad_file_changes_nothing(gateway: Gateway) -> None:
         (gateway_text(2).replace('"wan"', '"wam"', 1), "interface wam: no interface has this name"),
     ):
         gateway.file.write_text(bad)
-        code, said = gateway("up")
-        assert (code, why in said) == (2, True), said
+        code, printed = gateway("up")
+        assert (code, why in printed) == (2, True), printed
         assert transfers(station_v4(0))
     gateway.file.write_text(gateway_text(2))
     after = gateway.status()
@@ -380,14 +384,14 @@ def test_a_good_file_is_taken_over(gateway: Gateway) -> None:
     number = gateway.status()["pid"]
     wait_until(lambda: members(gateway) == {"s0", "s1"}, "two stations")
     gateway.file.write_text(gateway_text(3))
-    code, said = gateway("up")
+    code, printed = gateway("up")
     assert code == 0
-    assert said.startswith(f"process {number} continues with {gateway.file}; leaves are pfifo")
+    assert printed.startswith(f"process {number} continues with {gateway.file}; leaves are pfifo")
     wait_until(lambda: members(gateway) == {"s0", "s1", "s2"}, "a third station")
     # other classes: everything is set up anew, in the same process
     gateway.file.write_text(gateway_text(3, 'fairness = "flow"\nqueue = 50'))
-    code, said = gateway("up")
-    assert code == 0, said
+    code, printed = gateway("up")
+    assert code == 0, printed
     assert gateway.status()["aps"][0]["fairness"] == "flow"
     assert gateway.status()["pid"] == number
     assert transfers(station_v4(1))
@@ -576,15 +580,15 @@ def test_metrics_are_served_on_loopback(gateway: Gateway) -> None:
     for name in ("lasthop_ap_rate_bytes_per_second", "lasthop_station_backlog_packets"):
         assert name in page
     # a port that is taken is said before anything is changed
-    code, said = gateway("down")
+    code, printed = gateway("down")
     with entered(GATEWAY):
         import socket
 
         with socket.create_server(("127.0.0.1", 9464)):
             answers = [gateway(verb) for verb in ("check", "up")]
-    for code, said in answers:
+    for code, printed in answers:
         assert code == 2
-        assert "gateway.metrics: port 9464 of 127.0.0.1: Address already in use" in said
+        assert "gateway.metrics: port 9464 of 127.0.0.1: Address already in use" in printed
     assert gateway("check")[0] == 0
 
 

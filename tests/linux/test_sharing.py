@@ -317,9 +317,9 @@ def test_uplink_udp_passes_beside_the_classes_and_pings_of_others_do_not(
     lab: Lab, tmp_path: Path
 ) -> None:
     def uplink_udp(shaper: Shaper) -> int:
-        found = shaper.classified("wlan")
-        assert found is not None
-        return found[0][Kind.UPLINK_UDP].packets
+        counters = shaper.classified("wlan")
+        assert counters is not None
+        return counters[0][Kind.UPLINK_UDP].packets
 
     with shaping(tmp_path, gateway_text(2, 'udp = "down"')) as shaper:
         counters_at_rest(shaper)

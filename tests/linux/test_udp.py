@@ -35,18 +35,18 @@ def sent(shaper: Shaper, family: int, to: str, port: int, namespace: str) -> tup
     kind = socket.AF_INET if family == 4 else socket.AF_INET6
     with ExitStack() as stack:
         with entered(namespace):
-            there = stack.enter_context(socket.socket(kind, socket.SOCK_DGRAM))
-            there.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-            there.bind((to, port))
+            receiver = stack.enter_context(socket.socket(kind, socket.SOCK_DGRAM))
+            receiver.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+            receiver.bind((to, port))
         with entered(STATIONS):
             here = stack.enter_context(socket.socket(kind, socket.SOCK_DGRAM))
             here.bind((HERE[family](0), 0))
-        there.settimeout(PATIENCE_S)
+        receiver.settimeout(PATIENCE_S)
         leaf = shaper.running().members["s0"].leaf
         before = shaper.counters()[leaf].sent_packets
         for _ in range(PACKETS):
             here.sendto(bytes(100), (to, port))
-        arrived = sum(len(there.recv(200)) == 100 for _ in range(PACKETS))
+        arrived = sum(len(receiver.recv(200)) == 100 for _ in range(PACKETS))
         return arrived, shaper.counters()[leaf].sent_packets - before
 
 

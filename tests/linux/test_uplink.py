@@ -74,11 +74,11 @@ class Machine:
             ("wan", "out", f"{OWN}/24", OUTSIDE),
             ("lan", "aside", "198.51.100.1/24", ASIDE),
         ]:
-            there = Namespace()
-            stack.callback(there.close)
-            self.namespace.run(partial(lay, interface, other, own, there))
-            there.run(partial(take_into_service, other, f"{address}/24"))
-            listener = there.run(partial(socket.create_server, (address, 80)))
+            beyond = Namespace()
+            stack.callback(beyond.close)
+            self.namespace.run(partial(lay, interface, other, own, beyond))
+            beyond.run(partial(take_into_service, other, f"{address}/24"))
+            listener = beyond.run(partial(socket.create_server, (address, 80)))
             stack.callback(listener.close)
             stack.callback(listener.shutdown, socket.SHUT_RDWR)  # which wakes who accepts
             threading.Thread(target=self.serve, args=[listener], daemon=True).start()
@@ -103,10 +103,10 @@ class Machine:
         return self.namespace.run(seen_of_machine)
 
 
-def lay(interface: str, other: str, own: str, there: Namespace, forwards: bool = True) -> None:
+def lay(interface: str, other: str, own: str, beyond: Namespace, forwards: bool = True) -> None:
     """A cable from the calling thread's namespace, which forwards what comes by it or not."""
     with Socket() as kernel:
-        kernel.carry_out([veth.add_pair(interface, other, there.descriptor)])
+        kernel.carry_out([veth.add_pair(interface, other, beyond.descriptor)])
     take_into_service(interface, own)
     with Socket() as kernel:
         kernel.carry_out([veth.forward(interface)] if forwards else [])
@@ -124,9 +124,9 @@ def seen_of_machine() -> tuple[list[str], str, int, str]:
     routes = Path("/proc/thread-self/net/route").read_text()
     settings = Path("/proc/sys/net/ipv4/conf")
     forwarding = []
-    for one in sorted(settings.glob("*/forwarding")):
+    for directory in sorted(settings.glob("*/forwarding")):
         with contextlib.suppress(FileNotFoundError):  # An interface may go meanwhile.
-            forwarding.append((one.parent.name, one.read_text()))
+            forwarding.append((directory.parent.name, directory.read_text()))
     return interfaces, routes, tables(), str(forwarding)
 
 
@@ -135,12 +135,12 @@ def tables() -> int:
     kind = nat.SUBSYSTEM << 8 | 1  # NFT_MSG_GETTABLE
     with socket.socket(socket.AF_NETLINK, socket.SOCK_RAW, nat.NETFILTER) as kernel:
         kernel.send(nat.message(kind, DUMP, 1, b""))
-        data, offset, found = kernel.recv(1 << 16), 0, 0
+        data, offset, count = kernel.recv(1 << 16), 0, 0
         while offset + HEADER.size <= len(data):
             length, answered, *_ = HEADER.unpack_from(data, offset)
-            found += answered == nat.SUBSYSTEM << 8
+            count += answered == nat.SUBSYSTEM << 8
             offset += (length + 3) & ~3
-    return found
+    return count
 
 
 @pytest.fixture
@@ -206,7 +206,7 @@ def test_names_are_looked_up_where_the_machine_does(machine):
 
 
 @pytest.mark.parametrize(
-    ("words", "said"),
+    ("words", "message"),
     [
         (["--uplink", "nowhere", *asks(OUTSIDE)], "error: interface nowhere: no interface"),
         (
@@ -216,12 +216,12 @@ def test_names_are_looked_up_where_the_machine_does(machine):
         (["--uplink", "mute", *asks(OUTSIDE)], "error: --uplink mute: this machine does not forwa"),
     ],
 )
-def test_an_interface_that_leads_nowhere_is_refused_in_one_line(machine, words, said):
+def test_an_interface_that_leads_nowhere_is_refused_in_one_line(machine, words, message):
     machine.namespace.run(partial(lay, "mute", "end", "203.0.113.1/24", machine.namespace, False))
     before = machine.state()
     done = machine.emulated("--link", LINK, *words)
     assert (done.returncode, done.stdout) == (2, "")
-    assert done.stderr.startswith(said), done.stderr
+    assert done.stderr.startswith(message), done.stderr
     assert len(done.stderr.splitlines()) == 2
     assert machine.state() == before
 

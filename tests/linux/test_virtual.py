@@ -51,14 +51,14 @@ def temporary(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 def processes_in(folder: Path) -> list[int]:
     """Return the processes whose working directory is in a folder."""
-    found = []
+    processes = []
     for path in Path("/proc").glob("[0-9]*"):
         try:
             if folder in Path(os.readlink(path / "cwd")).parents:
-                found.append(int(path.name))
+                processes.append(int(path.name))
         except OSError:
             continue
-    return found
+    return processes
 
 
 def emulated_in(folder: Path, monkeypatch: pytest.MonkeyPatch) -> lh.Emulation:

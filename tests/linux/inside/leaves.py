@@ -46,13 +46,13 @@ def main(word: str, more: str) -> dict[str, object]:
         damaged, mended = [], []
         for damage in DAMAGES[layout.discipline] if layout.members["s0"].has_own_leaf else []:
             sh(damage)
-            found = shaper.differences()
-            damaged.append(told(found))
-            shaper.mend(found)
+            differences = shaper.differences()
+            damaged.append(told(differences))
+            shaper.mend(differences)
             mended.append(state() == seen["up"] and shaper.faults() == [])
         seen |= {"damaged": damaged, "mended": mended, "counted": len(shaper.counters())}
-        kept = shaper.down()
-    seen["kept"] = kept + without_programs(gateway, directory, seen)
+        remaining = shaper.down()
+    seen["kept"] = remaining + without_programs(gateway, directory, seen)
     in_batches(plan(gateway, by_mac=False))
     seen["planned"] = state()
     return seen
