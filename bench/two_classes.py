@@ -109,13 +109,13 @@ POINTS: Sequence[Point] = (
     MonteCarlo("rules of ns-2", 12, settings=NS2_TIMES),
     MonteCarlo("rules of ns-2", 12, 1.0, NS2_TIMES),
     MonteCarlo("rules of Linux but whole segments", 12, settings=LINUX),
-    MonteCarlo("rules of Linux", 12, settings={**LINUX, "whole": True}),
+    MonteCarlo("rules of Linux", 12, settings={**LINUX, "whole_segments": True}),
     MonteCarlo("rules of Linux but whole segments, SACK", 12, settings=LINUX_SACK),
     MonteCarlo(
         "rules of Linux but whole segments, SACK and RACK", 7, settings={**LINUX_SACK, "rack": True}
     ),
     MonteCarlo(
-        "rules of Linux, SACK and RACK", 12, settings={**LINUX_SACK, "rack": True, "whole": True}
+        "rules of Linux, SACK and RACK", 12, settings={**LINUX_SACK, "rack": True, "whole_segments": True}
     ),
     OnTrial("limited transmit", 20),
     OnTrial("limited transmit", 20, 1.0),

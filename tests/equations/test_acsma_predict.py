@@ -135,14 +135,14 @@ def test_links_without_flows_are_silent():
 
 
 def test_near_misses_are_warned_of():
-    said = predict(scenario(EACH, k=100)).warnings
-    assert any("loses" in warning and "smaller k" in warning for warning in said)
-    said = predict(scenario(EACH, k=1)).warnings
-    assert any("fewer than one; a larger k" in warning for warning in said)
-    said = predict(scenario(EACH, r_max=0.001)).warnings
-    assert any("is above `csma.r_max` = 0.001" in warning for warning in said)
-    said = predict(scenario([["1", "3"]], access="legacy")).warnings
-    assert any("the goodput of flows that cross several links" in warning for warning in said)
+    warnings = predict(scenario(EACH, k=100)).warnings
+    assert any("loses" in warning and "smaller k" in warning for warning in warnings)
+    warnings = predict(scenario(EACH, k=1)).warnings
+    assert any("fewer than one; a larger k" in warning for warning in warnings)
+    warnings = predict(scenario(EACH, r_max=0.001)).warnings
+    assert any("is above `csma.r_max` = 0.001" in warning for warning in warnings)
+    warnings = predict(scenario([["1", "3"]], access="legacy")).warnings
+    assert any("the goodput of flows that cross several links" in warning for warning in warnings)
 
 
 @pytest.mark.parametrize(

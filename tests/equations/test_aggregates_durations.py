@@ -90,7 +90,7 @@ def test_the_band_of_2400_mhz_adds_its_signal_extension():
 
 def test_encoders_are_those_of_the_tables_of_vht():
     # Tables 21-30 to 21-61 where they are not the rule's ceil(N_DBPS / 2160), and a neighbour each.
-    found = {
+    encoders = {
         (width, streams, mcs): Ppdu("vht", width, mcs, streams).encoders
         for width, streams, mcs in (
             (80, 7, 2),
@@ -105,7 +105,7 @@ def test_encoders_are_those_of_the_tables_of_vht():
             (160, 8, 9),
         )
     }
-    assert list(found.values()) == [3, 2, 6, 6, 6, 8, 12, 8, 12, 12]
+    assert list(encoders.values()) == [3, 2, 6, 6, 6, 8, 12, 8, 12, 12]
 
 
 def test_ht_has_a_second_encoder_above_300_megabits():
@@ -123,8 +123,8 @@ def test_ht_has_a_second_encoder_above_300_megabits():
 def test_ldpc_takes_a_symbol_more_where_too_much_is_punctured(
     mcs, streams, psdu_bytes, duration_us
 ):
-    found = Ppdu("ht", 20, mcs, streams, coding="ldpc").duration_ns(psdu_bytes)
-    assert found == 1000 * duration_us
+    duration_ns = Ppdu("ht", 20, mcs, streams, coding="ldpc").duration_ns(psdu_bytes)
+    assert duration_ns == 1000 * duration_us
 
 
 def test_an_aggregate_has_delimiters_and_padding_but_the_last():
@@ -135,9 +135,9 @@ def test_an_aggregate_has_delimiters_and_padding_but_the_last():
 
 
 def test_what_does_not_exist_is_refused():
-    for one in (("vht", 20, 9), ("ht", 80, 3), ("he", 20, 12)):
+    for parameters in (("vht", 20, 9), ("ht", 80, 3), ("he", 20, 12)):
         with pytest.raises(ValueError, match="no such"):
-            Ppdu(*one)
+            Ppdu(*parameters)
 
 
 ALONE = [

@@ -163,11 +163,11 @@ def fifo_monte_carlo(rate_pps: float, exchanges: int) -> tuple[Tally, float]:
         held = min(queue.count(station), most[station])
         left = held
         rest: deque[int] = deque()
-        for one in queue:
-            if one == station and left:
+        for destination in queue:
+            if destination == station and left:
                 left -= 1
             else:
-                rest.append(one)
+                rest.append(destination)
         air_s = times[station][held - 1]
         now = ends + air_s
         while due < now:
@@ -195,6 +195,6 @@ def test_a_fifo_beside_a_monte_carlo() -> None:
         mpdus = tally.packets[number] / tally.exchanges[number]
         # of what is drawn, a queue has more or less for a station than its part
         assert station["downlink_mpdus_per_ppdu"]["mean"] == pytest.approx(mpdus, rel=0.05)
-    shares = [one["goodput_share"]["mean"] for one in answer["stations"]]
+    shares = [row["goodput_share"]["mean"] for row in answer["stations"]]
     assert shares == pytest.approx([1 / 3] * 3)
     assert room_of(known) == ROOM

@@ -156,9 +156,9 @@ def scenario(flows, **station):
     }
     [known] = SCENARIO["stations"]
     stations = [known | node | changes | station | {"name": name} for name in ("a", "b")]
-    found = read(SCENARIO | {"stations": stations, "flows": flows})
-    ap = replace(found.cell.ap, **node | {"cwmin": 15})
-    return replace(found, cell=replace(CELL_B, ap=ap))
+    scenario_ = read(SCENARIO | {"stations": stations, "flows": flows})
+    ap = replace(scenario_.cell.ap, **node | {"cwmin": 15})
+    return replace(scenario_, cell=replace(CELL_B, ap=ap))
 
 
 def test_contenders_are_the_sending_stations_and_then_the_ap():

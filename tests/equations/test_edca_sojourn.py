@@ -31,9 +31,9 @@ def test_collisions_and_idle_time_as_printed(cell, uploads):
     with_ap = at.ap_collision / success
     mu = (collisions - with_ap) * (t_ack + lead) + with_ap * (t_data + lead)
     mu += (collisions + 1) * (50e-6 + 20e-6 * at.idle_slots)
-    found = overhead(here, at, OPTIONS)
-    assert found.for_inactive_s[:7] == pytest.approx(mu[:7], rel=1e-6)
-    assert found.for_active_s[1:] == pytest.approx(mu[1:], rel=1e-6)
+    seconds = overhead(here, at, OPTIONS)
+    assert seconds.for_inactive_s[:7] == pytest.approx(mu[:7], rel=1e-6)
+    assert seconds.for_active_s[1:] == pytest.approx(mu[1:], rel=1e-6)
 
 
 @pytest.mark.equation("edca", 15)
@@ -90,8 +90,8 @@ def test_collisions_of_unlike_stations_against_listing_all_sets(to_active, early
         314e-6,
     )
     at = contention(cell)
-    found = overhead(cell, at, OPTIONS)
-    found_s = found.for_active_s if to_active else found.for_inactive_s
+    seconds = overhead(cell, at, OPTIONS)
+    overhead_s = seconds.for_active_s if to_active else seconds.for_inactive_s
     for k in range(1 if to_active else 0, 5 if to_active else 4):
         sets = [
             (active, to)
@@ -102,7 +102,7 @@ def test_collisions_of_unlike_stations_against_listing_all_sets(to_active, early
         spoilt = np.mean([collided_s(cell, at, k, active, to, early) for active, to in sets])
         aifs = 10e-6 + 20e-6 * min(2, 2 - early)
         rest = aifs + 20e-6 * at.idle_slots[k] + (1 - at.success[k]) * 314e-6
-        assert found_s[k] == pytest.approx((rest + spoilt) / at.success[k], rel=1e-9)
+        assert overhead_s[k] == pytest.approx((rest + spoilt) / at.success[k], rel=1e-9)
 
 
 def collided_s(cell, at, k, active, to, early):

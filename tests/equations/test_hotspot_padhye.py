@@ -138,17 +138,17 @@ def window_process(p, window_limit, b, periods, rng):
 
     start, sent, received, time = window_limit / 2, 0, 0, 0.0
     for _ in range(periods):
-        kept, cwnd = before_loss(), max(start, 1.0)
-        while kept >= int(cwnd):
-            kept -= int(cwnd)
+        acked, cwnd = before_loss(), max(start, 1.0)
+        while acked >= int(cwnd):
+            acked -= int(cwnd)
             sent += int(cwnd)
             received += int(cwnd)
             time += 1
             cwnd = min(cwnd + 1 / b, window_limit)
-        duplicates = min(kept, before_loss())
-        sent += int(cwnd) + kept
-        received += kept + duplicates
-        time += 2 if kept else 1
+        duplicates = min(acked, before_loss())
+        sent += int(cwnd) + acked
+        received += acked + duplicates
+        time += 2 if acked else 1
         start = cwnd / 2
         if duplicates < 3:
             timeout = 1.0

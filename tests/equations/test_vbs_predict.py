@@ -61,7 +61,7 @@ def shared(changes=None, classes=None, **queue):
         {"name": "high", "share": 0.5, "flows": names[:5]},
         {"name": "low", "share": 0.5, "flows": names[5:]},
     ]
-    scenario["cell"]["vbs_classes"] = [one | {"target_share": one["share"]} for one in classes]
+    scenario["cell"]["vbs_classes"] = [row | {"target_share": row["share"]} for row in classes]
     return scenario
 
 
@@ -125,22 +125,22 @@ def test_parts_and_whole_agree():
 def test_windows_fill_buffer_and_wire(options):
     changes = {"wire.delay": "35 ms"}
     cell = picture_of(read(tree(changes))).cell
-    [one] = fixed_point.solutions(cell, options)
-    sent = np.array([flow.sent for flow in one.responses])
-    kept = 1.0 if options.losses == "chain" else 1.0 - one.overflow
-    rate = one.contention.service_rate
-    at_stations = one.rtt_s - one.occupancy / rate - 0.07
-    held = one.occupancy + rate * (0.07 + at_stations @ one.shares)
-    assert cell.counts @ (sent * kept) == pytest.approx(held, rel=1e-5)
+    [solution] = fixed_point.solutions(cell, options)
+    sent = np.array([flow.sent for flow in solution.responses])
+    passed = 1.0 if options.losses == "chain" else 1.0 - solution.overflow
+    rate = solution.contention.service_rate
+    at_stations = solution.rtt_s - solution.occupancy / rate - 0.07
+    held = solution.occupancy + rate * (0.07 + at_stations @ solution.shares)
+    assert cell.counts @ (sent * passed) == pytest.approx(held, rel=1e-5)
     if options.losses != "bursts":
-        assert one.occupancy == pytest.approx(100.0)
+        assert solution.occupancy == pytest.approx(100.0)
 
 
 @pytest.mark.equation("vbs", 17)
 def test_shares_are_those_of_the_arrivals():
-    [one] = fixed_point.solutions(picture_of(read(tree())).cell, Options())
-    delivered = one.goodput / (1 - one.contention.ap_discards)
-    assert one.shares == pytest.approx(delivered / delivered.sum(), rel=1e-5)
+    [solution] = fixed_point.solutions(picture_of(read(tree())).cell, Options())
+    delivered = solution.goodput / (1 - solution.contention.ap_discards)
+    assert solution.shares == pytest.approx(delivered / delivered.sum(), rel=1e-5)
 
 
 @pytest.mark.smoke(1)
@@ -154,17 +154,17 @@ def test_every_starting_point_leads_to_the_same_solution(attempts, error):
 
 def test_several_solutions_are_said_to_be_several(monkeypatch):
     cell = picture_of(read(tree())).cell
-    one, other = (
+    first, second = (
         fixed_point.solve_from(cell, options, next(fixed_point.starts(cell)))
         for options in (Options(), PAPER)
     )
     module = import_module("lasthop.models.vbs.predict")
-    monkeypatch.setattr(module, "solutions", lambda *_: [one, other])
+    monkeypatch.setattr(module, "solutions", lambda *_: [first, second])
     result = predict(tree())
     assert result["solutions"] == 2
     [warning] = [text for text in result["warnings"] if "(section IV-D of" in text]
     assert "2 fixed points" in warning
-    assert f"{other.goodput[1]:.1f}/s" in warning
+    assert f"{second.goodput[1]:.1f}/s" in warning
 
 
 @pytest.mark.slow
@@ -267,7 +267,7 @@ def test_h_of_0_526_is_a_ratio_of_1_11():
         {"name": "high", "share": 0.474, "flows": names[:5]},
     ]
     result = predict(shared({"station.low.error_down": 0}, classes))
-    low, high = (one["goodput_bps"]["mean"] for one in result["classes"])
+    low, high = (row["goodput_bps"]["mean"] for row in result["classes"])
     assert low / high == pytest.approx(0.526 / 0.474, rel=1e-3)
 
 
@@ -327,8 +327,8 @@ def test_a_partition_gives_each_class_a_drop_tail_buffer(error):
     changes = {"station.low.error_down": error}
     result = two_classes(changes, algorithm="partition")
     high, low = result["classes"]
-    held = [one["occupancy_packets"]["mean"] for one in (high, low)]
-    assert all(20 < one < 30 for one in held)
+    held = [row["occupancy_packets"]["mean"] for row in (high, low)]
+    assert all(20 < packets < 30 for packets in held)
     assert mean(result, "queues", "ap", "occupancy_packets") == pytest.approx(sum(held), rel=1e-6)
     assert low["queue_share"]["mean"] == pytest.approx(held[1] / sum(held), rel=1e-3)
     # who loses packets on the air has a smaller window and loses fewer at its buffer
@@ -370,8 +370,8 @@ def test_one_class_alone_in_a_partition_is_a_drop_tail_queue():
         found({"cell.ap_queue": 60}),
     )
     for quantity in ("occupancy_packets", "drop_probability"):
-        one = mean(partition, "queues", "ap", quantity)
-        assert one == pytest.approx(mean(plain, "queues", "ap", quantity), rel=0.02), quantity
+        value = mean(partition, "queues", "ap", quantity)
+        assert value == pytest.approx(mean(plain, "queues", "ap", quantity), rel=0.02), quantity
 
 
 def test_a_partition_that_a_class_does_not_fill_blocks_only_the_other():
@@ -401,7 +401,7 @@ def test_classes_that_fill_their_shares_late_in_the_iteration_are_solved():
     """Three against seven at p_w = 0.4: simulated 1.29 and 1.96 % of the packets blocked."""
     changes = {"station.high.count": 3, "station.low.count": 7, "station.low.error_down": 0.4}
     result = two_classes(changes, algorithm="regulated")
-    blocked = [one["drop_probability"]["mean"] for one in result["classes"]]
+    blocked = [row["drop_probability"]["mean"] for row in result["classes"]]
     assert blocked == pytest.approx([0.0129, 0.0196], rel=0.15)
 
 
@@ -424,7 +424,7 @@ def test_a_solver_that_gives_up_names_the_class_and_what_is_solved(changes, shar
 def test_what_other_classes_grow_by_meets_whoever_is_above_its_share():
     """Two simulations of 400 s each: blocked 4.36, 4.33 % and 6.40, 1.48 %; queue 55.5, 55.6."""
     even = predict(shared({"station.low.error_down": 0.0, "cell.attempts_short": 8}))
-    assert [one["drop_probability"]["mean"] for one in even["classes"]] == pytest.approx(
+    assert [row["drop_probability"]["mean"] for row in even["classes"]] == pytest.approx(
         [0.0436, 0.0433], rel=0.05
     )
     assert even["queues"][0]["occupancy_packets"]["mean"] == pytest.approx(55.5, abs=3.0)

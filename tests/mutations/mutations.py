@@ -196,17 +196,17 @@ class Bench:
     def noticed(self, tree: Path, wanted: Sequence[str]) -> str:
         """Return the first test that fails on a tree and not without the fault; "" if none does."""
         while True:
-            without = [f"--deselect={one}" for one, fails in [*self.failing.items()] if fails]
+            without = [f"--deselect={test}" for test, fails in [*self.failing.items()] if fails]
             printed = self.processes.run(tree, *PYTEST, "-x", *wanted, *without)
             if printed is None:
                 return f"did not end in {PATIENCE_S:g} s"
-            found = FAILED.search(printed)
-            if found is None:
+            match = FAILED.search(printed)
+            if match is None:
                 if re.search(r"\d+ passed", printed):
                     return ""
                 return f"pytest: {printed.strip().splitlines()[-1]}"
-            if not self.fails_anyhow(found[1]):
-                return found[1]
+            if not self.fails_anyhow(match[1]):
+                return match[1]
 
     def fails_anyhow(self, test: str) -> bool:
         """Whether a test, or the collection of its file, fails on the tree without a fault."""
@@ -219,7 +219,7 @@ class Bench:
 
     def same_outputs(self, tree: Path, fault: Fault) -> bool:
         """Whether all outputs are as they are without the fault, and its line ran for them."""
-        mine, without = (self.outputs(one, fault.file) for one in (tree, self.root))
+        mine, without = (self.outputs(folder, fault.file) for folder in (tree, self.root))
         if mine is None or without is None or mine["outputs"] != without["outputs"]:
             return False
         return fault.file == CLAIMS or fault.line in mine["ran"]
@@ -234,26 +234,26 @@ class Bench:
 
     def prepared(self, subject: str) -> Path:
         """Return the file with the structures of a subject's runs, found once."""
-        found = Path(f"{self.structures}-{subject}.json.gz")
+        file = Path(f"{self.structures}-{subject}.json.gz")
         with self.lock:
-            if not found.exists():
-                part = found.with_suffix(".part")
+            if not file.exists():
+                part = file.with_suffix(".part")
                 printed = self.processes.run(self.root, OUTPUTS, "--structures", subject, str(part))
                 if not part.exists():
                     raise RuntimeError(f"no structures of runs:\n{printed}")
-                part.replace(found)
-        return found
+                part.replace(file)
+        return file
 
 
-def same_code(one: str, other: str) -> bool:
+def same_code(source: str, other: str) -> bool:
     """Whether two texts compile to the same code, but for the places of lines."""
-    return _code(compile(one, "", "exec")) == _code(compile(other, "", "exec"))
+    return _code(compile(source, "", "exec")) == _code(compile(other, "", "exec"))
 
 
 def _code(code: CodeType) -> tuple[object, ...]:
     constants = [
-        _code(one) if isinstance(one, CodeType) else (type(one), repr(one))
-        for one in code.co_consts
+        _code(constant) if isinstance(constant, CodeType) else (type(constant), repr(constant))
+        for constant in code.co_consts
     ]
     return code.co_code, constants, code.co_names, code.co_varnames, code.co_freevars
 
@@ -301,7 +301,7 @@ def of_others(text: str, subject: str) -> bool:
 
 def not_of(subject: str | None) -> list[str]:
     """Return options of pytest that leave out tests of the studies of other subjects."""
-    others = [f"[{one}-" for one in SUBJECTS if one != subject]
+    others = [f"[{name}-" for name in SUBJECTS if name != subject]
     return ["-k", f"not ({' or '.join(others)})"] if subject else []
 
 
@@ -357,19 +357,19 @@ class Seed:
         self.known: dict[Fault, Finished] = {}
         with suppress(FileNotFoundError):
             each = map(Finished.of, self.file.read_text("utf-8").splitlines())
-            self.known = {one.fault: one for one in each}
+            self.known = {row.fault: row for row in each}
 
     def drawn(self) -> list[Fault]:
         """Return the faults that count, and those drawn for nothing before: in order, by kind."""
-        found = []
+        faults = []
         for kind, count in self.counts.items():
             wanted = count
             for fault in self.queues[kind]:
                 if not wanted:
                     break
-                found.append(fault)
+                faults.append(fault)
                 wanted -= not (fault in self.known and self.known[fault].proof)
-        return found
+        return faults
 
     def run(self, workers: int) -> None:
         """Try every fault that is not finished, so many at a time."""
@@ -384,9 +384,9 @@ class Seed:
                 if not running:
                     return
                 done, _ = wait(running, timeout=1.0, return_when=FIRST_COMPLETED)
-                for one in done:
-                    del running[one]
-                    self.keep(one.result())
+                for ended in done:
+                    del running[ended]
+                    self.keep(ended.result())
                 self.progress(list(running.values()))
         except BaseException:
             self.bench.processes.stop()
@@ -405,8 +405,8 @@ class Seed:
     def progress(self, running: Sequence[Fault]) -> None:
         """Show how far it is, where somebody looks."""
         if sys.stderr.isatty():
-            done = [one for one in map(self.known.get, self.drawn()) if one and not one.proof]
-            caught = sum(bool(one.test) for one in done)
+            done = [row for row in map(self.known.get, self.drawn()) if row and not row.proof]
+            caught = sum(bool(row.test) for row in done)
             under_way = ", ".join(fault.place for fault in running)
             text = f"{len(done)} of {sum(self.counts.values())}, {caught} caught; {under_way}"
             print(f"\r\033[K{text[:100]}", end="", file=sys.stderr, flush=True)
@@ -414,26 +414,26 @@ class Seed:
     def table(self) -> tuple[str, int]:
         """Return the table of what is finished, and how many survived."""
         every = [self.known[fault] for fault in self.drawn() if fault in self.known]
-        judged = [one for one in every if not one.proof]
+        judged = [row for row in every if not row.proof]
         lines = []
-        for number, one in enumerate(judged, 1):
-            fault = one.fault
+        for number, row in enumerate(judged, 1):
+            fault = row.fault
             lines += [
-                f"{number:2}  {fault.kind:8}  {fault.place}  {one.seconds:.0f} s",
+                f"{number:2}  {fault.kind:8}  {fault.place}  {row.seconds:.0f} s",
                 f"    - {fault.before.strip()}",
                 f"    + {fault.after.strip()}",
-                f"    {_outcome(one)}",
+                f"    {_outcome(row)}",
             ]
-        for one in every:
-            if one.proof:
-                fault = one.fault
+        for row in every:
+            if row.proof:
+                fault = row.fault
                 lines += [
-                    f" =  {fault.kind:8}  {fault.place}  {one.seconds:.0f} s",
+                    f" =  {fault.kind:8}  {fault.place}  {row.seconds:.0f} s",
                     f"    - {fault.before.strip()}",
                     f"    + {fault.after.strip()}",
-                    f"    changes nothing: {one.proof}; drawn again",
+                    f"    changes nothing: {row.proof}; drawn again",
                 ]
-        caught = sum(bool(one.test) for one in judged)
+        caught = sum(bool(row.test) for row in judged)
         return "\n".join([*lines, f"{caught} of {len(judged)} caught"]), len(judged) - caught
 
 
@@ -448,13 +448,13 @@ PARTS = ("python", "tests", "docs", "examples")
 
 def fingerprint(root: Path, parts: Sequence[str] = PARTS) -> str:
     """Fingerprint of all that may decide what becomes of a fault, or of parts of it."""
-    found = hashlib.sha256()
+    digest = hashlib.sha256()
     for part in parts:
         for path in sorted((root / part).rglob("*")):
             if path.is_file() and "__pycache__" not in path.parts:
-                found.update(str(path.relative_to(root)).encode())
-                found.update(path.read_bytes())
-    return found.hexdigest()[:12]
+                digest.update(str(path.relative_to(root)).encode())
+                digest.update(path.read_bytes())
+    return digest.hexdigest()[:12]
 
 
 def main() -> int:

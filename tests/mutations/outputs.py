@@ -49,15 +49,15 @@ def structures(subject: str, into: Path) -> None:
     """Write the structure of a subject's scenarios, by `Scenario.key`, found by short runs."""
     from lasthop.scenario import Scenario
 
-    found: dict[str, Structure] = {}
+    by_key: dict[str, Structure] = {}
     for study in import_module(f"lasthop.studies.{subject}").STUDIES:
         for each in (study, study.shortened(0.3)):
             for tree in each.points.values():
                 scenario = Scenario(tree)
-                if scenario.key not in found:
-                    found[scenario.key] = _structure(tree, scenario)
+                if scenario.key not in by_key:
+                    by_key[scenario.key] = _structure(tree, scenario)
     into.parent.mkdir(parents=True, exist_ok=True)
-    into.write_bytes(gzip.compress(json.dumps(found).encode()))
+    into.write_bytes(gzip.compress(json.dumps(by_key).encode()))
 
 
 def _structure(tree: Mapping[str, Any], scenario: Any) -> Structure:
@@ -170,11 +170,11 @@ def outputs(known: Mapping[str, Structure], wanted: Callable[[Any], bool]) -> di
     from lasthop.studies import ledger
 
     book = ledger.load()
-    found = {"ledger": _fingerprint(repr(book))}
+    written = {"ledger": _fingerprint(repr(book))}
     for study in filter(wanted, all_studies()):
-        for form, one in (("full", study), ("quick", study.shortened(0.3))):
-            found[f"{study.key} {form}"] = "; ".join(_of_study(one, known, book))
-    return found
+        for form, version in (("full", study), ("quick", study.shortened(0.3))):
+            written[f"{study.key} {form}"] = "; ".join(_of_study(version, known, book))
+    return written
 
 
 def _of_study(study: Any, known: Mapping[str, Structure], book: Any) -> Iterator[str]:
@@ -204,7 +204,7 @@ def _told(study: Any, runs: Any, book: Any) -> Iterator[str]:
     try:
         for name, quantity in study.measure(runs).items():
             numbers = [*quantity.samples.ravel(), quantity.predicted]
-            yield f"{name} {[None if one is None else f'{one:.11g}' for one in numbers]}"
+            yield f"{name} {[None if number is None else f'{number:.11g}' for number in numbers]}"
         values = study.values(runs)
     except Exception as error:
         yield repr(error)

@@ -46,10 +46,10 @@ TIMES = timing.Timing(ppdu_s, response_s, SIFS, SLOT, AIFS, WAIT, 15, 1023, 7, R
 def sender(width: int, exchange: Callable[[int], Exchange], **more) -> Sender:
     every = [REQUEST, *(exchange(mpdus) for mpdus in range(1, width + 1))]
     table = {
-        "first_s": [one.first_frame_s for one in every],
-        "exchange_s": [one.exchange_s for one in every],
-        "ended_s": [one.ended_s for one in every],
-        "wait_s": [one.first_wait_s for one in every],
+        "first_s": [each.first_frame_s for each in every],
+        "exchange_s": [each.exchange_s for each in every],
+        "ended_s": [each.ended_s for each in every],
+        "wait_s": [each.first_wait_s for each in every],
     }
     return Sender(width, **{name: np.array(row) for name, row in table.items()}, **more)
 
@@ -71,8 +71,8 @@ def near_part(theory: float, events: np.ndarray, trials: np.ndarray, rel: float)
 
 def alone(width: int, loss: float, attempts: int | None, size: tuple[int, int, int]) -> Counts:
     replicas, periods, warmup = size
-    one = sender(width, exchange, loss=loss, attempts=attempts)
-    return Cell([one], SLOT, AIFS, replicas=replicas).run(periods, warmup)
+    lone = sender(width, exchange, loss=loss, attempts=attempts)
+    return Cell([lone], SLOT, AIFS, replicas=replicas).run(periods, warmup)
 
 
 def compare_window(width: int, loss: float, attempts: int | None, counts: Counts) -> None:
@@ -129,15 +129,17 @@ def test_a_window_without_losses_is_exact_in_the_monte_carlo_too():
 # -- contention --------------------------------------------------------------------------------
 
 
-def whole(mpdus: int, attempts: int | None, **more) -> tuple[Aggregator, Sender]:
-    """A contender without losses: its PPDU is one thing, the Monte Carlo's only MPDU."""
-    one = Aggregator(15, 1023, 7, mpdus, exchange, PAYLOAD, REQUEST, attempts)
-    return replace(one, **more), sender(1, lambda _: exchange(mpdus), attempts=attempts, **more)
+def lossless(mpdus: int, attempts: int | None, **more) -> tuple[Aggregator, Sender]:
+    """Return a contender without losses; its PPDU is the only MPDU of the Monte Carlo."""
+    contender = Aggregator(15, 1023, 7, mpdus, exchange, PAYLOAD, REQUEST, attempts)
+    return replace(contender, **more), sender(
+        1, lambda _: exchange(mpdus), attempts=attempts, **more
+    )
 
 
 def compare_cell(count: int, mpdus: int, attempts: int | None, countdown: str, size) -> None:
-    one, each = whole(mpdus, attempts)
-    theory = saturated.solve([one] * count, SLOT, AIFS, countdown)
+    contender, each = lossless(mpdus, attempts)
+    theory = saturated.solve([contender] * count, SLOT, AIFS, countdown)
     replicas, periods, warmup = size
     counts = Cell([each] * count, SLOT, AIFS, countdown, replicas).run(periods, warmup)
     near(sum(theory.mpdu_rate), mpdus * counts.received.sum(axis=1) / counts.time_s)
@@ -155,10 +157,10 @@ def test_a_cell_that_aggregates_is_within_half_a_per_cent_of_its_rules(countdown
 
 def test_small_windows_collide_as_often_as_their_rules_say():
     # What pairs of attempts have in common is 1.2 % of it; without the pairs among others, 0.6 %.
-    one, each = whole(64, None, cwmin=7, cwmax=15)
+    contender, each = lossless(64, None, cwmin=7, cwmax=15)
     counts = Cell([each] * 5, SLOT, AIFS, "edca", 400).run(800, 100)
     failures = counts.failures.sum(axis=1) / counts.attempts.sum(axis=1)
-    near(saturated.solve([one] * 5, SLOT, AIFS).failure_prob[0], failures, rel=0.006)
+    near(saturated.solve([contender] * 5, SLOT, AIFS).failure_prob[0], failures, rel=0.006)
 
 
 @pytest.mark.slow
@@ -180,9 +182,9 @@ def test_cells_of_single_mpdus_are_within_half_a_per_cent_of_their_rules(count, 
 @pytest.mark.slow
 @pytest.mark.parametrize("countdown", ["edca", "dcf"])
 def test_contenders_of_several_kinds_get_what_theory_says(countdown):
-    kinds = [whole(64, 7), whole(16, None, cwmin=31), whole(1, 7, cwmin=7, cwmax=15)]
+    kinds = [lossless(64, 7), lossless(16, None, cwmin=31), lossless(1, 7, cwmin=7, cwmax=15)]
     some = [kind for kind in kinds for _ in range(2)]
-    theory = saturated.solve([one for one, _ in some], SLOT, AIFS, countdown).mpdu_rate
+    theory = saturated.solve([contender for contender, _ in some], SLOT, AIFS, countdown).mpdu_rate
     cell = Cell([each for _, each in some], SLOT, AIFS, countdown, 300)
     counts = cell.run(3000, 500)
     for number, mpdus in ((0, 64), (2, 16), (4, 1)):
@@ -198,8 +200,8 @@ LOSSY = [(2, 0.1, None), (5, 0.1, 7), (5, 0.3, 7)]
 @pytest.mark.parametrize("case", LOSSY, ids=str)
 def test_losses_and_collisions_together_are_within_a_per_cent(case, countdown):
     count, loss, attempts = case
-    one = Aggregator(15, 1023, 7, 64, exchange, PAYLOAD, REQUEST, attempts, loss)
-    theory = saturated.solve([one] * count, SLOT, AIFS, countdown)
+    contender = Aggregator(15, 1023, 7, 64, exchange, PAYLOAD, REQUEST, attempts, loss)
+    theory = saturated.solve([contender] * count, SLOT, AIFS, countdown)
     each = sender(64, exchange, loss=loss, attempts=attempts)
     counts = Cell([each] * count, SLOT, AIFS, countdown, 100).run(2000, 300)
     near(sum(theory.mpdu_rate), counts.received.sum(axis=1) / counts.time_s, rel=0.01)

@@ -56,7 +56,7 @@ def test_contenders_get_what_theory_says(count, mpdus) -> None:
     theory, seen = both({"s": {"count": count, **UP}}, aggregation={"mpdus": mpdus})
     near(theory["cells"][0]["goodput_bps"], seen["cells"][0]["goodput_bps"], 0.01, 0.01)
     for name in ("collision_rate", "mpdus_per_ppdu"):
-        of_all = [one[name]["mean"] for one in seen["stations"]]
+        of_all = [row[name]["mean"] for row in seen["stations"]]
         assert theory["stations"][0][name]["mean"] == pytest.approx(sum(of_all) / count, rel=0.02)
 
 

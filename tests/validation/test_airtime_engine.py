@@ -48,21 +48,21 @@ def logged(result: lh.Result) -> dict[str, float]:
 def compared(scenario: lh.Scenario, *, own: float | None, fed: float) -> None:
     """Prediction by its own aggregates and by the run's, within parts of the throughput."""
     result = lh.simulate(scenario)
-    seen = {one["name"]: one for one in result.summary["stations"]}
+    seen = {row["name"]: row for row in result.summary["stations"]}
     log = logged(result)
-    for name, one in seen.items():  # Parts of PPDUs at both ends of the time are not in the log.
+    for name, row in seen.items():  # Parts of PPDUs at both ends of the time are not in the log.
         cut = 2 * LONGEST_PPDU_S / 8.0
-        assert one["airtime_fraction"]["mean"] == pytest.approx(log[name], abs=cut)
-    sizes = {name: one["downlink_mpdus_per_ppdu"]["mean"] for name, one in seen.items()}
+        assert row["airtime_fraction"]["mean"] == pytest.approx(log[name], abs=cut)
+    sizes = {name: row["downlink_mpdus_per_ppdu"]["mean"] for name, row in seen.items()}
     for options, rel in (({}, own), ({"aggregates": sizes}, fed)):
         if rel is None:
             continue
-        for one in lh.predict(scenario, model="airtime", options=options).summary["stations"]:
-            theirs = seen[one["name"]]
+        for row in lh.predict(scenario, model="airtime", options=options).summary["stations"]:
+            theirs = seen[row["name"]]
             fraction = theirs["airtime_fraction"]["mean"]
-            assert one["airtime_fraction"]["mean"] == pytest.approx(fraction, abs=0.01)
+            assert row["airtime_fraction"]["mean"] == pytest.approx(fraction, abs=0.01)
             goodput_bps = theirs["goodput_bps"]["mean"]
-            assert one["goodput_bps"]["mean"] == pytest.approx(goodput_bps, rel=rel)
+            assert row["goodput_bps"]["mean"] == pytest.approx(goodput_bps, rel=rel)
 
 
 @pytest.mark.parametrize(
@@ -90,7 +90,7 @@ def test_air_time_fairness(cell) -> None:
     scenario = behind({"mac80211": {}}, FAST, **cell)
     compared(scenario, own=0.02, fed=0.02)
     answer = lh.predict(scenario).summary["stations"]
-    fractions = [one["airtime_fraction"]["mean"] for one in answer]
+    fractions = [row["airtime_fraction"]["mean"] for row in answer]
     assert fractions == pytest.approx([sum(fractions) / 3] * 3)
 
 

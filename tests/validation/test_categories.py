@@ -62,10 +62,9 @@ def with_freezing(result):
     scenario = result.scenario.typed
     categories = zones.categories(scenario)
     aifs_s = airtime.aifs_s(scenario.cell, categories[0].aifsn)
-    assert len({one.aifsn for one in categories}) == 1
-    nodes = [
-        replace(one.contender, success_s=one.contender.success_s + aifs_s) for one in categories
-    ]
+    assert len({category.aifsn for category in categories}) == 1
+    contenders = [category.contender for category in categories]
+    nodes = [replace(contender, success_s=contender.success_s + aifs_s) for contender in contenders]
     after_s = airtime.eifs_lead_s(scenario.cell) + aifs_s
     return freezing.solve(nodes, scenario.cell.slot_s, after_s)
 

@@ -44,7 +44,7 @@ def mean_window(loss, flows):
             },
         }
     )
-    [window] = [one["cwnd_packets"] for one in result.summary["classes"]]
+    [window] = [row["cwnd_packets"] for row in result.summary["classes"]]
     return window["mean"], window["ci95"]
 
 

@@ -31,10 +31,10 @@ def queue(gain: float) -> tuple[float, float, float]:
             },
         }
     )
-    found = lh.simulate(scenario).queues.loc["bottleneck"]
+    row = lh.simulate(scenario).queues.loc["bottleneck"]
     margin = loop(fluid(scenario.typed).case).gain_margin
     assert margin is not None
-    return found["occupancy_packets"], found["occupancy_sd_packets"], margin
+    return row["occupancy_packets"], row["occupancy_sd_packets"], margin
 
 
 def test_queue_rests_at_the_target_where_the_loop_is_stable() -> None:

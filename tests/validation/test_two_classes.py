@@ -54,14 +54,14 @@ class Counting(Run):
 
 
 def test_packets_of_the_monte_carlo_are_conserved() -> None:
-    one = Counting(Cell(), Rules(), seed=1)
-    one.run(NEVER, 20.0)
-    offered = sum(counts.offered for counts in one.counts)
-    lost = [counts.overflowed + counts.given_up for counts in one.counts]
+    run = Counting(Cell(), Rules(), seed=1)
+    run.run(NEVER, 20.0)
+    offered = sum(counts.offered for counts in run.counts)
+    lost = [counts.overflowed + counts.given_up for counts in run.counts]
     assert offered > 9000
     assert min(lost) > 0
-    assert offered == one.arrived + sum(lost) + len(one.nodes[AP].queue)
-    assert sum(counts.delivered for counts in one.counts) <= one.arrived
+    assert offered == run.arrived + sum(lost) + len(run.nodes[AP].queue)
+    assert sum(counts.delivered for counts in run.counts) <= run.arrived
 
 
 def test_without_errors_classes_are_equal_and_the_queue_loses_as_much_in_both() -> None:
@@ -91,10 +91,10 @@ def monte_carlo() -> list[dict[str, float]]:
 
 def ratio(values: list[float]) -> tuple[float, float]:
     """Mean and half width of the 95 % interval."""
-    found = Estimate.of(values)
-    assert found.ci95 is not None
-    assert found.ci95 < 0.03 * found.mean
-    return found.mean, found.ci95
+    estimate = Estimate.of(values)
+    assert estimate.ci95 is not None
+    assert estimate.ci95 < 0.03 * estimate.mean
+    return estimate.mean, estimate.ci95
 
 
 @pytest.mark.slow

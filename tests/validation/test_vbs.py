@@ -154,13 +154,13 @@ def test_the_example_holds_halves_in_rain_and_with_guests() -> None:
         recorded = lasthop.Scenario(scenario, {"record.series_interval": "1 s", **settings})
         series = lasthop.simulate(recorded).series
         flows = series[(series["list"] == "flows") & (series["quantity"] == "goodput_bps")]
-        found = {}
+        by_phase = {}
         for phase, (begin, end) in phases.items():
             rows = flows[(flows["time_s"] > begin) & (flows["time_s"] <= end)]
             near = rows["name"].str.startswith("near")
             both = (rows["value"][near].sum(), rows["value"][~near].sum())
-            found[phase] = tuple(each / (end - begin) / 1e6 for each in both)
-        return found
+            by_phase[phase] = tuple(each / (end - begin) / 1e6 for each in both)
+        return by_phase
 
     shared = goodputs({"replications": 1})
     for near, far in shared.values():

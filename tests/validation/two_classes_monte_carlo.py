@@ -169,7 +169,9 @@ class Run:
 
     def is_queued(self, flow: int, number: int) -> bool:
         """Whether a segment waits at the access point."""
-        return any(one.flow == flow and one.number == number for one in self.nodes[AP].queue)
+        return any(
+            packet.flow == flow and packet.number == number for packet in self.nodes[AP].queue
+        )
 
     # -- medium -------------------------------------------------------------------------------
 
@@ -273,8 +275,8 @@ class Run:
         """What is counted is counted from now on."""
         for flow, counts in enumerate(self.counts):
             fresh = Counts()
-            for one in dataclasses.fields(Counts):
-                setattr(counts, one.name, getattr(fresh, one.name))
+            for count in dataclasses.fields(Counts):
+                setattr(counts, count.name, getattr(fresh, count.name))
             assert self.senders[flow].counts is counts
         self.queue_time = 0.0
 
@@ -282,33 +284,33 @@ class Run:
         """What the run has measured."""
         half = self.cell.stations_per_class
         minutes = self.measured_s / 60.0
-        found = {"queue": self.queue_time / self.measured_s}
+        result = {"queue": self.queue_time / self.measured_s}
         goodputs = []
         for word, some in (("1", self.counts[:half]), ("2", self.counts[half:])):
             total = {
-                one.name: sum(getattr(counts, one.name) for counts in some)
-                for one in dataclasses.fields(Counts)
+                count.name: sum(getattr(counts, count.name) for counts in some)
+                for count in dataclasses.fields(Counts)
             }
             goodput = total["delivered"] * 8 * self.cell.mss_bytes / self.measured_s / 1e6
             goodputs.append(goodput)
-            found |= {
+            result |= {
                 f"goodput {word}": goodput,
                 f"buffer % {word}": 100.0 * total["overflowed"] / total["offered"],
                 f"given up % {word}": 100.0 * total["given_up"] / total["offered"],
                 f"window {word}": total["windows"] / max(1.0, total["samples"]),
             }
             for name in ("recoveries", "timeouts", "timeouts_in_recovery", "spurious", "again"):
-                found[f"{name} {word}"] = total[name] / minutes / half
-        return {"ratio": goodputs[0] / goodputs[1], **found}
+                result[f"{name} {word}"] = total[name] / minutes / half
+        return {"ratio": goodputs[0] / goodputs[1], **result}
 
 
 def simulate(
     cell: Cell, rules: Rules, seed: int, warmup_s: float = 20.0, duration_s: float = 200.0
 ) -> dict[str, float]:
     """Return what one run measures; rates of events are a flow's in a minute."""
-    one = Run(cell, rules, seed)
-    one.run(warmup_s, duration_s)
-    return one.values()
+    run = Run(cell, rules, seed)
+    run.run(warmup_s, duration_s)
+    return run.values()
 
 
 def parsed(text: str) -> tuple[str, Any]:
@@ -334,5 +336,5 @@ if __name__ == "__main__":
         for seed in range(1, options.runs + 1)
     ]
     for name in runs[0]:
-        found = Estimate.of([one[name] for one in runs])
-        print(f"{name:24s} {found.mean:9.4f} ± {found.ci95 or 0.0:.4f}")
+        estimate = Estimate.of([measured[name] for measured in runs])
+        print(f"{name:24s} {estimate.mean:9.4f} ± {estimate.ci95 or 0.0:.4f}")

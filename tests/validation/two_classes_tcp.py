@@ -32,7 +32,7 @@ class Rules:
     """Whether fast retransmit starts the timer anew: no RFC says so; ns-2 and Linux do."""
     timer_at_partial: Literal["first", "every"] = "first"
     """Partial ACKs that start it anew: RFC 6582's impatient or slow-but-steady variant."""
-    whole: bool = False
+    whole_segments: bool = False
     """Whether windows are of whole segments, as Linux counts: they grow by one after as many ACKs
     as they have segments, and halves are rounded down; or by their inverse with each ACK
     (RFC 5681, eq. 3)."""
@@ -180,7 +180,7 @@ class Sender:
             own = min(self.cwnd, base) / 2.0
             self.dwnd = max(0.0, left - own)
             left = own + self.dwnd
-        if self.rules.whole:
+        if self.rules.whole_segments:
             left = float(int(left))
         self.ssthresh = max(left, 2.0)
 
@@ -194,7 +194,7 @@ class Sender:
         window = self.window
         if window < self.ssthresh:
             self.cwnd += 1.0
-        elif self.rules.whole:
+        elif self.rules.whole_segments:
             self.counted += 1
             if self.counted >= int(window):
                 self.counted = 0

@@ -146,10 +146,10 @@ def test_everybody_can_use_it(page: Page, static: str, scheme: Any) -> None:
     for tab in tabs:
         tab.click()
         page.wait_for_timeout(200)
-        found = Axe().run(page)
+        checked = Axe().run(page)
         serious = [
             (each["id"], [node["html"] for node in each["nodes"]][:3])
-            for each in found.response["violations"]
+            for each in checked.response["violations"]
             if each["impact"] in ("serious", "critical")
         ]
         assert serious == [], tab.inner_text()
@@ -169,10 +169,10 @@ def test_frames_are_walked_one_by_one(page: Page, static: str) -> None:
     is_over(page)
     page.get_by_role("tab", name="Air").click()
     page.get_by_role("button", name="next frame").click()
-    told = page.locator("[aria-live]").filter(has_text=" sends ")
-    first = told.first.inner_text()
+    frames = page.locator("[aria-live]").filter(has_text=" sends ")
+    first = frames.first.inner_text()
     page.get_by_role("button", name="next frame").click()
-    expect(told.first).not_to_have_text(first)
+    expect(frames.first).not_to_have_text(first)
 
 
 def test_a_kept_run_is_drawn_below_later_runs_and_back_undoes_edits(
