@@ -28,7 +28,7 @@ def run(cases: Sequence[Case]) -> None:
     """Runs of ns-3 that are missing, one process at a time."""
     done = RUNS.known()
     every = [(seed, case, key) for case in cases for seed, key in enumerate(case.keys, start=1)]
-    plan = sorted((one for one in every if one[2] not in done), key=lambda one: one[0])
+    plan = sorted((point for point in every if point[2] not in done), key=lambda point: point[0])
     for number, (seed, case, key) in enumerate(plan, start=1):
         seen = peer_run(case, seed)
         RUNS.add(key, seen)
@@ -62,8 +62,8 @@ def keep_costs() -> None:
     """Lines of the file of runs: microseconds per segment, round by round."""
     for case, mine, theirs in costs():
         seen = {
-            "ours_us": [one.us_per_segment for one in mine],
-            "peer_us": [one.us_per_segment for one in theirs],
+            "ours_us": [cost.us_per_segment for cost in mine],
+            "peer_us": [cost.us_per_segment for cost in theirs],
         }
         RUNS.add(f"cost, {case.name}", seen)
         print(f"{case.name}: {seen}", flush=True)
@@ -89,9 +89,9 @@ def main(only: str, *, cost: bool, page: bool) -> int:
     cases = [case for case in (*CASES, *RULES) if re.search(only, case.name)]
     run(cases)
     missed: list[str] = []
-    for one in compare(cases):
-        print("  ".join(aggregates_page.row(one)))
-        missed += one.missed()
+    for compared in compare(cases):
+        print("  ".join(aggregates_page.row(compared)))
+        missed += compared.missed()
     print("\n".join(f"missed: {line}" for line in missed) or "all goals met")
     return 1 if missed else 0
 

@@ -44,7 +44,7 @@ class Delivered:
     @property
     def jain(self) -> float | None:
         """Jain's index of the stations' goodputs; a single station has none. [-]"""
-        return jain([sum(one) for one in self.stations])
+        return jain([sum(flows) for flows in self.stations])
 
 
 def parsed(output: str) -> Delivered:
@@ -119,8 +119,8 @@ def compare(cases: Sequence[Case]) -> Iterator[Compared]:
 
 def peer_answer(seen: Sequence[Mapping[str, float]]) -> Answer:
     """Over the replications of ns-3."""
-    indices = [one["jain"] for one in seen if one["jain"] is not None]
-    goodput_bps = Estimate.of([one["goodput_bps"] for one in seen])
+    indices = [run["jain"] for run in seen if run["jain"] is not None]
+    goodput_bps = Estimate.of([run["goodput_bps"] for run in seen])
     return Answer(goodput_bps, Estimate.of(indices) if indices else None)
 
 

@@ -61,8 +61,8 @@ def main() -> None:
 def run(air: str, cap_bps: float, seed: int) -> dict[str, Any]:
     """One kernel's life."""
     settings = {"cap_bps": cap_bps, "data_rate_bps": AIRS[air], "rtt_s": RTT_S, "seed": seed}
-    found = uml.answer(INSIDE, json.dumps(settings))
-    return {"air": air, "cap_bps": cap_bps, "seed": seed, **found}
+    seen = uml.answer(INSIDE, json.dumps(settings))
+    return {"air": air, "cap_bps": cap_bps, "seed": seed, **seen}
 
 
 if __name__ == "__main__":

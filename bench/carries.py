@@ -95,28 +95,32 @@ def main(stations: Sequence[int] = STATIONS, *, quick: bool = False) -> list[str
         f"{'':28}{'Mbit/s':>10}{'user':>10}{'system':>9}{'softirq':>9}{'service':>9}"
         f"{'us/segment':>14}{'ratio':>7}"
     )
-    found: list[Carried] = []
+    measured: list[Carried] = []
     missed = []
     for count in stations:
         with net.Network(count):
             every = {way.name: carried(count, way, quick=quick) for way in WAYS}
-        found += every.values()
-        for one in every.values():
-            show(one, every[WAYS[0].name])
+        measured += every.values()
+        for each in every.values():
+            show(each, every[WAYS[0].name])
         missed += judged(every)
     out = Path(__file__).parent / "out"
     out.mkdir(exist_ok=True)
-    out.joinpath("carries.json").write_text(json.dumps([asdict(one) for one in found], indent=2))
+    out.joinpath("carries.json").write_text(
+        json.dumps([asdict(each) for each in measured], indent=2)
+    )
     return missed
 
 
-def show(one: Carried, plain: Carried) -> None:
+def show(measured: Carried, plain: Carried) -> None:
     """A line of the table; the ratio is that of costs, to the same without a gateway."""
-    shares = "".join(f"{100 * share:8.0f} %" for share in (one.user, one.system, one.softirq))
+    shares = "".join(
+        f"{100 * share:8.0f} %" for share in (measured.user, measured.system, measured.softirq)
+    )
     print(
-        f"{one.stations:>5} {one.way:22}{one.goodput_bps / 1e6:10.0f} {shares[1:]}"
-        f"{100 * one.service:7.1f} %{1e6 * one.segment_s:14.2f}"
-        f"{one.segment_s / plain.segment_s:7.2f}",
+        f"{measured.stations:>5} {measured.way:22}{measured.goodput_bps / 1e6:10.0f} {shares[1:]}"
+        f"{100 * measured.service:7.1f} %{1e6 * measured.segment_s:14.2f}"
+        f"{measured.segment_s / plain.segment_s:7.2f}",
         flush=True,
     )
 

@@ -38,13 +38,13 @@ def measured(program: Path, prepare: str) -> dict[str, list[float]]:
     words = ["unshare", "--net", "sh", "-ec", f"{prepare}; {program} {ROUNDS + 1}"]
     done = subprocess.run(words, check=True, stdout=subprocess.PIPE)
     rounds = [json.loads(line) for line in done.stdout.splitlines()[1:]]
-    return {name: [one[name] for one in rounds] for name in rounds[0]}
+    return {name: [costs[name] for costs in rounds] for name in rounds[0]}
 
 
 def processor() -> str:
     """Return the name of the processor."""
-    found = re.search(r"model name\s*: (.*)", Path("/proc/cpuinfo").read_text("utf-8"))
-    return found.group(1).strip() if found else platform.machine()
+    match = re.search(r"model name\s*: (.*)", Path("/proc/cpuinfo").read_text("utf-8"))
+    return match.group(1).strip() if match else platform.machine()
 
 
 def main() -> None:
@@ -55,14 +55,14 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as folder:
         program = Path(folder) / "costs"
         subprocess.run(["cc", "-O2", "-pthread", str(SOURCE), "-o", str(program)], check=True)
-        whole: dict[str, Any] = {
+        content: dict[str, Any] = {
             "on": f"{processor()}, Linux {platform.release()}",
             "date": date.today().isoformat(),
             "rounds": measured(program, LOOPBACK),
             "slow_mbps": SLOW_MBPS,
             "slow": measured(program, SLOW),
         }
-    text = json.dumps(whole, indent=1) + "\n"
+    text = json.dumps(content, indent=1) + "\n"
     if keep:
         KEPT.write_text(text, "utf-8")
     else:

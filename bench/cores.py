@@ -46,7 +46,10 @@ class Beside:
     @property
     def ratios(self) -> list[float]:
         """Round by round."""
-        return [one / two for one, two in zip(self.one_s, self.two_s, strict=True)]
+        return [
+            in_turn_s / at_once_s
+            for in_turn_s, at_once_s in zip(self.one_s, self.two_s, strict=True)
+        ]
 
     def missed(self) -> Iterator[str]:
         """The aim, if it is missed."""

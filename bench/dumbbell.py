@@ -188,9 +188,9 @@ class Compared:
         """Goals that this case misses."""
         name, goal = self.peer.name, self.peer.goal
         for measure, allowed in self.peer.same.items():
-            found = Difference.of(self.ours[measure], self.theirs[measure], allowed)
-            if found.agreement is not Agreement.EQUAL:
-                yield f"{self.case.name}: {measure} of {name} is {found.words} off"
+            difference = Difference.of(self.ours[measure], self.theirs[measure], allowed)
+            if difference.agreement is not Agreement.EQUAL:
+                yield f"{self.case.name}: {measure} of {name} is {difference.words} off"
         if self.cost.ratio < goal:
             ratio = f"{self.cost.ratio:.1f} times less than {name} ({self.spread} rounds)"
             yield f"{self.case.name}: {ratio}, aim {goal:.0f}"

@@ -125,8 +125,8 @@ class Compared:
     def record(self) -> dict[str, object]:
         """What is written of the goodputs."""
 
-        def estimate(one: Estimate) -> dict[str, float | None]:
-            return one.to_dict()
+        def estimate(value: Estimate) -> dict[str, float | None]:
+            return value.to_dict()
 
         return {
             "case": f"cell 802.11e, {self.case.name}",

@@ -237,19 +237,19 @@ def run(suites: Sequence[str], jobs: int) -> None:
     for suite in suites:
         seeds = range(1, 2 if suite in ONCE else SEEDS + 1)
         plan = [
-            (one, seed) for seed in seeds for one in SUITES[suite]() if one.key(seed) not in done
+            (case, seed) for seed in seeds for case in SUITES[suite]() if case.key(seed) not in done
         ]
         at_once = min(jobs, MOST_AT_ONCE.get(suite, jobs))
         # a process for each: TCP's settings are of threads, and lateness of processes
         spawn = multiprocessing.get_context("spawn")
         with ProcessPoolExecutor(at_once, mp_context=spawn) as pool:
-            running = {pool.submit(emulated, one, seed): (one, seed) for one, seed in plan}
+            running = {pool.submit(emulated, case, seed): (case, seed) for case, seed in plan}
             for number, ended in enumerate(as_completed(running), start=1):
-                one, seed = running[ended]
+                case, seed = running[ended]
                 seen = ended.result()
-                RUNS.add(one.key(seed), seen)
+                RUNS.add(case.key(seed), seen)
                 late_ms = 1e3 * lateness_s(seen)
-                print(f"{number}/{len(plan)} {one.key(seed)}: {late_ms:.2f} ms late", flush=True)
+                print(f"{number}/{len(plan)} {case.key(seed)}: {late_ms:.2f} ms late", flush=True)
 
 
 def seen_of(case: Case, done: Mapping[str, Table]) -> tuple[list[Table], int]:

@@ -77,7 +77,7 @@ class Network:
     def lean_us(self) -> float:
         """The same of the lean loop. [us]"""
         lengths_s = self.point.lengths_s(TIMED, TIMED_LEAST)
-        [loop] = (one for one in SIMULATORS if one.name == "lean")
+        [loop] = (simulator for simulator in SIMULATORS if simulator.name == "lean")
         return slope_us(*loop.runs(self.point, lengths_s, BUDGET_S))
 
 
@@ -205,20 +205,20 @@ def measure() -> list[Growth]:
     return grown
 
 
-def row(one: Growth) -> list[str]:
+def row(growth: Growth) -> list[str]:
     """Of the table."""
-    rounds = [large / small for small, large in one.ours_us]
-    small_us, large_us = (median(us) for us in zip(*one.ours_us, strict=True))
-    small, large = map(short, one.instructions)
+    rounds = [large / small for small, large in growth.ours_us]
+    small_us, large_us = (median(us) for us in zip(*growth.ours_us, strict=True))
+    small, large = map(short, growth.instructions)
     return [
-        *NETWORKS[one.what],
+        *NETWORKS[growth.what],
         f"{small}, {large}",
-        f"{times([one.instructions]):.2f}",
-        f"{one.aim.instructions:g}",
+        f"{times([growth.instructions]):.2f}",
+        f"{growth.aim.instructions:g}",
         f"{small_us:.3f}, {large_us:.3f}",
-        f"{times(one.ours_us):.2f} ({min(rounds):.2f} to {max(rounds):.2f})",
-        f"{times(one.lean_us):.2f}",
-        f"{one.allowed:.2f}",
+        f"{times(growth.ours_us):.2f} ({min(rounds):.2f} to {max(rounds):.2f})",
+        f"{times(growth.lean_us):.2f}",
+        f"{growth.allowed:.2f}",
     ]
 
 
@@ -260,7 +260,7 @@ def main(*, only_page: bool) -> list[str]:
     grown = known() if only_page else measure()
     if only_page:
         rewrite(PAGE, {SECTION: table(HEAD, map(row, grown))})
-    return [line for one in grown for line in one.missed()]
+    return [line for growth in grown for line in growth.missed()]
 
 
 if __name__ == "__main__":

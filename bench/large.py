@@ -163,11 +163,11 @@ def measured(case: Case, part: float) -> list[Entry]:
         "engine": engine_bytes(case.network, measured_s) / 2**20,
         "Python": python_bytes(case.network, measured_s) / 2**20,
     }
-    told = ", ".join(f"{by} {mb:,.0f} MB" for by, mb in bounds_mb.items())
-    print(f"{case.name}: bounds {told}", flush=True)
+    shown = ", ".join(f"{by} {mb:,.0f} MB" for by, mb in bounds_mb.items())
+    print(f"{case.name}: bounds {shown}", flush=True)
     entries = []
     for by, run in (("engine", by_engine), ("Python", by_python)):
-        third, whole = run(case, duration_s / 3), run(case, duration_s)
+        third, full = run(case, duration_s / 3), run(case, duration_s)
         entry = Entry(
             case.name,
             case.what,
@@ -175,10 +175,10 @@ def measured(case: Case, part: float) -> list[Entry]:
             duration_s,
             bounds_mb[by],
             third.cpu_s,
-            whole.cpu_s,
+            full.cpu_s,
             third.peak_mb,
-            whole.peak_mb,
-            whole.packets,
+            full.peak_mb,
+            full.packets,
         )
         print(
             f"{case.name:12} {by:8}{entry.third_cpu_s:8.2f} and {entry.cpu_s:.2f} CPU s"
@@ -235,8 +235,8 @@ def million(slopes: Sequence[Slope]) -> dict[str, float]:
 
 def judged(*, quick: bool, only: Sequence[str] = ()) -> int:
     """All runs; 1 if something is missed. A tenth of a run is its start: that is not judged."""
-    found = main(quick=quick, only=only)
-    missed = [] if quick else found
+    missed_goals = main(quick=quick, only=only)
+    missed = [] if quick else missed_goals
     for line in missed:
         print(f"missed: {line}")
     return int(bool(missed))
@@ -268,8 +268,8 @@ def main(*, quick: bool, only: Sequence[str] = ()) -> list[str]:
 
 def known() -> tuple[list[Entry], list[Slope]]:
     """What has been measured."""
-    there = json.loads(OUT.read_text()) if OUT.exists() else {}
-    runs, slopes = there.get("runs", []), there.get("slopes", [])
+    content = json.loads(OUT.read_text()) if OUT.exists() else {}
+    runs, slopes = content.get("runs", []), content.get("slopes", [])
     return [Entry(**each) for each in runs], [Slope(**each) for each in slopes]
 
 

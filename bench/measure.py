@@ -98,10 +98,12 @@ class Beside:
 
 def in_turn(ours: Callable[[], Cost], peer: Callable[[], Cost], goal: float, rounds: int) -> Beside:
     """Rounds of both; twice as many where they do not agree about the goal, either way."""
-    beside = Beside([ours()], [peer()])
-    while len(beside.ours) < rounds or (len(beside.ours) < 2 * rounds and beside.undecided(goal)):
-        beside = Beside([*beside.ours, ours()], [*beside.peer, peer()])
-    return beside
+    compared = Beside([ours()], [peer()])
+    while len(compared.ours) < rounds or (
+        len(compared.ours) < 2 * rounds and compared.undecided(goal)
+    ):
+        compared = Beside([*compared.ours, ours()], [*compared.peer, peer()])
+    return compared
 
 
 def typical(costs: Sequence[Cost]) -> Cost:
@@ -130,8 +132,8 @@ def process(argv: Sequence[str], cwd: Path | None = None) -> Process:
     # Into files, as a pipe holds a few lines only, and nobody reads it meanwhile.
     with (
         TemporaryFile("w+") as printed,
-        TemporaryFile("w+") as said,
-        subprocess.Popen(argv, cwd=cwd, stdout=printed, stderr=said, text=True) as child,
+        TemporaryFile("w+") as complaints,
+        subprocess.Popen(argv, cwd=cwd, stdout=printed, stderr=complaints, text=True) as child,
     ):
         while True:
             peak_kb = max(peak_kb, high_water_mark_kb(child.pid))
@@ -142,8 +144,8 @@ def process(argv: Sequence[str], cwd: Path | None = None) -> Process:
         wall_s = time.monotonic() - start
         child.returncode = os.waitstatus_to_exitcode(status)
         printed.seek(0)
-        said.seek(0)
-        output, errors = printed.read(), said.read()
+        complaints.seek(0)
+        output, errors = printed.read(), complaints.read()
     if child.returncode == -signal.SIGXCPU or (
         child.returncode == -signal.SIGKILL and argv[0] == "prlimit"
     ):

@@ -109,8 +109,8 @@ def packets_sent() -> int:
 def echo(connection: socket.socket) -> None:
     """Answer."""
     while True:
-        said, who = connection.recvfrom(100)
-        connection.sendto(said, who)
+        content, who = connection.recvfrom(100)
+        connection.sendto(content, who)
 
 
 if __name__ == "__main__":

@@ -38,7 +38,7 @@ def rewrite(
 def with_table(section: str, rows: Sequence[str]) -> str:
     """A section with its table anew."""
     lines = section.splitlines()
-    there = [k for k, line in enumerate(lines) if line.startswith("|") or line == NONE]
-    first, last = (there[0], there[-1] + 1) if there else (len(lines), len(lines))
+    rows_at = [k for k, line in enumerate(lines) if line.startswith("|") or line == NONE]
+    first, last = (rows_at[0], rows_at[-1] + 1) if rows_at else (len(lines), len(lines))
     before, after = ("\n".join(part).strip() for part in (lines[:first], lines[last:]))
     return "\n\n".join(filter(None, [before, "\n".join(rows[1:]), after])) + "\n"

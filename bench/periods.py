@@ -25,18 +25,18 @@ def reductions(
     times_s: Sequence[float], windows: Sequence[float], from_s: float, to_s: float
 ) -> list[float]:
     """Return the times at which a window fell from a peak, one for each fall. [s]"""
-    found: list[float] = []
+    reduced_at: list[float] = []
     peak = 0.0
     is_falling = False
     for (_, before), (time_s, now) in pairwise(zip(times_s, windows, strict=True)):
         if not is_falling:
             peak = max(peak, before)
             if now < FALL * peak:
-                found.append(time_s)
+                reduced_at.append(time_s)
                 is_falling = True
         if is_falling and now > before:  # grows again: the next peak begins
             is_falling, peak = False, now
-    return [time_s for time_s in found if from_s <= time_s <= to_s]
+    return [time_s for time_s in reduced_at if from_s <= time_s <= to_s]
 
 
 def loss_by_period(

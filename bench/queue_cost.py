@@ -59,16 +59,16 @@ def text(rate: str, classes: int, update: str) -> str:
 
 
 @contextmanager
-def shaped(said: str) -> Iterator[tuple[Namespace, Namespace, Shaped]]:
+def shaped(settings: str) -> Iterator[tuple[Namespace, Namespace, Shaped]]:
     """A shaped interface, with the namespaces of those who send through it and who take."""
     with ExitStack() as stack:
-        hosts, here, there = Namespace(), Namespace(), Namespace()
-        for each in (hosts, here, there):
+        hosts, here, receiver = Namespace(), Namespace(), Namespace()
+        for each in (hosts, here, receiver):
             stack.callback(each.close)
 
         def set_up() -> Shaped:
             with Socket() as kernel:
-                kernel.carry_out([veth.add_pair(OURS, THEIRS, there.descriptor)])
+                kernel.carry_out([veth.add_pair(OURS, THEIRS, receiver.descriptor)])
                 kernel.carry_out([veth.add_pair(INNER, OUTER, hosts.descriptor)])
             sh(
                 f"ip address add {HERE}/24 dev {OURS}; ip link set {OURS} up; "
@@ -77,10 +77,10 @@ def shaped(said: str) -> Iterator[tuple[Namespace, Namespace, Shaped]]:
             )
             offload.set_merging(INNER, False)
             log = UndoLog(Path(tempfile.mkdtemp()) / "undo.log")
-            return Shaped(config.read(said), log)
+            return Shaped(config.read(settings), log)
 
         made = stack.enter_context(here.run(set_up))
-        there.run(
+        receiver.run(
             lambda: sh(
                 f"ip address add {THERE}/24 dev {THEIRS}; ip link set {THEIRS} up; "
                 f"ip route add default via {HERE}"
@@ -94,7 +94,7 @@ def shaped(said: str) -> Iterator[tuple[Namespace, Namespace, Shaped]]:
             )
         )
         here.run(made.up)
-        yield hosts, there, made
+        yield hosts, receiver, made
 
 
 def packet_ns(classes: int, update: str) -> float:
@@ -122,11 +122,11 @@ def poll_ns() -> float:
 
 
 def ends(
-    hosts: Namespace, there: Namespace
+    hosts: Namespace, receiver: Namespace
 ) -> dict[str, list[tuple[socket.socket, socket.socket]]]:
     """Connections of two classes."""
-    found: dict[str, list[tuple[socket.socket, socket.socket]]] = {}
-    with there.run(lambda: socket.create_server(("", PORT))) as door:
+    connections: dict[str, list[tuple[socket.socket, socket.socket]]] = {}
+    with receiver.run(lambda: socket.create_server(("", PORT))) as door:
         for name in HOSTS:
             for _ in range(FLOWS):
                 end = hosts.run(lambda: socket.socket(socket.AF_INET, socket.SOCK_STREAM))
@@ -135,8 +135,8 @@ def ends(
                 taken, _ = door.accept()
                 for each in (end, taken):
                     each.setblocking(False)
-                found.setdefault(name, []).append((end, taken))
-    return found
+                connections.setdefault(name, []).append((end, taken))
+    return connections
 
 
 class Watch(threading.Thread):
@@ -156,8 +156,8 @@ class Watch(threading.Thread):
 
 def held(update: str) -> dict[str, Any]:
     """What becomes of a queue whose law steps so often."""
-    with shaped(text(RATE, 2, update)) as (hosts, there, made):
-        every = ends(hosts, there)
+    with shaped(text(RATE, 2, update)) as (hosts, receiver, made):
+        every = ends(hosts, receiver)
         received = dict.fromkeys(every, 0)
         names = {taken: name for name, pairs in every.items() for _, taken in pairs}
         with selectors.DefaultSelector() as selector:
@@ -176,8 +176,8 @@ def held(update: str) -> dict[str, Any]:
         for end, taken in itertools.chain.from_iterable(every.values()):
             end.close()
             taken.close()
-        one, two = (received[name] - before[name] for name in HOSTS)
-        return {"queue": fmean(lengths), "ratio": one / two, "seen": watch.seen}
+        first, second = (received[name] - before[name] for name in HOSTS)
+        return {"queue": fmean(lengths), "ratio": first / second, "seen": watch.seen}
 
 
 def pump(
@@ -222,10 +222,10 @@ def main() -> None:
     print(f"\na reading by netlink: {poll_ns() / 1e3:.0f} us\n")
     print("| a step | mean queue | ratio of the classes |\n|---|---|---|")
     for update in STEPS:
-        found = held(update)
-        print(f"| {update} | {found['queue']:.1f} | {found['ratio']:.3f} |", flush=True)
+        measured = held(update)
+        print(f"| {update} | {measured['queue']:.1f} | {measured['ratio']:.3f} |", flush=True)
         if update == "packet":
-            ages = {age_s: change(found["seen"], age_s) for age_s in AGES_S}
+            ages = {age_s: change(measured["seen"], age_s) for age_s in AGES_S}
     old = ", ".join(f"{1e3 * age_s:g} ms: {off:.1f}" for age_s, off in ages.items())
     print(f"\na length that is old is off by so many packets: {old}")
 

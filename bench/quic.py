@@ -75,8 +75,8 @@ def run(case: tuple[str, int], length: tuple[float, float]) -> dict[str, Any]:
         "warm_up_s": warm_up_s,
         "measured_s": measured_s,
     }
-    found = uml.answer(INSIDE, json.dumps(settings))
-    return {"case": name, "seed": seed, **found}
+    seen = uml.answer(INSIDE, json.dumps(settings))
+    return {"case": name, "seed": seed, **seen}
 
 
 if __name__ == "__main__":

@@ -80,13 +80,13 @@ def pair() -> Iterator[tuple[list[Any], Callable[[], Cpu]]]:
     key = lh.relay.new_key()
     terms = lh.relay.Terms(k_per_s=1e9, connections=(1, MANY), interval_s=0.1)
     with ExitStack() as stack:
-        server, there = beside_its_thread(partial(lh.relay.Server, key), stack)
+        server, server_thread = beside_its_thread(partial(lh.relay.Server, key), stack)
         near = partial(lh.relay.Client, server.address, key, terms)
-        client, here = beside_its_thread(near, stack)
+        client, client_thread = beside_its_thread(near, stack)
         await_connections((server, client), MANY)  # at first, in case there is a stream soon
         await_connections((server, client), 1)
         await_connections((server, client), 0, "connections_resting")
-        yield [server, client], lambda: np.array([cpu_of(there), cpu_of(here)])
+        yield [server, client], lambda: np.array([cpu_of(server_thread), cpu_of(client_thread)])
 
 
 @contextmanager
@@ -94,11 +94,11 @@ def stream(client: Any) -> Iterator[tuple[socket.socket, socket.socket]]:
     """A stream through a relay: both ends."""
     with (
         socket.create_server(("127.0.0.1", 0)) as target,
-        client.connect(*target.getsockname()) as one,
+        client.connect(*target.getsockname()) as near,
     ):
-        other, _ = target.accept()
-        with other:
-            yield one, other
+        far, _ = target.accept()
+        with far:
+            yield near, far
 
 
 def resting(cpu: Callable[[], Cpu]) -> tuple[Cpu, float]:
@@ -149,15 +149,15 @@ def await_sockets(server: Any, count: int) -> None:
     time.sleep(AROUND_S)
 
 
-def send_slowly(one: socket.socket, other: socket.socket) -> None:
+def send_slowly(near: socket.socket, far: socket.socket) -> None:
     """Send packets one by one."""
     packet, begun_s = bytes(PACKET_BYTES), time.monotonic()
     for number in range(PACKETS):
         time.sleep(max(0.0, begun_s + number / RATE_PPS - time.monotonic()))
-        one.sendall(packet)
+        near.sendall(packet)
         left = PACKET_BYTES
         while left:
-            left -= len(other.recv(left))
+            left -= len(far.recv(left))
 
 
 def beside_its_thread(make: Callable[[], Any], stack: ExitStack) -> tuple[Any, str]:

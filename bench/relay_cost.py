@@ -51,20 +51,20 @@ def give(port: str, size: str, protocol: str) -> None:
         listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         listener.bind(("127.0.0.1", int(port)))
         listener.listen()
-        one, _ = listener.accept()
-        with one:
+        connection, _ = listener.accept()
+        with connection:
             chunk, left = bytes(CHUNK), int(size)
             while left:
-                left -= one.send(chunk[:left])
+                left -= connection.send(chunk[:left])
 
 
 def take(port: str, size: str, protocol: str) -> None:
     """Read so many bytes."""
-    with socket.socket(socket.AF_INET, socket.SOCK_STREAM, int(protocol)) as one:
-        one.connect(("127.0.0.1", int(port)))
+    with socket.socket(socket.AF_INET, socket.SOCK_STREAM, int(protocol)) as connection:
+        connection.connect(("127.0.0.1", int(port)))
         left, room = int(size), bytearray(CHUNK)
         while left:
-            count = one.recv_into(room)
+            count = connection.recv_into(room)
             if count == 0:
                 raise SystemExit(f"{left} bytes are missing")
             left -= count
@@ -89,10 +89,10 @@ class Process:
     @property
     def memory_bytes(self) -> int:
         """What it alone has in memory."""
-        found = re.findall(
+        sizes = re.findall(
             r"Private_\w+:\s+(\d+) kB", Path(f"/proc/{self.running.pid}/smaps_rollup").read_text()
         )
-        return 1024 * sum(map(int, found))
+        return 1024 * sum(map(int, sizes))
 
     def lines(self, until: str) -> None:
         """Read what it prints until a line has some text."""
@@ -145,13 +145,13 @@ def directly(_stack: ExitStack, port: int) -> tuple[list[Process], int]:
 
 def through_socats(stack: ExitStack, port: int) -> tuple[list[Process], int]:
     """Two that copy, one after the other."""
-    found = []
+    processes = []
     for name in ("socat there", "socat here"):
         way = (f"TCP-LISTEN:{port + 1},bind=127.0.0.1,reuseaddr", f"TCP:127.0.0.1:{port}")
-        found.append(stack.enter_context(process(name, "socat", "-b", str(CHUNK), *way)))
+        processes.append(stack.enter_context(process(name, "socat", "-b", str(CHUNK), *way)))
         port += 1
         await_port(port)
-    return found, port
+    return processes, port
 
 
 def through_relays(stack: ExitStack, port: int) -> tuple[list[Process], int]:
@@ -169,11 +169,11 @@ def pair(connections: int | str, port: int, *options: str) -> Iterator[list[Proc
         far = ("serve", "--listen", f"127.0.0.1:{port + 1}")
         near = ("connect", f"127.0.0.1:{port + 1}", "--connections", str(connections), *options)
         near += ("--forward", f"{port + 2}:127.0.0.1:{port}")
-        there = process("relay there", LASTHOP, "relay", *far, "--key", str(key))
-        relays = [stack.enter_context(there)]
+        server = process("relay there", LASTHOP, "relay", *far, "--key", str(key))
+        relays = [stack.enter_context(server)]
         await_port(port + 1)
-        here = process("relay here", LASTHOP, "relay", *near, "--key", str(key))
-        relays.append(stack.enter_context(here))
+        client = process("relay here", LASTHOP, "relay", *near, "--key", str(key))
+        relays.append(stack.enter_context(client))
         await_port(port + 2)
         relays[1].lines("connected")
         yield relays
@@ -215,8 +215,8 @@ def memory(port: int) -> dict[str, float]:
 
     [bytes]
     """
-    one, many = (held(number, port) for number in (1, MANY))
-    return {name: (many[name] - one[name]) / (MANY - 1) for name in one}
+    single, many = (held(number, port) for number in (1, MANY))
+    return {name: (many[name] - single[name]) / (MANY - 1) for name in single}
 
 
 def held(number: int, port: int) -> dict[str, float]:
@@ -225,9 +225,11 @@ def held(number: int, port: int) -> dict[str, float]:
     for cycle in range(relay_connections.CYCLES):
         with pair(number, port + 10 * cycle) as relays:
             time.sleep(1.0)
-            there = said("ss", "-Htn", "state", "established", f"dport = :{port + 10 * cycle + 1}")
-            if len(there.splitlines()) != number:
-                raise BenchError(f"{number} connections: {there}")
+            connected = said(
+                "ss", "-Htn", "state", "established", f"dport = :{port + 10 * cycle + 1}"
+            )
+            if len(connected.splitlines()) != number:
+                raise BenchError(f"{number} connections: {connected}")
             run = {each.name: each.memory_bytes for each in relays}
             runs.append({**run, "kernel": slab_bytes()})
     return {name: median(run[name] for run in runs) for name in runs[0]}
@@ -262,10 +264,10 @@ def main(*, quick: bool) -> None:
         for index, name in enumerate(CONTENDERS):
             runs.append(transfer(name, size, 20_000 + 100 * number + 10 * index))
             print(json.dumps(runs[-1]), flush=True)
-    found = {"runs": runs, "memory_bytes": memory(30_000), "cpu_s": relay_connections.costs()}
+    measured = {"runs": runs, "memory_bytes": memory(30_000), "cpu_s": relay_connections.costs()}
     OUT.parent.mkdir(exist_ok=True)
-    OUT.write_text(json.dumps(found, indent=1) + "\n")
-    tell(found)
+    OUT.write_text(json.dumps(measured, indent=1) + "\n")
+    tell(measured)
 
 
 def unshare() -> None:
@@ -274,17 +276,17 @@ def unshare() -> None:
         raise BenchError("no network namespace")
 
 
-def tell(found: Mapping[str, Any]) -> None:
+def tell(measured: Mapping[str, Any]) -> None:
     """Print the tables."""
     print(f"{'':12} {'Gbit/s':>7}  CPU s/GB: all   of each")
     for name in CONTENDERS:
-        mine = [run for run in found["runs"] if run["contender"] == name]
+        mine = [run for run in measured["runs"] if run["contender"] == name]
         rate = median(8 * run["bytes"] / run["wall_s"] for run in mine) / 1e9
         costs = costs_per_gb(mine)
         total = median(sum(run["cpu_s"].values()) / run["bytes"] * 1e9 for run in mine)
         words = ", ".join(f"{who} {cost:.2f}" for who, cost in costs.items())
         print(f"{name:12} {rate:7.2f}  {total:13.2f}   {words}")
-    print(json.dumps({name: found[name] for name in ("memory_bytes", "cpu_s")}, indent=1))
+    print(json.dumps({name: measured[name] for name in ("memory_bytes", "cpu_s")}, indent=1))
 
 
 def costs_per_gb(runs: Sequence[Mapping[str, Any]]) -> dict[str, float]:

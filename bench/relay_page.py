@@ -117,7 +117,7 @@ def cost_rows(cost: Mapping[str, Any]) -> Iterator[str]:
     for name, each in totals.items():
         mine = [run for run in cost["runs"] if run["contender"] == name]
         costs = relay_cost.costs_per_gb(mine)
-        ratio = median(one / bare for one, bare in zip(each, totals["directly"], strict=True))
+        ratio = median(cost_s / bare for cost_s, bare in zip(each, totals["directly"], strict=True))
         words = ", ".join(f"{process(who)} {value:.2f}" for who, value in costs.items())
         way = "direct" if name == "directly" else name
         rows.append([way, f"{median(each):.2f}", words, f"{ratio:.2f}"])
@@ -169,7 +169,7 @@ def efficiency_rows(cost: Mapping[str, Any], paper: "Paper") -> Iterator[str]:
     head += ["efficiency in paper 001 [%]"]
     length_s = network.DURATION_S - network.WARMUP_S
     rows = []
-    for user, told in zip(network.LINKS, (98.8, 94.0, 97.5, 97.8), strict=True):
+    for user, stated in zip(network.LINKS, (98.8, 94.0, 97.5, 97.8), strict=True):
         flows = [run["flows"][f"user-{user}"] for run in runs]
         opened, closed = (
             fmean(f[f"connections_{what}"] for f in flows) for what in ("opened", "closed")
@@ -178,7 +178,7 @@ def efficiency_rows(cost: Mapping[str, Any], paper: "Paper") -> Iterator[str]:
         sending = packets * cpu["packet"][near]
         managing = opened * cpu["open"][near] + closed * cpu["close"][near]
         part = sending / (sending + managing)
-        rows.append([str(user), f"{opened:.0f}", f"{closed:.0f}", f"{100 * part:.1f}", f"{told}"])
+        rows.append([str(user), f"{opened:.0f}", f"{closed:.0f}", f"{100 * part:.1f}", f"{stated}"])
     yield from table(head, iter(rows))
 
 
@@ -241,17 +241,17 @@ class Paper:
                     if not self.of(topology, scheme, way):
                         continue
                     emulated = list(self.rates(topology, scheme, way).values())
-                    found = self.simulated.get((topology, scheme, way))
+                    run = self.simulated.get((topology, scheme, way))
                     numbers = listed(self.connections(topology, scheme, way))
                     yield [
                         f"{topology}: {network.WORDS[scheme]}, {words}",
                         str(len(self.of(topology, scheme, way))),
                         listed(emulated),
-                        listed(found["rates"]) if found else "",
+                        listed(run["rates"]) if run else "",
                         numbers if way != "one" else "",
-                        listed(found["connections"]) if found and way != "one" else "",
+                        listed(run["connections"]) if run and way != "one" else "",
                         f"{gap(emulated, best):.1f}",
-                        f"{gap(found['rates'], best):.1f}" if found else "",
+                        f"{gap(run['rates'], best):.1f}" if run else "",
                         listed(self.arrived(topology, scheme, way)),
                     ]
 

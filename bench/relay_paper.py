@@ -108,11 +108,11 @@ def means(item: Mapping[str, Any], names: tuple[str, ...]) -> dict[str, float]:
 def known() -> dict[Case, dict[str, Any]]:
     """Runs that were in time."""
     lines = RUNS.read_text().splitlines() if RUNS.exists() else []
-    found = {}
-    for one in map(json.loads, lines):
-        if one["lateness_p99_s"] < LATE_S:
-            found[Case(one["topology"], one["scheme"], one["way"], one["seed"])] = one
-    return found
+    by_case = {}
+    for run in map(json.loads, lines):
+        if run["lateness_p99_s"] < LATE_S:
+            by_case[Case(run["topology"], run["scheme"], run["way"], run["seed"])] = run
+    return by_case
 
 
 def main(jobs: int) -> None:
@@ -124,12 +124,17 @@ def main(jobs: int) -> None:
     with ProcessPoolExecutor(jobs, mp_context=processes, max_tasks_per_child=1) as pool:
         running = [pool.submit(run, case) for case in missing]
         for each in as_completed(running):
-            one = each.result()
+            measured = each.result()
             with RUNS.open("a") as file:
-                print(json.dumps(one), file=file, flush=True)
-            rates = [round(flow["goodput_bps"] / 8e3) for flow in one["flows"].values()]
+                print(json.dumps(measured), file=file, flush=True)
+            rates = [round(flow["goodput_bps"] / 8e3) for flow in measured["flows"].values()]
             print(
-                one["topology"], one["scheme"], one["way"], rates, one["lateness_p99_s"], flush=True
+                measured["topology"],
+                measured["scheme"],
+                measured["way"],
+                rates,
+                measured["lateness_p99_s"],
+                flush=True,
             )
 
 

@@ -73,8 +73,8 @@ def emulated(way: str, number: int, seed: int) -> Run:
         here = Path(directory)
         (here / "share.json").write_text(json.dumps({**tree, "seed": seed}))
         command = [*LASTHOP, "emulate", str(here / "share.json"), "--json", "--at", "mine/sink"]
-        for place, one in BESIDE[way](number, here):
-            command += ["--with", place, one]
+        for place, program in BESIDE[way](number, here):
+            command += ["--with", place, program]
         command += ["--", sys.executable, str(INSIDE), "wait", str(MEASURED_S), str(here / "span")]
         done = subprocess.run(command, capture_output=True, text=True, check=False)
         if done.returncode != 0:

@@ -156,44 +156,48 @@ def access_parameters(records: list[Record], missed: list[str], *, quick: bool) 
     """The seven-station cell with the access parameters of 802.11e, beside ns-3."""
     compared = edca.compare(quick=quick)
     report.edca(compared)
-    for one in compared:
-        missed.extend(one.missed())
+    for compared_case in compared:
+        missed.extend(compared_case.missed())
         records.append(
             Record(
-                case=f"cell 802.11e, {one.case.name}, ns-3",
+                case=f"cell 802.11e, {compared_case.case.name}, ns-3",
                 peer="ns-3",
-                ours_us_per_packet=one.our_cost.us_per_segment,
-                peer_us_per_packet=one.peer_cost.us_per_segment,
-                ratio=one.ratio,
-                peak_rss_mb=one.our_cost.peak_rss_mb,
-                ours_transmissions_per_s=one.our_cost.transmissions_per_s(CELL_TRANSMISSIONS),
-                peer_transmissions_per_s=one.peer_cost.transmissions_per_s(CELL_TRANSMISSIONS),
+                ours_us_per_packet=compared_case.our_cost.us_per_segment,
+                peer_us_per_packet=compared_case.peer_cost.us_per_segment,
+                ratio=compared_case.ratio,
+                peak_rss_mb=compared_case.our_cost.peak_rss_mb,
+                ours_transmissions_per_s=compared_case.our_cost.transmissions_per_s(
+                    CELL_TRANSMISSIONS
+                ),
+                peer_transmissions_per_s=compared_case.peer_cost.transmissions_per_s(
+                    CELL_TRANSMISSIONS
+                ),
             )
         )
-    write("goodput.json", [one.record() for one in compared])
+    write("goodput.json", [compared_case.record() for compared_case in compared])
 
 
 def routers(records: list[Record], missed: list[str], *, quick: bool) -> None:
     """Sixty flows through one router, beside ns-2 and ns-3."""
     report.dumbbells_head()
     compared = []
-    for one in dumbbell.compare(quick=quick):
-        report.dumbbell(one)
-        missed.extend(one.missed())
-        compared.append(one)
+    for router in dumbbell.compare(quick=quick):
+        report.dumbbell(router)
+        missed.extend(router.missed())
+        compared.append(router)
         records.append(
             Record(
-                case=one.name,
-                peer=one.peer.name,
-                ours_us_per_packet=one.our_cost.us_per_segment,
-                peer_us_per_packet=one.peer_cost.us_per_segment,
-                ratio=one.cost.ratio,
-                peak_rss_mb=one.our_cost.peak_rss_mb,
-                ours_transmissions_per_s=one.our_cost.transmissions_per_s(TRANSMISSIONS),
-                peer_transmissions_per_s=one.peer_cost.transmissions_per_s(TRANSMISSIONS),
+                case=router.name,
+                peer=router.peer.name,
+                ours_us_per_packet=router.our_cost.us_per_segment,
+                peer_us_per_packet=router.peer_cost.us_per_segment,
+                ratio=router.cost.ratio,
+                peak_rss_mb=router.our_cost.peak_rss_mb,
+                ours_transmissions_per_s=router.our_cost.transmissions_per_s(TRANSMISSIONS),
+                peer_transmissions_per_s=router.peer_cost.transmissions_per_s(TRANSMISSIONS),
             )
         )
-    write("router.json", [one.record() for one in compared])
+    write("router.json", [router.record() for router in compared])
 
 
 def memory(records: list[Record], missed: list[str]) -> None:
@@ -220,8 +224,8 @@ def beside_peers(records: list[Record], missed: list[str], *, quick: bool) -> No
     report.peers_head("seven stations, a download each, window 4, 802.11b (paper 003)")
     lean.install()
     for peer in (*peers(quick=quick), LEAN):
-        beside = cell_beside(peer)
-        mine, theirs, ratio = typical(beside.ours), typical(beside.peer), beside.ratio
+        compared = cell_beside(peer)
+        mine, theirs, ratio = typical(compared.ours), typical(compared.peer), compared.ratio
         report.peer_row(f"lasthop, in turn with {peer.name}", mine)
         report.peer_row(f"{peer.name}, {peer.variant}", theirs, ratio, peer.goal)
         check_memory("seven-station cell", mine, missed)
@@ -272,11 +276,11 @@ def by_ourselves(records: list[Record], missed: list[str], *, repeats: int) -> N
 def crowd(records: list[Record], missed: list[str]) -> None:
     """A cell that aggregates: how much faster than real time on one core, median of whole runs."""
     runs = ours.worker(CASES / "crowd.toml", {}, [CROWD_S] * CROWD_RUNS)
-    one = sorted(runs, key=lambda run: run.cpu_s)[CROWD_RUNS // 2]
-    faster = CROWD_S / one.cpu_s
-    us_per_segment = 1e6 * one.cpu_s / one.segments
+    middle = sorted(runs, key=lambda run: run.cpu_s)[CROWD_RUNS // 2]
+    faster = CROWD_S / middle.cpu_s
+    us_per_segment = 1e6 * middle.cpu_s / middle.segments
     print(f"{CROWD}: {faster:.0f} times faster than real time, {us_per_segment:.3f} us/segment")
-    peak_rss_mb = one.peak_rss_mb
+    peak_rss_mb = middle.peak_rss_mb
     records.append(Record("cell crowd", None, us_per_segment, None, None, peak_rss_mb))
     if faster < CROWD_GOAL:
         missed.append(f"{CROWD}: {faster:.0f} times faster than real time, aim {CROWD_GOAL:.0f}")
@@ -315,10 +319,10 @@ def cold_start(missed: list[str]) -> None:
 def two_cores(missed: list[str]) -> None:
     """Two replications on two cores beside one."""
     print("\ntwo at a time beside one after the other, by the clock")
-    for one in cores.compare():
-        rounds = f"{min(one.ratios):.2f} to {max(one.ratios):.2f} in {len(one.ratios)} rounds"
-        print(f"{one.name}: {one.ratio:.2f} times faster ({rounds})")
-        missed.extend(one.missed())
+    for pair in cores.compare():
+        rounds = f"{min(pair.ratios):.2f} to {max(pair.ratios):.2f} in {len(pair.ratios)} rounds"
+        print(f"{pair.name}: {pair.ratio:.2f} times faster ({rounds})")
+        missed.extend(pair.missed())
 
 
 if __name__ == "__main__":

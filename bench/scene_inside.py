@@ -124,14 +124,14 @@ def main(scene: Scene) -> Table:
     for at_s, rate_bps in scene.changes:
         time.sleep(max(0.0, begin_s + at_s - time.monotonic()))
         change_rate(rate_bps)
-    found = {name: process.result() for name, process in processes.items()}
+    results = {name: process.result() for name, process in processes.items()}
     bytes_: Table = {}
-    for name, seen in found.items():
+    for name, seen in results.items():
         if name.startswith("bulk"):
             bytes_ |= seen
-    series = found.get("pings", {}).get("pings", [])
-    rtts = {kind: found.get(kind) for kind in ("echo", "ping")}
-    return {**found["watch"], "bytes": bytes_, "pings": series, "rtts": rtts}
+    series = results.get("pings", {}).get("pings", [])
+    rtts = {kind: results.get(kind) for kind in ("echo", "ping")}
+    return {**results["watch"], "bytes": bytes_, "pings": series, "rtts": rtts}
 
 
 # -- the wire -----------------------------------------------------------------------------------
@@ -139,8 +139,8 @@ def main(scene: Scene) -> Table:
 
 def change_rate(rate_bps: int) -> None:
     """Let the wire carry this from now on. [bit/s]"""
-    whole = f"rate {rate_bps} burst {BURST_BYTES} ceil {rate_bps} cburst {BURST_BYTES}"
-    tc(AP, [f"class change dev air parent 1: classid 1:1 htb {whole}"])
+    parameters = f"rate {rate_bps} burst {BURST_BYTES} ceil {rate_bps} cburst {BURST_BYTES}"
+    tc(AP, [f"class change dev air parent 1: classid 1:1 htb {parameters}"])
 
 
 def queue_each(scene: Scene, stations: Sequence[str], slow: str, own: int, others: int) -> None:
@@ -171,7 +171,7 @@ def watch(scene: Scene, window: Window) -> Table:
     """C, and what the gateway says at the end and of whom it has warned."""
     window.wait()
     samples: list[tuple[float, float]] = []
-    said: set[str] = set()
+    messages: set[str] = set()
     status: Table = {}
     at_s = window.begin_s
     with entered(ROUTER):
@@ -181,9 +181,9 @@ def watch(scene: Scene, window: Window) -> Table:
             assert isinstance(answer, dict)
             status = answer
             samples.append((at_s - window.begin_s, status["aps"][0]["rate_bps"]))
-            said |= {*status["warnings"], *status["faults"]}
+            messages |= {*status["warnings"], *status["faults"]}
             at_s += scene.look_s
-    return {"c": samples, "said": sorted(said), "status": status}
+    return {"c": samples, "said": sorted(messages), "status": status}
 
 
 def received(groups: Sequence[Bulk], window: Window, zero_s: float) -> Table:

@@ -287,12 +287,12 @@ def others_bps(seen: Table, left_out: Sequence[str]) -> float:
 def named(seen: Table, late: Sequence[str]) -> Figures:
     """How many of those that are late the gateway has warned of, and how many others."""
     rows = {row["name"]: row for row in seen["stations"]}
-    told = {
+    named_stations = {
         name
         for name, row in rows.items()
         if row["silent"] or any(f": {name} " in line for line in seen["said"])
     }
-    return {"named": len(told & set(late)), "wrongly": len(told - set(late))}
+    return {"named": len(named_stations & set(late)), "wrongly": len(named_stations - set(late))}
 
 
 # -- runs ---------------------------------------------------------------------------------------
@@ -303,8 +303,8 @@ def carried_out(case: Case) -> Table:
     settings = json.dumps(asdict(case.scene))
     seen = uml.answer(INSIDE, settings, memory_mb=MEMORY_MB)
     rows = seen.pop("status")["stations"]
-    kept = ("name", "silent", "late_s", "dropped_packets")
-    seen["stations"] = [{key: row.get(key) for key in kept} for row in rows]
+    keys = ("name", "silent", "late_s", "dropped_packets")
+    seen["stations"] = [{key: row.get(key) for key in keys} for row in rows]
     return dict(seen)
 
 

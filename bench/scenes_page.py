@@ -27,11 +27,11 @@ def write() -> None:
 def by_claim() -> dict[str, dict[str, list[Table]]]:
     """Runs by claim and label, in the order of the seeds."""
     done = scenes.RUNS.known()
-    found: dict[str, dict[str, list[Table]]] = defaultdict(lambda: defaultdict(list))
+    runs: dict[str, dict[str, list[Table]]] = defaultdict(lambda: defaultdict(list))
     for case in scenes.cases(tuple(scenes.SCENES), range(1, MOST_SEEDS + 1)):
         if case.key in done:
-            found[case.claim][case.label].append(done[case.key])
-    return found
+            runs[case.claim][case.label].append(done[case.key])
+    return runs
 
 
 def page(runs: Mapping[str, Runs]) -> Iterator[str]:
@@ -162,11 +162,11 @@ def late(runs: Runs) -> Iterator[str]:
             scenes.others_bps(seen, names) / scenes.others_bps(all_honest, names)
             for seen, all_honest in zip(same, honest, strict=False)
         ]
-        told = [scenes.named(seen, names) for seen in same]
-        said = "/".join(f"{each['named']:g}" for each in told)
-        wrongly = sum(each["wrongly"] for each in told)
+        naming = [scenes.named(seen, names) for seen in same]
+        counts = "/".join(f"{each['named']:g}" for each in naming)
+        wrongly = sum(each["wrongly"] for each in naming)
         shown = "/".join(f"{100 * part:.0f}" for part in parts)
-        return f"{shown} % ({said}{f', wrongly {wrongly:g}' if wrongly else ''})"
+        return f"{shown} % ({counts}{f', wrongly {wrongly:g}' if wrongly else ''})"
 
     def rows() -> Iterator[Sequence[str]]:
         for word in (*LATENESS, '300 ms, wce.rule = "paper"'):
@@ -186,8 +186,8 @@ def late(runs: Runs) -> Iterator[str]:
 
 def case_of(label: str) -> Case:
     """The run of late stations with this label."""
-    found = dict(scenes.late_ones(1))
-    return Case("late", label, found[label])
+    by_label = dict(scenes.late_ones(1))
+    return Case("late", label, by_label[label])
 
 
 def queues(runs: Runs) -> Iterator[str]:

@@ -167,7 +167,7 @@ def of_result(result: Any) -> dict[str, Any]:
     """What is compared, of a simulation or an emulation."""
     link, queue = result.links.loc["bottleneck"], result.queues.loc["bottleneck"]
     goodputs = result.flows["goodput_bps"]
-    found = {
+    figures = {
         "utilisation": float(link["utilisation"]),
         "queue_packets": float(queue["occupancy_packets"]),
         "drop_probability": float(queue["drop_probability"]),
@@ -175,8 +175,8 @@ def of_result(result: Any) -> dict[str, Any]:
         "least_share": float(goodputs.min() / goodputs.mean()),
     }
     if "completion_s" in result.flows:
-        found["completions_s"] = result.flows["completion_s"].tolist()
-    return found
+        figures["completions_s"] = result.flows["completion_s"].tolist()
+    return figures
 
 
 def simulated(case: Case) -> dict[str, Any]:

@@ -95,13 +95,13 @@ def outgoing() -> str:
 
 def joined(stack: ExitStack, task: dict[str, Any]) -> Namespace:
     """A namespace of senders, behind this one."""
-    there = Namespace()
-    stack.callback(there.close)
+    senders = Namespace()
+    stack.callback(senders.close)
     with Socket() as kernel:
-        kernel.carry_out([veth.add_pair(OURS, THEIRS, there.descriptor)])
+        kernel.carry_out([veth.add_pair(OURS, THEIRS, senders.descriptor)])
     sh(f"ip address add {GATE}/24 dev {OURS}; ip link set {OURS} gso_max_segs 1 up")
     sh("sysctl -qw net.ipv4.ip_forward=1")
-    there.run(
+    senders.run(
         lambda: sh(
             f"ip link set lo up; ip address add {HOST}/24 dev {THEIRS}; "
             f"ip link set {THEIRS} gso_max_segs 1 up; ip route add default via {GATE}; "
@@ -109,15 +109,15 @@ def joined(stack: ExitStack, task: dict[str, Any]) -> Namespace:
             f"net.ipv4.tcp_no_metrics_save=1 net.ipv4.tcp_timestamps=0 {task['sysctls']}"
         )
     )
-    return there
+    return senders
 
 
 def joined_sink(stack: ExitStack, task: dict[str, Any]) -> None:
     """A namespace of the sink, whose answers netem delays."""
-    there = Namespace()
-    stack.callback(there.close)
+    sink = Namespace()
+    stack.callback(sink.close)
     with Socket() as kernel:
-        kernel.carry_out([veth.add_pair(NEAR, FAR, there.descriptor)])
+        kernel.carry_out([veth.add_pair(NEAR, FAR, sink.descriptor)])
     sh(f"ip address add {ROUTER}/24 dev {NEAR}; ip link set {NEAR} up")
 
     def serve() -> subprocess.Popen[bytes]:
@@ -129,11 +129,11 @@ def joined_sink(stack: ExitStack, task: dict[str, Any]) -> None:
         offload.set_merging(FAR, False)
         return subprocess.Popen([sys.executable, __file__, "sink", str(task["port"])])
 
-    stack.callback(there.run(serve).kill)
+    stack.callback(sink.run(serve).kill)
     time.sleep(SETTLED_S)
 
 
-def connected(there: Namespace, task: dict[str, Any], name: str) -> list[socket.socket]:
+def connected(senders: Namespace, task: dict[str, Any], name: str) -> list[socket.socket]:
     """The senders' ends."""
 
     def connect() -> list[socket.socket]:
@@ -148,7 +148,7 @@ def connected(there: Namespace, task: dict[str, Any], name: str) -> list[socket.
             ends.append(end)
         return ends
 
-    return there.run(connect)
+    return senders.run(connect)
 
 
 def acked(ends: Sequence[socket.socket]) -> list[int]:
@@ -198,7 +198,7 @@ def completed(ends: Sequence[socket.socket], size: int, patience_s: float) -> li
     those that take too long. [s]
     """
     began_s = time.monotonic()
-    found: dict[socket.socket, float | None] = dict.fromkeys(ends)
+    completed_s: dict[socket.socket, float | None] = dict.fromkeys(ends)
     left = dict.fromkeys(ends, size)
     open_ends = set(ends)
     with selectors.DefaultSelector() as selector:
@@ -215,9 +215,9 @@ def completed(ends: Sequence[socket.socket], size: int, patience_s: float) -> li
                     selector.unregister(end)
             for each, done in zip(list(open_ends), acked(list(open_ends)), strict=True):
                 if done >= size:
-                    found[each] = time.monotonic() - began_s
+                    completed_s[each] = time.monotonic() - began_s
                     open_ends.discard(each)
-    return list(found.values())
+    return list(completed_s.values())
 
 
 def measured(shaped: Shaped, ends: Sequence[socket.socket], task: dict[str, Any]) -> dict[str, Any]:
@@ -255,7 +255,7 @@ def shares(goodputs: Sequence[float]) -> tuple[float, float]:
 
 def set_up(stack: ExitStack, task: dict[str, Any], interface: str) -> tuple[Namespace, Shaped]:
     """Senders, and the queue of an interface of this namespace that they meet."""
-    there = joined(stack, task)
+    senders = joined(stack, task)
     wanted = config.read(task["interface"].replace("OUTGOING", interface))
     log = UndoLog(Path(tempfile.mkdtemp()) / "undo.log")
     if task["bucket_s"] is not None:
@@ -263,14 +263,14 @@ def set_up(stack: ExitStack, task: dict[str, Any], interface: str) -> tuple[Name
     shaped = stack.enter_context(Shaped(wanted, log))
     offload.set_merging(OURS, False)
     shaped.up()
-    return there, shaped
+    return senders, shaped
 
 
 def seen(stack: ExitStack, task: dict[str, Any], interface: str) -> dict[str, Any]:
     """One run, through a queue of an interface of this namespace."""
-    there, shaped = set_up(stack, task, interface)
+    senders, shaped = set_up(stack, task, interface)
     names = stack.enter_context(loaded([task["congestion"]]))
-    ends = connected(there, task, names.get(task["congestion"], task["congestion"]))
+    ends = connected(senders, task, names.get(task["congestion"], task["congestion"]))
     for end in ends:
         stack.callback(end.close)
     if task["bytes"]:
@@ -287,12 +287,12 @@ def main() -> None:
     with ExitStack() as stack:
         if role == "alone":
             joined_sink(stack, task)
-            found = seen(stack, {**task, "sink": SINK}, NEAR)
+            result = seen(stack, {**task, "sink": SINK}, NEAR)
         else:
             interface = outgoing()
             stack.enter_context(Translation("short_queues", interface))
-            found = seen(stack, task, interface)
-    print(json.dumps(found))
+            result = seen(stack, task, interface)
+    print(json.dumps(result))
 
 
 if __name__ == "__main__":

@@ -149,10 +149,10 @@ def picture(done: Known) -> Figure:
 def points(axis: Axes, mine: Sequence[Case], key: str, done: Known) -> None:
     """One quantity each way."""
     for way in ("simulated", "emulated", "enforced"):
-        there = [(k, case) for k, case in enumerate(mine) if way in case.ways()]
-        values = [QUANTITIES[key][1] * figure(done[case.key, way], key) for _, case in there]
+        of_way = [(k, case) for k, case in enumerate(mine) if way in case.ways()]
+        values = [QUANTITIES[key][1] * figure(done[case.key, way], key) for _, case in of_way]
         axis.plot(
-            [k for k, _ in there],
+            [k for k, _ in of_way],
             values,
             MARKERS[way],
             color=COLOURS[way],

@@ -104,8 +104,8 @@ def main() -> int:
     print(f"peak of 1,000 points {peaks[1_000]:.0f} MB, of 10,000 points {growth_mb:.0f} MB more")
     out = Path(__file__).parent / "out"
     out.mkdir(exist_ok=True)
-    found = {"ratio": ratio, "ratios": ratios, "point_ms": 1e3 * alone_s, "peaks_mb": peaks}
-    (out / "sweep_cost.json").write_text(json.dumps(found, indent=2) + "\n")
+    content = {"ratio": ratio, "ratios": ratios, "point_ms": 1e3 * alone_s, "peaks_mb": peaks}
+    (out / "sweep_cost.json").write_text(json.dumps(content, indent=2) + "\n")
     missed = [
         *([f"a point costs {ratio:.3f} of one by itself"] if ratio > MOST_RATIO else []),
         *([f"10,000 points take {growth_mb:.0f} MB more"] if growth_mb > MOST_GROWTH_MB else []),

@@ -166,8 +166,8 @@ def main(
     if again:
         runs = [run for run in runs if run.case.contender not in contenders]
     air = air or speed_test(length)
-    there = {run.case for run in runs}
-    cases = [case for case in plan(contenders, quick=quick) if case not in there]
+    done = {run.case for run in runs}
+    cases = [case for case in plan(contenders, quick=quick) if case not in done]
     with ThreadPoolExecutor(os.cpu_count()) as pool:
         for run in pool.map(lambda case: carry_out(case, length, air), cases):
             runs.append(run)
@@ -194,7 +194,7 @@ def finished(records: Path, kernel: Kernel, length: Length) -> tuple[list[Run], 
     if (content["kernel"], content["length"]) != (described(kernel), asdict(length)):
         return [], None
     names = [field.name for field in fields(Case)]
-    runs = [Run(Case(*(one[name] for name in names)), one["seen"]) for one in content["runs"]]
+    runs = [Run(Case(*(run[name] for name in names)), run["seen"]) for run in content["runs"]]
     return runs, Measured(**content["air"])
 
 
@@ -274,10 +274,10 @@ def spread(values: Sequence[float], digits: int) -> str:
 
 def grouped(runs: Sequence[Run], key: Callable[[Run], Key]) -> Iterator[tuple[Key, list[Run]]]:
     """Runs with the same key, in the order in which keys first come."""
-    found: dict[Key, list[Run]] = {}
+    groups: dict[Key, list[Run]] = {}
     for run in runs:
-        found.setdefault(key(run), []).append(run)
-    yield from found.items()
+        groups.setdefault(key(run), []).append(run)
+    yield from groups.items()
 
 
 def write(

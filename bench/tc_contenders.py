@@ -44,8 +44,8 @@ def gateway(air: Measured, more: str = "") -> None:
 def gateway_with(lines: str) -> None:
     """`lasthop gateway up`; stations are found."""
     keys = ("neighbours = true", 'quarantine = "0 s"', "new_per_minute = 10_000")
-    found = "".join(f"discover.{key}\n" for key in keys)
-    GATEWAY.write_text(f'[gateway]\nwan = "wan"\nlan = "lan"\n{found}{lines}')
+    discovery = "".join(f"discover.{key}\n" for key in keys)
+    GATEWAY.write_text(f'[gateway]\nwan = "wan"\nlan = "lan"\n{discovery}{lines}')
     sh(f"ip netns exec {ROUTER} {LASTHOP} gateway up {GATEWAY}")
 
 

@@ -68,11 +68,11 @@ def main(settings: Table) -> Table:
     after = carried_bytes()
     is_ours = settings["contender"].startswith("lasthop")
     gateway = gateway_status() if is_ours else None
-    found = {name: process.result() for name, process in seen.items()}
+    results = {name: process.result() for name, process in seen.items()}
     for way in ("all", "down"):
-        found[f"air_{way}"] = {"bps": 8 * (after[way] - before[way]) / settings["measured_s"]}
+        results[f"air_{way}"] = {"bps": 8 * (after[way] - before[way]) / settings["measured_s"]}
     queues = sh(f"tc -n {ROUTER} -s qdisc show").splitlines()
-    return found | {"router": {"queues": queues, "gateway": gateway}}
+    return results | {"router": {"queues": queues, "gateway": gateway}}
 
 
 HELLO = (

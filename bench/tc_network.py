@@ -54,14 +54,14 @@ def sh(command: str) -> str:
 def entered(namespace: str) -> Iterator[None]:
     """Run the body in a namespace; sockets made there stay there."""
     before = os.open("/proc/thread-self/ns/net", os.O_RDONLY)
-    there = os.open(f"/run/netns/{namespace}", os.O_RDONLY)
+    target = os.open(f"/run/netns/{namespace}", os.O_RDONLY)
     try:
-        enter(there)
+        enter(target)
         yield
     finally:
         enter(before)
         os.close(before)
-        os.close(there)
+        os.close(target)
 
 
 def enter(descriptor: int) -> None:
@@ -96,7 +96,7 @@ def wires(rtt_s: float, stations: Iterable[str], device_delay: str = DEVICE_DELA
     wire(ROUTER, "lan", AP, "up0")
     for name in stations:
         wire(AP, name, name, "wlan")
-    ip(SERVER, [f"address add {one}/16 dev up0" for one in ("10.1.0.2", *SERVERS)])
+    ip(SERVER, [f"address add {address}/16 dev up0" for address in ("10.1.0.2", *SERVERS)])
     ip(SERVER, ["route add default via 10.1.0.1"])
     ip(ISP, ["address add 10.1.0.1/16 dev down0", "address add 10.2.0.1/24 dev up0"])
     ip(ISP, ["route add default via 10.2.0.2"])
@@ -138,11 +138,11 @@ def turns(
     """
     stations = tuple(stations)
     rate = f"ceil {data_rate_bps} overhead {overhead_bytes} cburst {BURST_BYTES}"
-    whole = f"rate {data_rate_bps} burst {BURST_BYTES} {rate}"
+    parameters = f"rate {data_rate_bps} burst {BURST_BYTES} {rate}"
     ip(AP, ["link add air type ifb", "link set air up"])
     lines = [
         "qdisc add dev air root handle 1: htb default 10",
-        f"class add dev air parent 1: classid 1:1 htb {whole}",
+        f"class add dev air parent 1: classid 1:1 htb {parameters}",
     ]
     for number, name in enumerate((None, *stations), start=10):
         # A turn is a frame: HTB goes on to the next class when one has used up its quantum.

@@ -115,7 +115,9 @@ POINTS: Sequence[Point] = (
         "rules of Linux but whole segments, SACK and RACK", 7, settings={**LINUX_SACK, "rack": True}
     ),
     MonteCarlo(
-        "rules of Linux, SACK and RACK", 12, settings={**LINUX_SACK, "rack": True, "whole_segments": True}
+        "rules of Linux, SACK and RACK",
+        12,
+        settings={**LINUX_SACK, "rack": True, "whole_segments": True},
     ),
     OnTrial("limited transmit", 20),
     OnTrial("limited transmit", 20, 1.0),
@@ -196,7 +198,7 @@ def is_late(seen: Mapping[str, Any]) -> bool:
 def keep() -> None:
     """Write what the page shows."""
     done = RUNS.known()
-    points = [kept for point in POINTS if (kept := kept_of(point, done)) is not None]
+    points = [content for point in POINTS if (content := kept_of(point, done)) is not None]
     text = json.dumps({"date": date.today().isoformat(), "points": points}, indent=1)
     KEPT.write_text(text + "\n", "utf-8")
     print(KEPT)
@@ -210,26 +212,26 @@ def kept_of(point: Point, done: Mapping[str, Seen]) -> dict[str, Any] | None:
     if not runs:
         return None
     head = {"source": point.source, "rule": point.rule, "min_rto_s": point.min_rto_s}
-    found: dict[str, Any] = {**head, "runs": len(runs), "ratio": estimate(runs, "ratio")}
+    content: dict[str, Any] = {**head, "runs": len(runs), "ratio": estimate(runs, "ratio")}
     if "goodput_bps" in runs[0]:
-        found["goodput_bps"] = [estimate(runs, "goodput_bps", own) for own in (0, 1)]
+        content["goodput_bps"] = [estimate(runs, "goodput_bps", own) for own in (0, 1)]
     for name in ("buffer", "given_up", "timeouts", "recoveries", "again", "window"):
         if name in runs[0]:
-            found[name] = [rounded(fmean(seen[name][own] for seen in runs)) for own in (0, 1)]
+            content[name] = [rounded(fmean(seen[name][own] for seen in runs)) for own in (0, 1)]
     if point.in_real_time:
-        found |= {
+        content |= {
             "on": ", ".join(sorted({seen["on"] for seen in runs})),
             "left_out": len(every) - len(runs),
             "late_p99_s": rounded(max(seen["late_s"] for seen in runs)),
         }
-    return found
+    return content
 
 
 def estimate(runs: Iterable[Seen], name: str, own: int | None = None) -> dict[str, float | None]:
     """Mean and half width over runs, of a class or of both."""
-    found = Estimate.of([seen[name] if own is None else seen[name][own] for seen in runs])
+    interval = Estimate.of([seen[name] if own is None else seen[name][own] for seen in runs])
     return {
-        key: None if value is None else rounded(value) for key, value in found.to_dict().items()
+        key: None if value is None else rounded(value) for key, value in interval.to_dict().items()
     }
 
 
@@ -259,7 +261,7 @@ if __name__ == "__main__":
     elif options.list:
         known = RUNS.known()
         for point in points:
-            there = sum(point.key(seed) in known for seed in range(1, point.runs + 1))
-            print(f"{point.key(1).rpartition(',')[0]}: {there} of {point.runs} runs")
+            count = sum(point.key(seed) in known for seed in range(1, point.runs + 1))
+            print(f"{point.key(1).rpartition(',')[0]}: {count} of {point.runs} runs")
     else:
         run(points, options.jobs)

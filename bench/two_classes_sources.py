@@ -271,7 +271,7 @@ class Repairs(Watch):
         pairs = zip(self.times_s, self.noted, strict=True)
         warm = [noted for time_s, noted in pairs if time_s >= WARMUP_S]
         minutes = (self.times_s[-1] - WARMUP_S) / 60
-        found: dict[str, list[float]] = {"timeouts": [], "recoveries": []}
+        rates: dict[str, list[float]] = {"timeouts": [], "recoveries": []}
         for prefix in CLASSES:
             own = [
                 [sample[at] for sample in warm]
@@ -280,16 +280,16 @@ class Repairs(Watch):
             ]
             timeouts = fmean(seen[-1][1] - seen[0][1] for seen in own)
             begun = fmean(sum(begins(a[0], b[0]) for a, b in pairwise(seen)) for seen in own)
-            found["timeouts"].append(timeouts / minutes)
-            found["recoveries"].append(begun / minutes)
-        return found
+            rates["timeouts"].append(timeouts / minutes)
+            rates["recoveries"].append(begun / minutes)
+        return rates
 
 
-def state_and_timeouts(one: socket.socket | None) -> tuple[int, int]:
+def state_and_timeouts(connection: socket.socket | None) -> tuple[int, int]:
     """tcpi_ca_state, and times that the retransmission timer has run out."""
-    if one is None or one.fileno() < 0:
+    if connection is None or connection.fileno() < 0:
         return 0, 0
-    info = one.getsockopt(socket.IPPROTO_TCP, socket.TCP_INFO, INFO_LENGTH)
+    info = connection.getsockopt(socket.IPPROTO_TCP, socket.TCP_INFO, INFO_LENGTH)
     return info[1], int(struct.unpack_from("=H", info, TOTAL_RTO_OFFSET)[0])
 
 

@@ -123,8 +123,8 @@ def variants_of(point: Point) -> Iterator[Variant]:
 
 def queue_of(point: Point) -> Mapping[str, Any]:
     """The queue of its bottleneck."""
-    found: Mapping[str, Any] = point.tree["link"]["bottleneck"]["queue"]
-    return found
+    queue: Mapping[str, Any] = point.tree["link"]["bottleneck"]["queue"]
+    return queue
 
 
 # -- user-mode Linux ----------------------------------------------------------------------------
@@ -176,14 +176,14 @@ def task_of(run: Run) -> dict[str, Any]:
 
 def in_uml(run: Run) -> dict[str, Any]:
     """The kernel's queue; a packet in service is added to what waits."""
-    found = uml.answer(INSIDE, "alone", json.dumps(task_of(run)))
+    seen = uml.answer(INSIDE, "alone", json.dumps(task_of(run)))
     figures = {
-        "goodput_bps": found["goodput_bps"],
-        "drops": found["drop_probability"],
-        "queue_packets": found["waiting_packets"] + found["utilisation"],
-        "jain": found["jain"],
+        "goodput_bps": seen["goodput_bps"],
+        "drops": seen["drop_probability"],
+        "queue_packets": seen["waiting_packets"] + seen["utilisation"],
+        "jain": seen["jain"],
     }
-    return {"figures": figures, "seen": found}
+    return {"figures": figures, "seen": seen}
 
 
 def emulated_in_uml(run: Run) -> dict[str, Any]:
@@ -193,8 +193,8 @@ def emulated_in_uml(run: Run) -> dict[str, Any]:
         "variant": asdict(run.variant),
         "seed": run.seed,
     }
-    found: dict[str, Any] = uml.answer(OWN, "emulated", json.dumps(task))
-    return found
+    seen: dict[str, Any] = uml.answer(OWN, "emulated", json.dumps(task))
+    return seen
 
 
 def datagrams_in_uml(load: Load, seed: int) -> dict[str, Any]:
@@ -203,8 +203,8 @@ def datagrams_in_uml(load: Load, seed: int) -> dict[str, Any]:
         **task_of_queue(load.queue, 0.0),
         **load.task(seed),
     }
-    found: dict[str, Any] = uml.answer(OWN, "datagrams", json.dumps(task))
-    return found
+    seen: dict[str, Any] = uml.answer(OWN, "datagrams", json.dumps(task))
+    return seen
 
 
 # -- runs ---------------------------------------------------------------------------------------
@@ -236,8 +236,8 @@ def run_in_uml(chosen: Sequence[Point], way: str) -> None:
         for seed in range(1, SEEDS + 1):
             run = Run(point, AS_THEY_ARE, seed)
             if (key := key_of(run, way)) not in done:
-                RUNS.add(key, found := make(run))
-                print(f"{key}: {found['figures']}", flush=True)
+                RUNS.add(key, result := make(run))
+                print(f"{key}: {result['figures']}", flush=True)
 
 
 def run_datagrams() -> None:
@@ -247,8 +247,8 @@ def run_datagrams() -> None:
         for seed in range(1, SEEDS + 1):
             for way, make in (("engine", by_engine), ("uml", datagrams_in_uml)):
                 if (key := load.key(way, seed)) not in done:
-                    RUNS.add(key, found := make(load, seed))
-                    print(f"{key}: {found}", flush=True)
+                    RUNS.add(key, result := make(load, seed))
+                    print(f"{key}: {result}", flush=True)
 
 
 def main() -> None:

@@ -41,8 +41,8 @@ class CoDel:
 
     def step(self) -> None:
         """Newton's step to the root of a new count, in the kernel's integers."""
-        whole = self.root << 16
-        self.root = (((((3 << 32) - self.count * (whole * whole >> 32)) >> 2) * whole) >> 31) >> 16
+        root = self.root << 16
+        self.root = (((((3 << 32) - self.count * (root * root >> 32)) >> 2) * root) >> 31) >> 16
 
     def take(self, now_s: float) -> tuple[bool, bool]:
         """Whether a packet is there, which leaves the queue, and whether it may be dropped."""

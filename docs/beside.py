@@ -222,9 +222,9 @@ def main() -> None:
     """Run all and keep them."""
     with progress_bar("running") as progress:
         runs = Plan(STUDIES).run(OUT, progress)
-    whole = kept.keep(STUDIES, runs, ())
+    content = kept.keep(STUDIES, runs, ())
     head = {"version": VERSION, "date": date.today().isoformat()}
-    text = json.dumps({**head, "studies": whole["studies"]}, ensure_ascii=False, indent=1)
+    text = json.dumps({**head, "studies": content["studies"]}, ensure_ascii=False, indent=1)
     KEPT.write_text(text + "\n", "utf-8")
     print(KEPT)
 

@@ -80,12 +80,12 @@ def write_studies(studies: Sequence[Study], runs: dict[str, Runs]) -> None:
     values = kept.values_of(document)
     ledger_ = ledger.load()
     rerun = {study.key for study in studies}
-    found = [findings.of(study, runs[study.key]) for study in studies]
+    by_study = [findings.of(study, runs[study.key]) for study in studies]
     before = {claim["id"]: claim for claim in previous["claims"]}
     for claim in ledger_.claims:
         if rerun.isdisjoint(f"{claim.subject}-{name}" for name in claim.studies()):
             continue
-        new = [each[claim.id] for each in found if claim.id in each]
+        new = [each[claim.id] for each in by_study if claim.id in each]
         why = before[claim.id]["why"] if claim.id in before else ""
         old_findings = _others(why, rerun)
         result = claim.result(values[claim.subject], ledger_.rules, findings=[*old_findings, *new])
@@ -106,8 +106,8 @@ def judge() -> None:
     judged = []
     for claim in ledger_.claims:
         why = before[claim.id]["why"] if claim.id in before else ""
-        found = [*_others(why, set())]
-        result = claim.result(values[claim.subject], ledger_.rules, findings=found)
+        findings_ = [*_others(why, set())]
+        result = claim.result(values[claim.subject], ledger_.rules, findings=findings_)
         judged.append({**result.to_json(), "statement": claim.text})
     document = {key: previous[key] for key in ("runs", "studies")}
     _put({**document, "claims": judged}, {"apart": previous.get("apart", {})}, previous)
@@ -127,15 +127,15 @@ def with_what_others_read(old: dict[str, Any], new: dict[str, Any]) -> dict[str,
     SystemExit
         If such a run has changed: the studies that share it are to be repeated too.
     """
-    found = dict(old)
+    merged = dict(old)
     for key, run in new.items():
         both, differs = _filled(old.get(key, {}), run)
         if differs and both != run:
             raise SystemExit(
                 f"run {key} has changed, and other studies read more of it: repeat all"
             )
-        found[key] = both
-    return found
+        merged[key] = both
+    return merged
 
 
 def _filled(old: Any, new: Any) -> tuple[Any, bool]:

@@ -51,14 +51,14 @@ def copy_mathjax(app: Any, error: Exception | None) -> None:
     package = import_module("sphinx-mathjax-offline").__file__
     if error is not None or package is None:
         return
-    there = Path(package).parent / "static" / "mathjax"
+    package_folder = Path(package).parent / "static" / "mathjax"
     here = Path(app.outdir) / "_static" / "mathjax"
     for name in MATHJAX:
         (here / name).parent.mkdir(parents=True, exist_ok=True)
-        if (there / name).is_dir():
-            shutil.copytree(there / name, here / name, dirs_exist_ok=True)
+        if (package_folder / name).is_dir():
+            shutil.copytree(package_folder / name, here / name, dirs_exist_ok=True)
         else:
-            shutil.copy(there / name, here / name)
+            shutil.copy(package_folder / name, here / name)
 
 
 def setup(app: Any) -> None:

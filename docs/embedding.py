@@ -46,7 +46,7 @@ def fragment(text: str, view: str, **looks: str) -> str:
 
 def scenarios(page: str) -> dict[str, str]:
     """Texts of the scenarios that a page of the documentation shows, by name."""
-    named = ((FILE_NAME.match(found[2]), found[2]) for found in BLOCK.finditer(page))
+    named = ((FILE_NAME.match(block[2]), block[2]) for block in BLOCK.finditer(page))
     return {name[1]: text for name, text in named if name and name[1].endswith(".toml")}
 
 
@@ -128,12 +128,12 @@ def resolve(app: Any, doctree: Any, docname: str) -> None:
 
 def copy_page(app: Any, error: Exception | None) -> None:
     """Put the page into the site."""
-    there = Path(app.outdir) / FOLDER
-    shutil.rmtree(there, ignore_errors=True)
+    target = Path(app.outdir) / FOLDER
+    shutil.rmtree(target, ignore_errors=True)
     if error is not None:
         return
     if app.config.workbench_is_built:
-        shutil.copytree(page(), there)
+        shutil.copytree(page(), target)
     else:
         print("the site is without the workbench: `make workbench` builds it", file=sys.stderr)
 

@@ -24,10 +24,10 @@ GUIDE = Path(__file__).parent / "guide"
 def scenario(page: str, name: str) -> str:
     """The text of a file that a page shows."""
     text = (GUIDE / f"{page}.md").read_text("utf-8")
-    found = re.search(rf"^```toml\n(# {re.escape(name)}\.toml\n.*?)^```", text, re.M | re.S)
-    if found is None:
+    match = re.search(rf"^```toml\n(# {re.escape(name)}\.toml\n.*?)^```", text, re.M | re.S)
+    if match is None:
         raise ValueError(f"{page}.md shows no {name}.toml")
-    return found[1]
+    return match[1]
 
 
 def beside(axes: Axes, x: Any, answers: Any, color: str, label: str, **style: Any) -> None:
@@ -44,8 +44,8 @@ def mean(item: Mapping[str, Any], quantity: str, scale: float = 1.0) -> tuple[fl
 
 def named(items: Any, name: str) -> Mapping[str, Any]:
     """The item of a list by its name."""
-    found: Mapping[str, Any] = next(each for each in items if each["name"] == name)
-    return found
+    item: Mapping[str, Any] = next(each for each in items if each["name"] == name)
+    return item
 
 
 def queues_call() -> Figure:
@@ -59,11 +59,11 @@ def queues_call() -> Figure:
         "FQ-CoDel": {"fq_codel": {}},
     }
     text = scenario("queues", "call")
-    found = [
+    summaries = [
         lh.simulate(text, settings={"cell.ap_queue": queue}).summary for queue in under.values()
     ]
-    calls = [mean(named(f["flows"], "phone/udp-down/1"), "one_way_delay_s", 1e3) for f in found]
-    goodputs = [mean(f["cells"][0], "goodput_bps", 1e-6) for f in found]
+    calls = [mean(named(f["flows"], "phone/udp-down/1"), "one_way_delay_s", 1e3) for f in summaries]
+    goodputs = [mean(f["cells"][0], "goodput_bps", 1e-6) for f in summaries]
     return bars(
         list(under),
         {
@@ -154,9 +154,9 @@ def bottleneck_shares() -> Figure:
     for words, settings in cases.items():
         for vsb in (False, True):
             tree: dict[str, object] = {**settings, **({"vsb": {}} if vsb else {})}
-            found = lh.simulate(text, settings=tree).summary["stations"]
+            stations = lh.simulate(text, settings=tree).summary["stations"]
             for name, values in shares.items():
-                values.append(mean(named(found, name), "goodput_bps", 1e-6))
+                values.append(mean(named(stations, name), "goodput_bps", 1e-6))
             rows.append(f"{words}\n{'behind a bottleneck' if vsb else 'as it is'}")
     with house_style(52.0) as figure:
         axes = figure.subplots()
@@ -186,12 +186,12 @@ def networks_phases() -> Figure:
             ("0 ms", MODEL, "without jitter"),
             ("packet", SIMULATION, "jitter of a packet time"),
         ):
-            found = []
+            goodputs = []
             for ms in more:
                 settings = {"flow.far.rtt": f"{120 + ms:.1f} ms", "dumbbell.jitter": jitter}
                 classes = lh.simulate(text, settings=settings).summary["classes"]
-                found.append(mean(named(classes, "near"), "goodput_bps", 1e-6))
-            beside(axes, 120.0 + more, found, color, label, linestyle="-")
+                goodputs.append(mean(named(classes, "near"), "goodput_bps", 1e-6))
+            beside(axes, 120.0 + more, goodputs, color, label, linestyle="-")
         axes.set_xlabel("round-trip time of the far flows [ms]")
         axes.set_ylabel("goodput of the near flows [Mb/s]")
         axes.legend()
@@ -224,16 +224,20 @@ def relay_connections() -> Figure:
         "flow": {"one": {"from": "far", "to": "near", "rtt": "150 ms"}},
     }
     counts = (1, 2, 4, 8, 16, 24, 32)
-    found = []
+    goodputs = []
     for count in counts:
         result = lh.simulate(link, settings={"flow.one.count": count})
-        found.append(mean(result.summary["classes"][0], "goodput_bps", 1e-6))
+        goodputs.append(mean(result.summary["classes"][0], "goodput_bps", 1e-6))
     with house_style(54.0) as figure:
         axes = figure.subplots()
-        beside(axes, counts, found, SIMULATION, "simulation", linestyle="-")
-        one = found[0][0]
+        beside(axes, counts, goodputs, SIMULATION, "simulation", linestyle="-")
+        single = goodputs[0][0]
         axes.plot(
-            counts, [one * n for n in counts], color=QUIET, ls=":", label="n times one connection"
+            counts,
+            [single * n for n in counts],
+            color=QUIET,
+            ls=":",
+            label="n times one connection",
         )
         axes.axhline(20.0, color=QUIET, linestyle="--", linewidth=0.8, label="the link")
         axes.set_ylim(0.0, 22.0)

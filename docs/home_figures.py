@@ -21,9 +21,9 @@ def told(page: str) -> dict[str, Any]:
     text = (GUIDE / f"{page}.md").read_text("utf-8")
     with tempfile.TemporaryDirectory(prefix="lasthop-figures-") as folder:
         reader = transcripts.Reader(Path(folder))
-        for found in transcripts.BLOCK.finditer(text):
-            if found[1] != "console":
-                reader.block(found[1], found[2])
+        for block in transcripts.BLOCK.finditer(text):
+            if block[1] != "console":
+                reader.block(block[1], block[2])
     return reader.names
 
 
@@ -62,17 +62,17 @@ def old_laptop() -> Figure:
 
     Bars are medians over the runs, whiskers their least and most.
     """
-    found = told("old-laptop")["found"]
+    rows_ = told("old-laptop")["found"]
     panels = {
         "new Mb/s": "each new\n[Mb/s]",
         "old's air %": "old's air\n[%]",
         "call 99 %": "call, 99 %\n[ms]",
     }
-    rows = np.arange(len(found))[::-1]
+    rows = np.arange(len(rows_))[::-1]
     with house_style(92.0) as figure:
         row = figure.subplots(1, len(panels), sharey=True)
         for axes, (key, label) in zip(row, panels.items(), strict=True):
-            runs = np.array([each[key] for each in found.values()])
+            runs = np.array([each[key] for each in rows_.values()])
             least, middle, most = np.quantile(runs, (0.0, 0.5, 1.0), axis=1)
             spans = np.array([middle - least, most - middle])
             mark = {"xerr": spans, "ecolor": "black", "error_kw": {"elinewidth": 0.7}}
@@ -83,7 +83,7 @@ def old_laptop() -> Figure:
             axes.margins(x=0.25)
             axes.set_xlim(left=0.0)
             axes.set_xlabel(label)
-        named(row[0], list(found))
+        named(row[0], list(rows_))
     return figure
 
 

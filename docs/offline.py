@@ -19,8 +19,8 @@ ELSEWHERE = re.compile(r"(?:[a-z]+:)?//", re.IGNORECASE)
 
 def loaded_from_elsewhere(text: str) -> Iterator[str]:
     """Addresses outside the site that a page or a style sheet loads."""
-    for found in LOADED.finditer(text):
-        address = found["src"] or found["href"] or found["css"]
+    for match in LOADED.finditer(text):
+        address = match["src"] or match["href"] or match["css"]
         if ELSEWHERE.match(address):
             yield address
 

@@ -57,11 +57,11 @@ def served() -> Iterator[str]:
     command = [sys.executable, "-m", "lasthop", "workbench", "--no-browser"]
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
         assert process.stdout is not None
-        found = re.search(r"http://\S+/", process.stdout.readline())
+        match = re.search(r"http://\S+/", process.stdout.readline())
         try:
-            if found is None:
+            if match is None:
                 sys.exit("error: the workbench has not started")
-            yield found[0]
+            yield match[0]
         finally:
             process.terminate()
 
@@ -101,9 +101,9 @@ def seen(page: Page) -> FloatRect:
 def show_collision(page: Page) -> None:
     """Walk to the first frame that has collided, and look closer."""
     following = page.get_by_role("button", name="next frame")
-    told = page.locator("[aria-live]").filter(has_text=" sends ").first
+    description = page.locator("[aria-live]").filter(has_text=" sends ").first
     following.click()
-    while "collided" not in told.inner_text():
+    while "collided" not in description.inner_text():
         following.click()
     page.get_by_role("button", name="zoom in").click()
 

@@ -19,10 +19,10 @@ def main(scenario: Path) -> None:
         try:
             assert process.stdout is not None
             line = process.stdout.readline()
-            found = re.search(r"http://\S+/", line)
-            if found is None:
+            match = re.search(r"http://\S+/", line)
+            if match is None:
                 sys.exit(f"error: no address: {line}")
-            print(about(found[0], scenario.read_text("utf-8")))
+            print(about(match[0], scenario.read_text("utf-8")))
         finally:
             process.terminate()
 
@@ -38,10 +38,10 @@ def about(address: str, text: str) -> str:
     begins = json.loads(asked(address + "api/about"))["scenario"]
     if begins["text"] != text:
         sys.exit("error: the page does not begin with the scenario")
-    told = json.loads(asked(address + "api/predict", {"text": text}))
+    prediction = json.loads(asked(address + "api/predict", {"text": text}))
     return (
         f"a page of {bytes_ / 1e3:.0f} kB, an engine of {len(engine) / 1e3:.0f} kB, "
-        f"a prediction by {told['answer']['model']}"
+        f"a prediction by {prediction['answer']['model']}"
     )
 
 

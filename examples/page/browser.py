@@ -150,30 +150,30 @@ class Browser:
             raise BrowserError(f"Chromium is gone: {error.strerror}") from error
         until_s = time.monotonic() + wait_s
         while True:
-            found = self.message(until_s)
-            if found is None:
+            reply = self.message(until_s)
+            if reply is None:
                 raise BrowserError(f"Chromium has no answer to {method} in {wait_s:g} s")
-            if found.get("id") == self.count:
+            if reply.get("id") == self.count:
                 break
-            self.events.append(found)
-        if "error" in found:
-            raise BrowserError(f"Chromium on {method}: {found['error']['message']}")
-        return dict(found["result"])
+            self.events.append(reply)
+        if "error" in reply:
+            raise BrowserError(f"Chromium on {method}: {reply['error']['message']}")
+        return dict(reply["result"])
 
     def wait_for(self, event: str, wait_s: float) -> bool:
         """Whether an event has come in `wait_s`, or before."""
         until_s = time.monotonic() + wait_s
         while True:
-            found = self.events.pop(0) if self.events else self.message(until_s)
-            if found is None:
+            message = self.events.pop(0) if self.events else self.message(until_s)
+            if message is None:
                 return False
-            if found.get("method") == event:
+            if message.get("method") == event:
                 return True
 
     def evaluate(self, expression: str) -> Any:
         """Value of an expression of JavaScript in the page."""
-        found = self.call("Runtime.evaluate", expression=expression, returnByValue=True)
-        return found["result"].get("value")
+        reply = self.call("Runtime.evaluate", expression=expression, returnByValue=True)
+        return reply["result"].get("value")
 
     def message(self, until_s: float) -> Item | None:
         """What it says next; None if that is not before `until_s`."""

@@ -39,15 +39,15 @@ class Answers(BaseHTTPRequestHandler):
 
     def do_GET(self) -> None:
         """Send the object of this path."""
-        found = self.server.objects.get(self.path)
-        if found is None:
+        served = self.server.objects.get(self.path)
+        if served is None:
             self.send_error(HTTPStatus.NOT_FOUND)
             return
         self.send_response(HTTPStatus.OK)
-        self.send_header("Content-Type", TYPES[found.kind])
-        self.send_header("Content-Length", str(len(found.content)))
+        self.send_header("Content-Type", TYPES[served.kind])
+        self.send_header("Content-Length", str(len(served.content)))
         self.end_headers()
-        self.wfile.write(found.content)
+        self.wfile.write(served.content)
 
     def log_message(self, format: str, *values: object) -> None:
         """Say nothing of what goes well."""
