@@ -69,7 +69,7 @@ def test_two_jobs(scenario: Path, expected: bytes) -> None:
 
 
 @pytest.mark.slow
-def test_what_users_have(scenario: Path, expected: bytes) -> None:
+def test_the_release_build_gives_the_expected_bytes(scenario: Path, expected: bytes) -> None:
     assert _run([str(_build("release"))], scenario) == expected
 
 

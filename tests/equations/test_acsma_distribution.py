@@ -159,7 +159,7 @@ def test_sampling_is_within_its_stated_error():
     assert np.mean(own) > 0.88
 
 
-def test_chains_that_are_stuck_are_not_believed(monkeypatch):
+def test_chains_that_are_stuck_are_refused(monkeypatch):
     monkeypatch.setattr(sampling, "MOST_SWEEPS", 1024)
     # A complete bipartite graph is left through silence only: all of one side, e^(20 * 6) times.
     names = [f"{side}{k}" for side in "ab" for k in range(6)]

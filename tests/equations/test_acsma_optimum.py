@@ -195,7 +195,7 @@ def test_at_the_optimum_prices_are_marginal_utilities_and_links_are_full():
     np.testing.assert_allclose(solution.rates_pps, 600.0 * solution.airtime, rtol=1e-8)
 
 
-def test_performance_depends_on_k_squared_beta_alone():
+def test_performance_depends_only_on_k_squared_beta():
     reference = optimum(topology("a", 600.0, RENO), k=10.0, beta=200.0).rates_pps
     for k in (28.3, 20.0, 14.0, 5.0):
         solution = optimum(topology("a", 600.0, RENO), k=k, beta=20000.0 / k**2).rates_pps
@@ -302,7 +302,7 @@ def test_a_link_with_time_to_spare_has_no_price():
     assert solution.kkt_residual < 1e-9
 
 
-def test_a_flow_over_wires_alone_fills_them():
+def test_a_flow_over_wires_only_fills_them():
     network = Network(
         from_edges("1", []), (Flow("x", ("w",), RENO), Flow("y", ("1",), RENO)), 600.0, {"w": 100.0}
     )
@@ -332,7 +332,7 @@ def test_many_links_over_the_junction_tree_meet_the_conditions():
     ("name", "total", "service_rate", "gap"),
     [("a", 780.0, 568.0, -1.9), ("b", 1030.0, 628.0, -3.0), ("c", 723.0, 598.0, -2.0)],
 )
-def test_the_page_says_which_service_rates_and_gaps_tables_6_1_and_6_2_stand_for(
+def test_tables_6_1_and_6_2_have_the_service_rates_and_gaps_of_the_page(
     name, total, service_rate, gap
 ):
     solution = optimum(topology(name, service_rate, RENO)).rates_pps

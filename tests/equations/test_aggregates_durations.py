@@ -120,9 +120,7 @@ def test_ht_has_a_second_encoder_above_300_megabits():
     # Many punctured bits with few shortened ones; punctured bits above 30 %.
     [(1, 2, 262, 124), (0, 1, 18, 68)],
 )
-def test_ldpc_takes_a_symbol_more_where_too_much_is_punctured(
-    mcs, streams, psdu_bytes, duration_us
-):
+def test_ldpc_adds_a_symbol_if_too_many_bits_are_punctured(mcs, streams, psdu_bytes, duration_us):
     duration_ns = Ppdu("ht", 20, mcs, streams, coding="ldpc").duration_ns(psdu_bytes)
     assert duration_ns == 1000 * duration_us
 
@@ -134,7 +132,7 @@ def test_an_aggregate_has_delimiters_and_padding_but_the_last():
     assert aggregate_bytes("ht", 1538, 1) == 1538
 
 
-def test_what_does_not_exist_is_refused():
+def test_schemes_that_do_not_exist_are_refused():
     for parameters in (("vht", 20, 9), ("ht", 80, 3), ("he", 20, 12)):
         with pytest.raises(ValueError, match="no such"):
             Ppdu(*parameters)
@@ -155,7 +153,7 @@ ALONE = [
 
 
 @pytest.mark.parametrize("row", ALONE, ids=lambda row: f"{row[0]}-{row[5]}-{row[6]}")
-def test_one_station_alone_sends_at_the_closed_rate(row):
+def test_a_single_station_sends_at_the_closed_rate(row):
     standard, width, mcs, streams, gi, mpdus, more, expected = row
     ppdu = Ppdu(standard, width, mcs, streams, gi, **more)
     response = "block_ack_256" if mpdus > 64 else "block_ack_64"

@@ -61,7 +61,7 @@ def test_closed_forms_of_one_station(cell, mpdus, mbps) -> None:
     )
 
 
-def test_ppdus_end_at_mpdus_bytes_time_and_what_is_left() -> None:
+def test_ppdus_end_at_limits_of_mpdus_bytes_and_time() -> None:
     sender = sending(scenario())
     assert sender.first == Mpdus(64, 64, 64 * 1544 - 2)
     most = {"bytes": "10000 B"}
@@ -100,7 +100,7 @@ def test_an_opportunity_is_filled_to_its_limit() -> None:
     assert limited.exchange(64).sizes == (64, 64)
 
 
-def test_rts_goes_ahead_of_what_is_long() -> None:
+def test_rts_precedes_long_ppdus() -> None:
     by_size = sending(scenario(cell={"rts_threshold": "1000 B"}))
     by_time = sending(scenario(cell={"rts_longer_than": "100 us"}))
     never = sending(scenario())
@@ -139,7 +139,7 @@ def test_an_older_station_has_its_own_ppdus() -> None:
         ({"wire": {"loss": 0.1}}, "`wire.loss` = 0.1"),
     ],
 )
-def test_what_it_does_not_know_is_refused(change, message) -> None:
+def test_unsupported_features_are_refused(change, message) -> None:
     with pytest.raises(ModelError) as caught:
         predict(scenario(**change).typed, "aggregates")
     assert message in str(caught.value)
@@ -158,7 +158,7 @@ def test_losses_need_room_for_the_window(aggregation, message) -> None:
     assert message in str(caught.value)
 
 
-def test_failures_in_a_row_of_a_sender_that_is_alone() -> None:
+def test_failures_in_a_row_of_a_single_sender_depend_on_each_other() -> None:
     # a PPDU of one MPDU that is lost is followed by the same one; as if failures were independent
     # it would be 92.87 Mb/s, simulated are 87.42 +- 0.37
     lossy = scenario({"error": 0.5}, {"packet_padding": "16 us"}, {"mpdus": 8})
@@ -174,20 +174,20 @@ def test_failures_in_a_row_of_a_sender_that_is_alone() -> None:
         ({"error": 0.9}, {}, {"mpdus": 256, "attempts": 255}, "(assumption"),
     ],
 )
-def test_what_losses_break(station, cell, aggregation, message) -> None:
+def test_losses_break_the_named_assumptions(station, cell, aggregation, message) -> None:
     with pytest.raises(ModelError) as caught:
         predict(scenario(station, cell, aggregation).typed, "aggregates")
     assert message in str(caught.value)
 
 
 @pytest.mark.slow
-def test_too_many_losses_say_so() -> None:
+def test_too_many_losses_do_not_converge() -> None:
     lossy = scenario({"error": 0.5}, {}, {"mpdus": 256, "attempts": "unlimited"})
     with pytest.raises(ConvergenceError, match=r"losses of 0\.5 in a window of 256"):
         predict(lossy.typed, "aggregates")
 
 
-def test_a_window_of_no_slots() -> None:
+def test_a_window_without_slots_suits_a_single_sender_only() -> None:
     none = {"cwmin": 0, "cwmax": 0}
     assert cell_bps(scenario(cell=none)) > cell_bps(scenario())
     several = scenario({"udp_up": "greedy"}, none)

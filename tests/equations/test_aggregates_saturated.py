@@ -141,7 +141,7 @@ def test_attempts_in_a_row_have_the_spectrum_of_their_renewals():
 
 
 @pytest.mark.parametrize("rule", RULES)
-def test_one_contender_alone_sends_at_the_closed_rate(rule):
+def test_a_single_contender_sends_at_the_closed_rate(rule):
     cycle_s = AIFS + 7.5 * SLOT + exchange(64).exchange_s
     solution = solve([ONE], rule)
     assert solution.goodput_bps[0] == pytest.approx(64 * 8 * 1472 / cycle_s)
@@ -149,7 +149,7 @@ def test_one_contender_alone_sends_at_the_closed_rate(rule):
 
 
 @pytest.mark.parametrize("rule", RULES)
-def test_a_cell_of_single_frames_is_the_saturated_cell_of_old(rule):
+def test_a_cell_of_single_frames_is_the_cell_without_aggregates(rule):
     # No covariance to speak of with 31 slots, and the same air times.
     single = replace(ONE, mpdus=1, cwmin=31)
     model = {"edca": bianchi, "dcf": freezing}[rule]
@@ -221,7 +221,7 @@ def test_mpdus_that_are_given_up_move_the_window_on():
     assert limited.goodput_bps[0] == pytest.approx(0.99 * unlimited.goodput_bps[0], rel=0.01)
 
 
-def test_what_cannot_be_had_is_refused():
+def test_impossible_parameters_are_refused():
     with pytest.raises(ModelError, match="given up by losses and collisions"):
         solve([replace(ONE, loss=0.3, attempts=4)] * 3)
     with pytest.raises(ValueError, match="BlockAckReq is needed"):

@@ -78,7 +78,7 @@ SMALL = [(2, 0.3, None), (5, 0.1, None), (8, 0.3, None), (4, 0.3, 3), (5, 0.1, 2
 
 
 @pytest.mark.parametrize("case", SMALL, ids=str)
-def test_all_states_of_a_small_window_give_the_same(case):
+def test_all_states_of_a_small_window_give_the_same_solution(case):
     # Without a limit levels end at a loss of one in a million.
     listed, solution = Listed(*case), window.solve(*case)
     assert solution.sizes == pytest.approx(listed.sizes(), abs=3e-6)
@@ -94,7 +94,7 @@ def test_all_states_of_a_small_window_give_the_same(case):
 
 
 @pytest.mark.parametrize("case", [case for case in SMALL if case[2]], ids=str)
-def test_what_the_receiver_holds_for_a_request_is_that_of_all_states(case):
+def test_packets_held_for_a_request_are_those_of_all_states(case):
     listed, solution = Listed(*case), window.solve(*case)
 
     def held(_state, after, _received, holes, moved):
@@ -130,7 +130,7 @@ def test_a_window_of_two_by_hand():
 
 
 @pytest.mark.parametrize("loss", [0.02, 0.1, 0.3])
-def test_blocks_continued_to_one_mpdu_are_the_whole_window(monkeypatch, loss):
+def test_blocks_continued_to_one_mpdu_are_the_full_window(monkeypatch, loss):
     full = window.solve(9, loss)
     monkeypatch.setattr(blocks, "feasible", lambda _window, _levels: [4, 5, 6, 7])
     solution = window.solve.__wrapped__(9, loss)
@@ -149,7 +149,7 @@ def test_blocks_continued_to_one_mpdu_are_the_whole_window(monkeypatch, loss):
     ],
     ids=str,
 )
-def test_what_is_held_is_what_waits(case):
+def test_held_packets_are_waiting_packets(case):
     # Little's law in rounds: W - E[k] MPDUs are held before each PPDU.
     solution = window.solve(*case)
     waits = np.arange(len(solution.waits)) @ solution.waits
@@ -178,7 +178,7 @@ def test_without_losses_every_ppdu_is_as_large_as_there_is_room():
     assert solution.wait_quantile(0.95) == 0
 
 
-def test_what_cannot_be_had_is_refused():
+def test_impossible_parameters_are_refused():
     with pytest.raises(ModelError, match="42 MPDUs in a PPDU, 64 in the window"):
         window.solve(64, 0.1, most_in_ppdu=42)
     with pytest.raises(ModelError, match="attempts in a row are likely enough"):
@@ -201,7 +201,7 @@ TIMES = timing.Timing(
 )
 
 
-def test_a_sender_that_is_alone_without_losses_has_the_closed_rate():
+def test_a_single_sender_without_losses_has_the_closed_rate():
     solution = window.solve(64, 0.0)
     cycle_s = 43e-6 + 7.5 * 9e-6 + 60e-6 + 64 * 11e-6 + 16e-6 + 32e-6
     assert timing.round_s(solution, TIMES) == pytest.approx(cycle_s)
@@ -210,7 +210,7 @@ def test_a_sender_that_is_alone_without_losses_has_the_closed_rate():
 
 
 @pytest.mark.parametrize("case", SMALL, ids=str)
-def test_what_waits_to_be_in_order_waits_as_long_as_in_all_states(case):
+def test_reordering_takes_as_long_as_in_all_states(case):
     # Frames are as far apart after failures as after successes, so that states alone decide.
     even = replace(TIMES, cwmin=0, cwmax=0, wait_s=48e-6, response_s=lambda _mpdus: 32e-6)
     between_s = 16e-6 + 32e-6 + 43e-6
@@ -229,7 +229,7 @@ def test_what_waits_to_be_in_order_waits_as_long_as_in_all_states(case):
     assert timing.reordering_s(solution, even) == pytest.approx(expected, rel=1e-5)
 
 
-def test_backoff_doubles_and_begins_anew_at_the_limit():
+def test_backoff_doubles_and_restarts_at_the_limit():
     slots = [TIMES.backoff_s(failures) / 4.5e-6 for failures in range(9)]
     assert slots == pytest.approx([15, 31, 63, 127, 255, 511, 1023, 15, 31])
 

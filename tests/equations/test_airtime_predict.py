@@ -44,7 +44,7 @@ def shares(answer) -> list[float]:
     return [each / sum(fractions) for each in fractions]
 
 
-def test_who_is_asked() -> None:
+def test_the_airtime_model_is_chosen_for_downlink_cells_and_mac80211() -> None:
     assert choose(scenario().typed) == "airtime"
     assert choose(behind_mac80211().typed) == "airtime"
     upload = scenario(near={"count": 1, "udp_down": None, "udp_up": "greedy"})
@@ -81,7 +81,7 @@ def test_the_queue_of_the_scenario_decides() -> None:
     assert other["options"] == {"queue": "airtime", "aggregates": None}
 
 
-def test_one_fifo_gives_all_the_same_and_the_slow_one_the_air() -> None:
+def test_a_fifo_gives_all_stations_the_same_and_the_slow_station_the_air() -> None:
     answer = predict(scenario().typed, "airtime")
     goodputs = [row["goodput_bps"]["mean"] for row in answer["stations"]]
     assert goodputs == pytest.approx([goodputs[0]] * 3)
@@ -93,7 +93,7 @@ def test_one_fifo_gives_all_the_same_and_the_slow_one_the_air() -> None:
     assert got[0] == pytest.approx(2 * got[2])
 
 
-def test_greedy_sources_behind_a_wire_offer_what_it_carries() -> None:
+def test_greedy_sources_behind_a_wire_offer_its_rate() -> None:
     alone = predict(scenario().typed, "airtime")["stations"]
     total_bps = sum(row["goodput_bps"]["mean"] for row in alone)
     fast = predict(scenario(wire={"rate": "100 Mbps"}).typed, "airtime")["stations"]
@@ -105,7 +105,7 @@ def test_greedy_sources_behind_a_wire_offer_what_it_carries() -> None:
         predict(slow, "airtime")
 
 
-def test_aggregates_of_a_run_take_the_place_of_its_own() -> None:
+def test_aggregates_of_a_run_replace_those_of_the_model() -> None:
     text = {"aggregates": "near-1=20, near-2=20.5, far=2"}
     answer = predict(scenario().typed, "airtime", text)
     taken = [row["downlink_mpdus_per_ppdu"]["mean"] for row in answer["stations"]]
@@ -119,7 +119,7 @@ def test_aggregates_of_a_run_take_the_place_of_its_own() -> None:
     assert got == pytest.approx(0.95 * without)
 
 
-def test_aggregates_of_a_group_are_those_of_its_members_but_for_one_that_has_its_own() -> None:
+def test_members_of_a_group_have_its_aggregates_unless_they_set_their_own() -> None:
     def given(sizes: dict[str, float]) -> object:
         return predict(scenario().typed, "airtime", {"aggregates": sizes})["options"]
 
@@ -170,7 +170,7 @@ def test_the_shares_that_are_quoted_are_those_of_turns(queue, percent) -> None:
         ),
     ],
 )
-def test_what_it_does_not_know_is_refused(change, message) -> None:
+def test_unsupported_features_are_refused(change, message) -> None:
     with pytest.raises(ModelError) as caught:
         predict(scenario(**change).typed, "airtime")
     assert message in str(caught.value)
@@ -206,7 +206,7 @@ def test_aggregates_that_cannot_be_are_refused(sizes, message) -> None:
         ({"beta": 1}, 'option "beta": unknown'),
     ],
 )
-def test_options_that_are_none(given, message) -> None:
+def test_invalid_options_are_refused(given, message) -> None:
     with pytest.raises(UserError) as caught:
         Options.of(given, "airtime")
     assert message in str(caught.value)

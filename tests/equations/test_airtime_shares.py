@@ -129,7 +129,7 @@ def test_the_closed_form_is_what_the_order_sends() -> None:
         assert parts == pytest.approx(counted, rel=0.02)
 
 
-def test_an_opportunity_goes_on_with_the_next_station() -> None:
+def test_an_opportunity_continues_with_the_next_station() -> None:
     own = receivers(scenario(cell={"txop_limit": "2.528 ms"}))
     tally = serve(own, Rounds(3), 110.5e-6, 3000)
     # 26 packets to a near station fill an opportunity, and one packet to the far one takes 1.8 ms,
@@ -181,7 +181,7 @@ def fifo_monte_carlo(rate_pps: float, exchanges: int) -> tuple[Tally, float]:
     return tally, now
 
 
-def test_a_fifo_beside_a_monte_carlo() -> None:
+def test_a_fifo_agrees_with_a_monte_carlo() -> None:
     known = scenario(rate="20 Mbps")
     answer = predict(known, "airtime")
     tally, time_s = fifo_monte_carlo(20e6 / 8 / PAYLOAD, 6000)

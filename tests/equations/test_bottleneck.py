@@ -48,7 +48,7 @@ def test_a_group_of_nine_gets_one_share_and_its_largest_rate_at_most() -> None:
     assert shared(CAPACITY_BPS, [capped, single]) == [pytest.approx([3e6 / 9] * 9), [9e6]]
 
 
-def test_what_a_station_of_a_group_does_not_want_goes_to_its_group_first() -> None:
+def test_the_unused_share_of_a_station_goes_to_its_group_first() -> None:
     group, single = Party(2.0, inf, [1e6, inf]), Party(1.0, inf, [inf])
     assert shared(CAPACITY_BPS, [group, single]) == [[1e6, 7e6], [4e6]]
 

@@ -95,7 +95,7 @@ def test_a_narrower_window_wins_more_often_by_the_ratio_of_the_model(model):
     assert solved[5] / solved[0] == pytest.approx(ratio, rel=0.02)
 
 
-def test_one_station_alone_never_fails():
+def test_a_single_station_never_fails():
     # Mean backoff 15.5 slots of 20 us, then the exchange.
     for model in (bianchi, freezing):
         solved = model.solve([NODE_B], SLOT_B, EIFS_B)

@@ -42,7 +42,7 @@ def test_a_later_aifs_of_all_costs_slots_only():
     assert (per_bit[2] - per_bit[0]) / (per_bit[1] - per_bit[0]) == pytest.approx(2.5)
 
 
-def test_opportunities_carry_packets_and_leave_contention_alone():
+def test_opportunities_carry_packets_without_changing_contention():
     plain = solve([category("a"), category("b")])
     burst = category("a", payload_bytes=3 * 1500, success_s=3 * EXCHANGE + 2 * SIFS)
     solution = solve([replace(burst, packets=3), category("b")])

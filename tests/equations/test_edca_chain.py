@@ -188,7 +188,7 @@ def test_lumped_chain_is_close_to_the_full_one(stations, window, ap, station):
     assert distance(full, lumped) < 2e-4
 
 
-def test_lumped_chain_leaves_out_only_what_does_not_matter():
+def test_lumped_chain_leaves_out_only_negligible_states():
     at = contention(60, 7, 31)
     narrow = solve_lumped(60, 42, at)
     assert narrow.at_stations.max() < 200 < 60 * 42

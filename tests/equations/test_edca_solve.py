@@ -57,7 +57,7 @@ def test_solvers_agree_for_equal_parameters(cell, uploads):
 
 
 @pytest.mark.parametrize("stations", [2, 7])
-def test_what_a_success_finds_is_no_time_average(cell, stations):
+def test_the_state_at_a_success_is_no_time_average(cell, stations):
     """Whatever CWmin is; by hand for windows of one packet, where n active have n packets."""
     alike = [solve(cell(stations, 1, cwmin, cwmin)) for cwmin in (7, 31, 255)]
     weights = [
@@ -254,7 +254,7 @@ def test_two_hundred_stations_with_windows_of_42_in_under_a_second(
 @pytest.mark.smoke(5)
 @pytest.mark.parametrize(("stations", "window"), [(1, 1), (1, 300), (300, 1), (2, 42), (40, 3)])
 @pytest.mark.parametrize(("ap", "station"), [(31, 31), (3, 63), (255, 3)])
-def test_any_size_can_be_asked(cell, stations, window, ap, station):
+def test_cells_of_any_size_are_solved(cell, stations, window, ap, station):
     solution = solve(cell(stations, window, ap, station))
     assert solution.ap_queue + stations * solution.station_queue == pytest.approx(stations * window)
     assert 1e6 < solution.goodput_bps < 6e6

@@ -71,7 +71,7 @@ def test_a_model_refuses_another_kind_of_scenario(example: str, model: str) -> N
         predict(scenario, model)
 
 
-def test_no_model_of_a_cell_knows_of_sleep() -> None:
+def test_no_model_of_a_cell_supports_sleep() -> None:
     example = EXAMPLES / "seven-downloads.toml"
     assert choose(Scenario(example).typed) == "edca"
     group = next(each.group for each in Scenario(example).typed.stations)

@@ -63,7 +63,7 @@ def test_gain_is_flows_times_the_weight_of_an_arrival() -> None:
     assert slow.case.values["queue_weight"] == pytest.approx(-expm1(-1 / 2500), rel=1e-12)
 
 
-def test_red_without_averaging_is_the_model_without() -> None:
+def test_red_without_averaging_is_the_model_without_averaging() -> None:
     assert fluid(scenario(queue__red__weight=1)).case.model.name == "red-instant"
 
 
@@ -279,7 +279,7 @@ tcp = { window = 1000 }
         fluid(lot.to_dict())
 
 
-def test_what_the_flows_say_is_said_at_once_and_before_their_links_are_read(
+def test_faults_of_flows_are_reported_together_before_their_links_are_read(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     read_links = Mock(side_effect=paths_of)
@@ -360,7 +360,7 @@ def test_losses_are_doubted_where_timeouts_count_and_not_elsewhere() -> None:
     assert doubted(queue="{ limit = 15 }", dumbbell__rtt="60 ms")
 
 
-def test_receive_window_below_rest_is_refused() -> None:
+def test_receive_window_below_equilibrium_is_refused() -> None:
     with pytest.raises(ModelError, match="most_window = 16, the receive window, ends"):
         predict(scenario(tcp__window=16))
 

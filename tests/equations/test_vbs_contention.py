@@ -73,7 +73,7 @@ def test_collisions_of_a_station_by_hand():
 @pytest.mark.equation("vbs", 7)
 @pytest.mark.equation("vbs", 8)
 @pytest.mark.equation("vbs", 9)
-def test_slots_by_hand_and_what_eq_8_as_printed_would_be():
+def test_slots_by_hand_differ_from_eq_8_as_printed():
     idle, acks, data = slot_probs(0.06, np.array([0.01, 0.02]), np.array([2.0, 3.0]))
     silent = 0.99**2 * 0.98**3
     assert (idle, acks) == pytest.approx((0.94 * silent, 0.94 * (1 - silent)))
@@ -94,7 +94,7 @@ def test_discards_by_hand():
 
 
 @pytest.mark.equation("vbs", 15)
-def test_eq_15_as_printed_says_0_38_for_two_equal_classes_without_errors():
+def test_eq_15_as_printed_gives_0_38_for_two_equal_classes_without_errors():
     """Half of the AP's attempts are no attempt probability that some failures would explain."""
     solution = solve(cell((0.0, 0.0), attempts=8), np.full(2, 0.5), np.ones(2), PAPER)
     attempts_prob = attempt_prob(float(solution.ap_failure), EIGHT_ATTEMPTS)
@@ -105,7 +105,7 @@ def test_eq_15_as_printed_says_0_38_for_two_equal_classes_without_errors():
 
 @pytest.mark.equation("vbs", 11)
 @pytest.mark.equation("vbs", 12)
-def test_eq_12_balances_what_leaves_the_queues():
+def test_eq_12_balances_departures_of_the_queues():
     """Solved with the two numbers of (5) apart: data delivered and ACKs sent, in the same time."""
     shares, errors, attempts = np.array([0.6, 0.4]), np.array([0.0, 0.3]), 4
     replies = np.array([1.0, 1.0 - 0.31**4])
@@ -309,7 +309,7 @@ def test_eq_12_as_printed_overstates_goodput():
         ("printed", (0.2, 0.6)),
     ],
 )
-def test_the_ap_attempts_as_its_failures_say(balance, errors):
+def test_the_ap_attempts_at_the_rate_of_its_failures(balance, errors):
     """As printed whatever the classes, averaged by shares; else if they are equal."""
     shares = np.array([0.7, 0.3])
     options = replace(PAPER, ack_balance=balance)
@@ -318,7 +318,7 @@ def test_the_ap_attempts_as_its_failures_say(balance, errors):
     assert solution.ap_attempts == pytest.approx(attempt_prob(solution.ap_failure, EIGHT_ATTEMPTS))
 
 
-def test_a_layer_that_does_not_settle_says_so(monkeypatch):
+def test_a_layer_that_does_not_settle_is_an_error(monkeypatch):
     monkeypatch.setattr(contention, "ROUNDS", 3)
     with pytest.raises(ConvergenceError, match="do not settle"):
         solve(cell(), np.full(2, 0.5), np.ones(2), Options())

@@ -26,7 +26,7 @@ def test_losses_in_an_episode_by_hand():
 
 
 @pytest.mark.parametrize("own", [0.3, 1.0, 2.6])
-def test_losses_in_an_episode_have_the_mean_they_should(own):
+def test_losses_in_an_episode_have_the_mean_of_the_parameters(own):
     probs = losses_in_episode(np.array([own, 0.3]), np.array([0.7, 0.2]))
     assert COUNTS @ probs[:, 0] == pytest.approx(own + 0.7, rel=1e-6)
     assert COUNTS @ probs[:, 1] == pytest.approx(0.5)

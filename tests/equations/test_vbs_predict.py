@@ -105,7 +105,7 @@ def test_prediction_has_the_shape_of_a_result():
     assert result["warnings"] == []
 
 
-def test_parts_and_whole_agree():
+def test_parts_and_total_agree():
     result = found()
     total = mean(result, "cells", "cell", "goodput_bps")
     assert sum(flow["goodput_bps"]["mean"] for flow in result["flows"]) == pytest.approx(total)
@@ -152,7 +152,7 @@ def test_every_starting_point_leads_to_the_same_solution(attempts, error):
         assert found(changes, options)["solutions"] == 1
 
 
-def test_several_solutions_are_said_to_be_several(monkeypatch):
+def test_several_solutions_are_reported(monkeypatch):
     cell = picture_of(read(tree())).cell
     first, second = (
         fixed_point.solve_from(cell, options, next(fixed_point.starts(cell)))
@@ -168,7 +168,7 @@ def test_several_solutions_are_said_to_be_several(monkeypatch):
 
 
 @pytest.mark.slow
-def test_classes_differ_by_discards_alone():
+def test_classes_differ_by_discards_only():
     """With eight attempts hardly any packet is given up, and the classes hardly differ."""
     eight = found({"cell.attempts_short": 8})
     assert 0.98 < goodput(eight) / goodput(eight, "high-1") < 1.0
@@ -361,7 +361,7 @@ def test_only_a_partition_behind_a_wire_is_warned_of(
     assert ("losses are up to 2.2 times those predicted" in warnings) == is_warned_of
 
 
-def test_one_class_alone_in_a_partition_is_a_drop_tail_queue():
+def test_a_single_class_in_a_partition_is_a_drop_tail_queue():
     """c h B of 60 packets for all connections: the same as a buffer of 60."""
     every = [flow["name"] for flow in tree()["flows"]]
     classes = [{"name": "all", "share": 1.0, "flows": every}]
@@ -390,7 +390,7 @@ def test_shares_that_a_class_does_not_fill_are_refused():
     assert "receive windows are 25 packets in all" in str(no.value)
 
 
-def test_a_class_that_the_channel_keeps_small_is_refused_as_that():
+def test_a_class_that_the_channel_keeps_small_is_refused_with_that_reason():
     """Two connections that lose 1 % on the air hold 24 of 30 packets, also where simulated."""
     changes = {"station.high.count": 8, "station.low.count": 2}
     with pytest.raises(ModelError, match=r"the channel loses 0\.9. % of their packets for good"):
@@ -413,7 +413,7 @@ def test_classes_that_fill_their_shares_late_in_the_iteration_are_solved():
         ({"tcp.compound.beta": 0.25}, 0.5, "losses with beta = 0.25 are gentle"),
     ],
 )
-def test_a_solver_that_gives_up_names_the_class_and_what_is_solved(changes, share, words):
+def test_a_solver_that_gives_up_names_the_class_and_another_algorithm(changes, share, words):
     with pytest.raises(ConvergenceError, match=words) as no:
         two_classes(changes, share)
     assert 'algorithm = "regulated"' in str(no.value)
@@ -421,7 +421,7 @@ def test_a_solver_that_gives_up_names_the_class_and_what_is_solved(changes, shar
 
 
 @pytest.mark.slow
-def test_what_other_classes_grow_by_meets_whoever_is_above_its_share():
+def test_growth_of_other_classes_meets_the_classes_above_their_share():
     """Two simulations of 400 s each: blocked 4.36, 4.33 % and 6.40, 1.48 %; queue 55.5, 55.6."""
     even = predict(shared({"station.low.error_down": 0.0, "cell.attempts_short": 8}))
     assert [row["drop_probability"]["mean"] for row in even["classes"]] == pytest.approx(
@@ -492,14 +492,14 @@ def alone(changes=None):
     return predict(shared(changes, [{"name": "down", "share": 1.0, "flows": names}]))
 
 
-def test_a_class_alone_that_fills_its_part_holds_it():
+def test_a_single_class_that_fills_its_part_holds_it():
     result = alone()
     assert mean(result, "classes", "down", "goodput_share") == pytest.approx(1.0)
     assert 45.0 < mean(result, "queues", "ap", "occupancy_packets") <= 60.0
 
 
 @pytest.mark.slow
-def test_a_class_alone_that_cannot_fill_its_part_is_a_drop_tail_queue():
+def test_a_single_class_that_cannot_fill_its_part_is_a_drop_tail_queue():
     # Simulated over five runs of 420 s: 6.109 +- 0.012 Mb/s in all, 0.971 +- 0.006 near.
     result, plain = alone({"cell.ap_queue": 1000}), found({"cell.ap_queue": 600})
     assert goodput(result) == pytest.approx(goodput(plain), rel=1e-6)

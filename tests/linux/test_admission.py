@@ -148,7 +148,7 @@ def test_a_station_listed_by_address_is_classified_by_the_mac_address_that_it_ha
     assert any(f"{MACS[1]} claims it" in w for w in service.status()["warnings"])
 
 
-def test_an_ignored_machine_passes_and_who_forges_its_address_does_not(start: Start) -> None:
+def test_an_ignored_machine_passes_and_a_forger_of_its_address_does_not(start: Start) -> None:
     service = start(
         f'discover = {{ neighbours = true, ignore = "{HERE_V4[0]}", quarantine = "0 s" }}'
     )
@@ -176,7 +176,9 @@ def test_an_ignored_machine_passes_and_who_forges_its_address_does_not(start: St
     assert growth(shaper, before[1]) == {}
 
 
-def test_packets_of_nobody_are_charged_to_the_access_point_of_their_address(start: Start) -> None:
+def test_packets_without_a_station_are_charged_to_the_access_point_of_their_address(
+    start: Start,
+) -> None:
     service = start(
         'discover = { neighbours = true, quarantine = "100 s" }\n'
         'ap.a.subnets = "10.77.1.0/25"\nap.b.subnets = "10.77.1.128/25"\n'
@@ -223,7 +225,7 @@ def test_one_mac_address_at_two_interfaces_is_a_fault(start: Start) -> None:
     )
 
 
-def test_check_says_who_is_classified_by_address_and_how_many_mac_addresses_there_are(
+def test_check_reports_stations_classified_by_address_and_the_number_of_mac_addresses(
     start: Start,
 ) -> None:
     assert start("").down() == []  # only the lab is needed
@@ -277,7 +279,7 @@ def test_one_mac_address_at_two_ports_of_a_bridge_is_a_fault(start: Start) -> No
     assert counts["lan2"] >= 1
 
 
-def test_routers_at_an_interface_are_known_with_what_they_reach() -> None:
+def test_routers_at_an_interface_are_known_with_the_networks_they_reach() -> None:
     with Lab(stations=1, rate_bps=None), entered(GATEWAY):
         sh(
             """

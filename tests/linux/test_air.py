@@ -110,7 +110,7 @@ def sniffed(path: Path) -> dict[bool, list[bytes]]:
 
 
 @pytest.mark.parametrize("cell", [SINGLE, AGGREGATES], ids=["single frames", "aggregates"])
-def test_frames_hold_what_the_interfaces_saw(tmp_path, cell):
+def test_captured_frames_are_the_packets_of_the_interfaces(tmp_path, cell):
     scenario, air, of_server = (tmp_path / name for name in ("x.toml", "air.pcapng", "server"))
     scenario.write_text(CELL.replace("{cell}", cell))
     for name, text in (("sniffs", SNIFFS), ("echoes", ECHOES), ("asks", ASKS)):

@@ -205,7 +205,7 @@ def test_a_bridge_that_packets_only_pass_is_refused(tmp_path: Path) -> None:
 
 
 @pytest.mark.usefixtures("bridge")
-def test_a_bridge_that_is_routed_to_shapes_both_ways(tmp_path: Path, timed: bool) -> None:
+def test_a_bridge_that_is_routed_to_shapes_both_directions(tmp_path: Path, timed: bool) -> None:
     """`lan = "br0"` where `wan` is none of its ports: packets do enter the bridge."""
     sh(f"ip -n {GATEWAY} link set eth0 nomaster; ip -n {GATEWAY} address add 10.98.0.2/24 dev eth0")
     sh(f"ip -n {GATEWAY} address add 10.99.0.2/24 dev br0")

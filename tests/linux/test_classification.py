@@ -86,7 +86,7 @@ def test_a_frame_belongs_to_the_sender_of_its_mac_address(shaper: Shaper) -> Non
         assert growth(shaper, before) == {"s0": COUNT}, what
 
 
-def test_frames_of_nobody_pass_through_the_leaf_for_them(shaper: Shaper) -> None:
+def test_frames_without_a_station_pass_through_the_unclassified_leaf(shaper: Shaper) -> None:
     unknown = ipv4(17, udp(4433), "192.0.2.1")
     before = passed(shaper)
     send(unknown, INVENTED)

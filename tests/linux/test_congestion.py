@@ -118,7 +118,7 @@ def test_nothing_is_left_of_a_loader_however_it_ends(how):
         wait_until(lambda: NAME not in available_congestion(), "the name to be gone")
 
 
-def test_what_stays_is_there_until_it_is_unloaded():
+def test_a_loaded_control_stays_until_it_is_unloaded():
     try:
         assert lasthop("load", "compound", "--stay")[0] == 0
         assert (listed()[NAME]["stays"], listed()[NAME]["processes"]) == (True, [])
@@ -135,7 +135,7 @@ def test_what_stays_is_there_until_it_is_unloaded():
     assert (code, printed) == (2, "error: congestion control compound: not loaded\n")
 
 
-def test_a_process_that_holds_one_is_named_in_place_of_taking_it_away():
+def test_a_control_in_use_is_not_unloaded_and_its_process_is_named():
     with ExitStack() as stack:
         process = loading(stack, "compound")
         code, _, printed = lasthop("unload", "compound")
@@ -160,7 +160,7 @@ def test_a_connection_keeps_its_control_until_it_ends():
         assert used.rstrip(b"\0").decode() == NAME
 
 
-def test_users_without_rights_may_choose_it():
+def test_users_without_rights_may_choose_a_loaded_control():
     with ExitStack() as stack:
         loading(stack, "compound")
         child = os.fork()
@@ -176,7 +176,7 @@ def test_users_without_rights_may_choose_it():
 
 
 @pytest.mark.parametrize("law", CONTROLS)
-def test_each_law_carries_a_flow_under_a_name_of_the_process(law):
+def test_each_algorithm_carries_a_flow_under_a_name_of_the_process(law):
     with loaded([law, "reno"]) as names, ExitStack() as stack:
         assert list(names) == [law]
         ends = connected(names[law])
@@ -186,7 +186,7 @@ def test_each_law_carries_a_flow_under_a_name_of_the_process(law):
 
 
 @pytest.mark.parametrize("how", [signal.SIGINT, signal.SIGKILL])
-def test_an_emulation_loads_what_it_needs_and_leaves_nothing(tmp_path, how):
+def test_an_emulation_loads_its_controls_and_leaves_nothing(tmp_path, how):
     path = tmp_path / "x.toml"
     path.write_text(EMULATED)
     with commands.ForkedCommand(["emulate", path]) as process:
@@ -200,7 +200,7 @@ def test_an_emulation_loads_what_it_needs_and_leaves_nothing(tmp_path, how):
     wait_until(lambda: not ours & set(available_congestion()), "the names to be gone")
 
 
-def test_without_rights_a_line_says_what_is_missing():
+def test_without_rights_the_missing_right_is_named_in_a_line():
     code, _, printed = in_user_namespace("load", "compound")
     assert code == 2
     assert printed.startswith(

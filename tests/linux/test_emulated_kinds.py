@@ -103,7 +103,7 @@ def test_users_of_a_conflict_graph_have_as_many_connections_as_their_rule_asks_f
     assert air["2"] + air["3"] <= 1
 
 
-def test_users_that_may_have_one_connection_have_one():
+def test_users_limited_to_a_single_connection_have_a_single_connection():
     scenario = ROW.replace("[csma]", '[csma]\nconnections = "one"').replace(
         'connections_interval = "1 s"\n', ""
     )
@@ -150,7 +150,7 @@ def test_ten_segments_take_as_long_as_in_a_simulation():
     assert seen == pytest.approx(simulated, abs=1e-3)
 
 
-def test_behind_a_lost_syn_linux_sends_ten_segments_and_a_simulation_one():
+def test_after_a_lost_syn_linux_sends_ten_segments_and_a_simulation_a_single_segment():
     """RFC 5681, section 3.1, has the initial window be one segment then; Linux keeps its ten."""
     [simulated] = lh.simulate(LOST, replications=1).flows["completion_s"]
     # the timeout, the handshake, and windows of 1, 2, 4 and 3 segments, each a round trip of 100 ms
@@ -160,7 +160,7 @@ def test_behind_a_lost_syn_linux_sends_ten_segments_and_a_simulation_one():
     assert 1.2 <= seen < 1.3
 
 
-def test_a_server_that_no_syn_reaches_has_sent_nothing_again():
+def test_a_server_that_no_syn_reaches_has_no_retransmissions():
     """A flow that was never set up has all values that others have; nothing has come."""
     text = LOST.replace('channel.better = { at = "0.5 s", error = 0 }\n', "download = {}\n")
     flows = emulate(text, settings={"duration": "2.5 s"}).flows.set_index("direction")

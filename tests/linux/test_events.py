@@ -54,7 +54,7 @@ def gateway(lab: Lab, tmp_path: Path) -> Iterator[Running]:
 
 
 @pytest.mark.parametrize("what", DAMAGES)
-def test_what_others_change_is_as_it_was(lab: Lab, gateway: Running, what: str) -> None:
+def test_changes_of_others_are_undone(lab: Lab, gateway: Running, what: str) -> None:
     wait_until(lambda: gateway.faults == [], "nothing is wrong")
     with entered(GATEWAY):
         before = snapshot()
@@ -64,7 +64,7 @@ def test_what_others_change_is_as_it_was(lab: Lab, gateway: Running, what: str) 
     assert transfers(station_v4(0))
 
 
-def test_only_what_is_broken_is_mended(lab: Lab, gateway: Running) -> None:
+def test_only_broken_parts_are_repaired(lab: Lab, gateway: Running) -> None:
     """The IFB, its classes and what they have counted stay."""
     assert transfers(station_v4(0))
 
@@ -102,7 +102,7 @@ def test_the_program_of_flows_is_put_back(lab: Lab, tmp_path: Path) -> None:
             wait_until(lambda: running.faults == [], "no fault is left")
 
 
-def test_an_interface_that_is_gone_is_told_until_it_is_back(lab: Lab, tmp_path: Path) -> None:
+def test_a_missing_interface_is_reported_until_it_is_back(lab: Lab, tmp_path: Path) -> None:
     with entered(GATEWAY):
         sh("ip link add usb type veth peer name usb2; ip link set usb up")
     text = gateway_text(1).replace('lan = "lan"', 'lan = "usb"')
@@ -134,7 +134,7 @@ def test_an_interface_that_is_gone_is_told_until_it_is_back(lab: Lab, tmp_path: 
         damage("ip link del usb")
 
 
-def test_hooks_of_another_program_are_told_and_stay(lab: Lab, tmp_path: Path) -> None:
+def test_hooks_of_another_program_are_reported_and_stay(lab: Lab, tmp_path: Path) -> None:
     with up(tmp_path, gateway_text(1)) as running:
         with entered(GATEWAY):
             before = snapshot()
@@ -157,7 +157,7 @@ def test_hooks_of_another_program_are_told_and_stay(lab: Lab, tmp_path: Path) ->
         wait_until(lambda: running.faults == [], "no fault is left")
 
 
-def test_who_changes_it_back_again_and_again_is_told(lab: Lab, tmp_path: Path) -> None:
+def test_repeated_changes_of_another_program_are_reported(lab: Lab, tmp_path: Path) -> None:
     """And neither has the gateway to itself."""
     change = "tc class change dev lh-lan parent 6c68: classid 6c68:1 htb rate 100kbit"
     with up(tmp_path, gateway_text(1)) as running:
@@ -180,7 +180,7 @@ def test_who_changes_it_back_again_and_again_is_told(lab: Lab, tmp_path: Path) -
         wait_until(lambda: running.faults == [], "no fault is left")
 
 
-def test_who_removes_the_ifb_again_and_again_leaves_traffic_plain(lab: Lab, tmp_path: Path) -> None:
+def test_repeated_removal_of_the_ifb_leaves_traffic_unshaped(lab: Lab, tmp_path: Path) -> None:
     message = "interface lh-lan is removed repeatedly; it is restored less and less often"
     with up(tmp_path, gateway_text(1)) as running:
         with entered(GATEWAY):
@@ -200,7 +200,7 @@ def test_who_removes_the_ifb_again_and_again_leaves_traffic_plain(lab: Lab, tmp_
 # Events.
 
 
-def test_own_changes_and_what_is_elsewhere_wake_nobody(lab: Lab) -> None:
+def test_own_changes_and_changes_elsewhere_wake_no_process(lab: Lab) -> None:
     with entered(GATEWAY), Socket() as kernel, Socket() as another, Events() as events:
         filters = Attended(["wan", "lh-lan"], [links.index_of("wan")], [TO])
         events.attend(kernel.port, filters)
@@ -230,7 +230,7 @@ def test_own_changes_and_what_is_elsewhere_wake_nobody(lab: Lab) -> None:
             sh("ip link del x1")
 
 
-def test_what_does_not_fit_is_told_as_everything(lab: Lab) -> None:
+def test_events_that_do_not_fit_are_reported_as_a_change_of_everything(lab: Lab) -> None:
     with entered(GATEWAY), Socket() as another, Events() as events:
         wan = tc.Device("wan", links.index_of("wan"))
         for _ in range(40):
@@ -332,7 +332,7 @@ def test_rates_that_it_sets_do_not_make_it_look(lab: Lab, tmp_path: Path) -> Non
     assert in_a_child(tmp_path, gateway_text(2, rate="estimated"), watch) == 0
 
 
-def test_counters_are_fresh_for_who_asks(lab: Lab, tmp_path: Path) -> None:
+def test_counters_are_current_when_they_are_asked(lab: Lab, tmp_path: Path) -> None:
     """Prometheus asks from another thread, also while nothing moves."""
 
     def watch(service: Service) -> tuple[float, float]:
@@ -499,7 +499,7 @@ def test_a_flood_at_its_own_interface_takes_no_processor(lab: Lab, gateway: Runn
 
 
 @pytest.mark.measured
-def test_a_war_takes_no_processor(lab: Lab, tmp_path: Path) -> None:
+def test_a_fight_over_a_setting_takes_no_processor(lab: Lab, tmp_path: Path) -> None:
     change = "class change dev lh-lan parent 6c68: classid 6c68:1 htb rate 100kbit\n"
     with up(tmp_path, gateway_text(2)) as running:
 

@@ -14,7 +14,7 @@ MOST_EACH_BYTES = 20_000
 """Memory of the gateway's process for a station. [bytes]"""
 
 
-def test_two_thousand_machines_that_one_makes_up_cost_others_nothing() -> None:
+def test_two_thousand_invented_machines_cost_others_nothing() -> None:
     result: dict[str, Any] = uml.answer(INSIDE / "flood.py")
     assert result["shaping"], result
     assert result["faults"] == [], result

@@ -34,7 +34,7 @@ def lab() -> Iterator[Lab]:
 
 
 @pytest.mark.parametrize("has_programs", [True, False])
-def test_damages_of_groups_are_mended(
+def test_damages_of_groups_are_repaired(
     lab: Lab, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, has_programs: bool
 ) -> None:
     if not has_programs:

@@ -52,7 +52,7 @@ def run_as_root(line: str, etc: Path, run: Path) -> str:
     return done.stdout
 
 
-def test_the_guide_followed_literally(tmp_path: Path) -> None:
+def test_the_guide_works_when_followed_literally(tmp_path: Path) -> None:
     """Its file, its commands, its interfaces: a guest who shows up is found, and shaped."""
     file = re.search(r"^```toml\n# cafe.toml\n(.*?)^```", GUIDE, re.MULTILINE | re.DOTALL)
     assert file is not None
@@ -95,7 +95,7 @@ def block_of(name: str) -> str:
     return match[1]
 
 
-def test_the_guides_router_is_one(tmp_path: Path) -> None:
+def test_the_commands_of_the_guide_make_a_router(tmp_path: Path) -> None:
     """Its commands and its rules make one; packets of guests leave with its own address."""
     rules, lines = (
         tmp_path / "nftables.conf",
@@ -114,7 +114,7 @@ def test_the_guides_router_is_one(tmp_path: Path) -> None:
         assert transfers(station_v4(0))
 
 
-def test_the_guides_dhcp_server_takes_its_file(tmp_path: Path) -> None:
+def test_the_dhcp_server_of_the_guide_accepts_its_file(tmp_path: Path) -> None:
     installed("dnsmasq", "dnsmasq-base")
     file = tmp_path / "cafe.conf"
     file.write_text(block_of("/etc/dnsmasq.d/cafe.conf"))
@@ -150,7 +150,7 @@ SHARE = Path(package.__file__).parent / "share"
 MANUAL = ROOT / "packaging/wheel/data/share/man/man8/lasthop-gateway.8"
 
 
-def test_what_the_guide_installs_comes_with_the_package() -> None:
+def test_files_that_the_guide_installs_come_with_the_package() -> None:
     lines = re.findall(r"^# install -D -m 644 -t (\S+) (\S+)$", GUIDE, re.MULTILINE)
     package = "/opt/lasthop/lib/python3*/site-packages/lasthop/gateway/share"
     pages = [Path("/opt/lasthop/share/man/man8") / MANUAL.name]
@@ -163,7 +163,7 @@ def test_what_the_guide_installs_comes_with_the_package() -> None:
     assert {file.name for file in units} == installed
 
 
-def test_the_unit_is_well_once_the_manual_page_is_there(tmp_path: Path) -> None:
+def test_the_unit_is_valid_with_its_manual_page(tmp_path: Path) -> None:
     installed("systemd-analyze", "systemd")
     installed("man", "man-db")
     unit = tmp_path / "lasthop-gateway@cafe.service"

@@ -36,7 +36,7 @@ def seen(discipline: str, more: str = "") -> dict[str, Any]:
         pytest.param("codel", 'udp = "both"', "codel", marks=pytest.mark.slow),
     ],
 )
-def test_a_gateway_has_them_mends_them_and_plans_them(
+def test_a_gateway_sets_up_repairs_and_plans_its_leaves(
     word: str, more: str, discipline: str
 ) -> None:
     result = seen(word, more)
@@ -58,7 +58,7 @@ def test_a_gateway_has_them_mends_them_and_plans_them(
     assert result["counted"] == 5
 
 
-def test_a_machine_is_asked_for_its_best() -> None:
+def test_the_best_discipline_of_a_machine_is_found() -> None:
     trial = rights.tried("best")
     assert trial.missing is None
     assert trial.discipline in BEST

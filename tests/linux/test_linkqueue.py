@@ -247,7 +247,7 @@ def test_an_interface_has_one_owner(directory: Path) -> None:
         assert lasthop("gateway", "down", both) == (0, "down\n")
 
 
-def test_what_cannot_be_is_refused_in_a_line_and_changes_nothing(directory: Path) -> None:
+def test_impossible_settings_are_refused_in_a_line_and_change_nothing(directory: Path) -> None:
     before = others(directory)
     missing = written(directory, THRESHOLD.replace('"wan"', '"nowhere"'))
     for verb in ("check", "up"):
@@ -425,7 +425,7 @@ def test_killed_at_random_under_traffic(directory: Path, programs: None) -> None
         assert others(directory) == before, f"kill {number}"
 
 
-def test_what_others_remove_comes_back_while_it_is_up(directory: Path, programs: None) -> None:
+def test_parts_that_others_remove_come_back(directory: Path, programs: None) -> None:
     file = written(directory, SHARED)
     assert lasthop("queue", "up", file)[0] == 0
     try:
@@ -570,7 +570,9 @@ def test_the_queue_holds_its_threshold_and_no_more(directory: Path) -> None:
         shaped.close()
 
 
-def test_every_address_of_a_version_is_none_of_the_other(directory: Path, programs: None) -> None:
+def test_a_prefix_of_all_addresses_has_none_of_the_other_version(
+    directory: Path, programs: None
+) -> None:
     """`::/0` has no IPv4 address, and an IPv4 prefix no IPv6 address that embeds one."""
     text = SHARED.replace(f'"{station_v4(0)}, {station_v6(0)}"', '"::/0"').replace(", mark = 7", "")
     with entered(GATEWAY):
@@ -615,7 +617,7 @@ def test_settings_change_while_packets_are_counted(directory: Path, programs: No
         shaped.close()
 
 
-def test_a_check_hears_who_sends(directory: Path) -> None:
+def test_a_check_reports_the_flows_that_it_hears(directory: Path) -> None:
     """Three uploads are heard at the uplink, and a download is not among them.
 
     All are paced, so that the queue stays short. Where they fill it, one may wait for a timeout
@@ -656,7 +658,7 @@ def test_a_check_hears_who_sends(directory: Path) -> None:
 
 
 @pytest.mark.usefixtures("user_mode")
-def test_a_kernel_with_every_queue_has_what_tc_would_have_made() -> None:
+def test_a_kernel_with_every_queue_has_the_settings_that_tc_makes() -> None:
     """In user-mode Linux; what `plan` prints and what `up` does are the same to the kernel."""
     script = Path(__file__).parent / "inside" / "queues.py"
     results = uml.answer(script)
@@ -664,7 +666,7 @@ def test_a_kernel_with_every_queue_has_what_tc_would_have_made() -> None:
     assert len(results) == 6 + 1
 
 
-def test_a_directory_says_what_is_up_in_it(directory: Path) -> None:
+def test_a_directory_names_the_program_that_is_up_in_it(directory: Path) -> None:
     state = State(directory)
     state.make()
     assert state.take()

@@ -46,7 +46,7 @@ def nft() -> None:
 
 @pytest.mark.usefixtures("nft")
 @pytest.mark.parametrize("download", [True, False], ids=["download", "upload"])
-def test_both_ways_pass_the_stations_leaf(tmp_path: Path, download: bool) -> None:
+def test_both_directions_pass_the_stations_leaf(tmp_path: Path, download: bool) -> None:
     gateway = config.read(gateway_text(2))
     with (
         Lab(stations=2, rate_bps=None),

@@ -40,7 +40,7 @@ def lab() -> Iterator[Lab]:
         yield lab
 
 
-def test_what_is_never_acknowledged_is_not_waited_for(lab: Lab) -> None:
+def test_packets_that_are_never_acknowledged_are_not_waited_for(lab: Lab) -> None:
     """The kernel stamps packets by the clock that may be set."""
     with entered(GATEWAY):
         overhearing = Overhearing("lan")
@@ -139,7 +139,7 @@ def rounds(service: Service, flows: list[Flow], is_over: Callable[[], bool]) -> 
 
 
 @pytest.mark.parametrize("fairness", ["station", "flow"])
-def test_c_leaves_its_cap_though_nobody_answers_pings(
+def test_c_leaves_its_cap_though_no_station_answers_pings(
     lab: Lab, tmp_path: Path, fairness: str
 ) -> None:
     def work(service: Service, flows: list[Flow]) -> None:
@@ -157,7 +157,9 @@ def test_c_leaves_its_cap_though_nobody_answers_pings(
 
 @pytest.mark.slow
 @pytest.mark.simulated
-def test_c_settles_under_the_capacity_though_nobody_answers_pings(lab: Lab, tmp_path: Path) -> None:
+def test_c_settles_under_the_capacity_though_no_station_answers_pings(
+    lab: Lab, tmp_path: Path
+) -> None:
     rates: list[float] = []
 
     def work(service: Service, flows: list[Flow]) -> None:

@@ -75,9 +75,7 @@ def test_a_station_cannot_answer_for_another_nor_before_it_is_asked(node: Namesp
 
 
 @pytest.mark.parametrize("fast_packets", [8_000, 40_000])
-def test_fast_senders_are_counted_and_slow_ones_beside_them(
-    node: Namespace, fast_packets: int
-) -> None:
+def test_fast_and_slow_senders_are_counted(node: Namespace, fast_packets: int) -> None:
     """96 and 480 Mbit between two looks beside a slow sender, as fast as they are sent."""
     fast, slow, unknown = (ip_address(f"127.0.0.{k}") for k in (2, 3, 4))
     slow_packets = 4_000
@@ -111,7 +109,7 @@ def test_fast_senders_are_counted_and_slow_ones_beside_them(
     assert total[slow].packets == pytest.approx(slow_packets, rel=0.5)
 
 
-def test_whose_packets_pass_is_seen(node: Namespace) -> None:
+def test_senders_of_passing_packets_are_seen(node: Namespace) -> None:
     reachable, elsewhere, unknown = (ip_address(f"127.0.0.{k}") for k in (2, 3, 4))
 
     def work() -> tuple[set[Address], set[Address]]:

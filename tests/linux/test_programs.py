@@ -99,7 +99,7 @@ def test_programs_of_the_file_run_in_emulations(tmp_path):
     assert {"laptop/program/1", "laptop/program/2"} < set(flows)
 
 
-def test_a_link_stands_in_the_place_of_a_file():
+def test_a_link_can_replace_a_file():
     words = ["--json", "--link", "8 Mbps, 30 ms, queue 20", "--with", "server", SERVES]
     command = ["--", PYTHON, "-c", TAKES, "server"]
     done = emulated(*words, *command)
@@ -143,7 +143,7 @@ def test_the_exit_code_is_the_programs(tmp_path, command, code):
     assert "other/up/1" in done.stdout
 
 
-def test_settings_of_the_kernel_are_those_of_the_places_alone(tmp_path):
+def test_settings_of_the_kernel_apply_to_the_places_only(tmp_path):
     path, setting = tmp_path / "x.toml", Path("/proc/sys/net/ipv4/tcp_sack")
     path.write_text(CELL)
     before = setting.read_text()
@@ -177,7 +177,7 @@ def test_settings_of_the_kernel_are_those_of_the_places_alone(tmp_path):
         ),
     ],
 )
-def test_what_cannot_run_is_said_in_one_line(tmp_path, words, message):
+def test_programs_that_cannot_run_are_refused_in_one_line(tmp_path, words, message):
     path = tmp_path / "x.toml"
     path.write_text(CELL)
     done = emulated(path, *words)
@@ -260,7 +260,7 @@ def in_kernel(processes: set[int]) -> list[str]:
 
 
 @pytest.mark.slow
-def test_nothing_is_left_of_two_hundred(tmp_path):
+def test_nothing_is_left_of_two_hundred_programs(tmp_path):
     plain, lent = tmp_path / "x.toml", tmp_path / "y.toml"
     plain.write_text(CELL)
     lent.write_text(CELL.replace("reno", "compound"))
@@ -278,7 +278,7 @@ def test_nothing_is_left_of_two_hundred(tmp_path):
     wait_until(lambda: set(in_kernel(processes)) <= before, "nothing is left in the kernel")
 
 
-def test_what_a_program_leaves_is_ended(tmp_path):
+def test_processes_that_a_program_leaves_are_ended(tmp_path):
     path = tmp_path / "x.toml"
     path.write_text(CELL)
     mark = "".join(random.Random(3).choices("0123456789", k=8))

@@ -39,7 +39,9 @@ PYTHON = [sys.executable, "-c"]
 @pytest.mark.parametrize(
     ("count", "at_once"), [(250, 40), pytest.param(10_000, 500, marks=pytest.mark.measured)]
 )
-def test_each_stream_ends_whole_or_with_an_error(tmp_path: Path, count: int, at_once: int) -> None:
+def test_each_stream_ends_complete_or_with_an_error(
+    tmp_path: Path, count: int, at_once: int
+) -> None:
     with relays(tmp_path, "--connections", "2..8") as pair:
         disturbance = Disturbance(pair, every_s=0.2, restart_at=2 * count // 3)
         outcome = asyncio.run(many_streams(count, at_once, pair.via, 1, disturbance))
@@ -145,7 +147,7 @@ def check_unread(directory: Path, downloads: bool, count: int, most_bytes: int) 
 
 
 @pytest.mark.parametrize("how", [signal.SIGSTOP, signal.SIGKILL])
-def test_streams_end_with_an_error_when_the_far_relay_is_no_more(
+def test_streams_end_with_an_error_when_the_far_relay_is_gone(
     tmp_path: Path, how: signal.Signals
 ) -> None:
     with relays(tmp_path, "--timeout", "2s") as pair, flooding(reads=True) as port:
@@ -167,7 +169,7 @@ def read_all(connection: socket.socket) -> None:
         pass
 
 
-def test_nobody_without_the_key_hears_a_word() -> None:
+def test_a_stranger_without_the_key_receives_nothing() -> None:
     key, other = relay.new_key(), relay.new_key()
     with relay.Server(key, patience_s=2.0) as server:
         for number in range(60):
@@ -206,7 +208,7 @@ def test_connections_come_from_the_address_that_is_asked_for() -> None:
         assert len(printed.splitlines()) == 3
 
 
-def test_what_a_server_does_not_allow_is_refused() -> None:
+def test_targets_that_a_server_does_not_allow_are_refused() -> None:
     key = relay.new_key()
     with socket.create_server(("127.0.0.1", 0)) as target:
         port = target.getsockname()[1]
@@ -234,7 +236,7 @@ async def echo(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> No
     await writer.wait_closed()
 
 
-def test_asyncio_streams_go_both_ways() -> None:
+def test_asyncio_streams_go_in_both_directions() -> None:
     async def talk() -> bytes:
         target = await asyncio.start_server(echo, "127.0.0.1", 0)
         port = target.sockets[0].getsockname()[1]
@@ -302,7 +304,7 @@ def free_port() -> int:
             return port
 
 
-def test_a_relay_tells_what_it_does_and_ends_when_it_is_told(tmp_path: Path) -> None:
+def test_a_relay_reports_its_state_and_ends_with_a_signal(tmp_path: Path) -> None:
     with relays(tmp_path, "--metrics", "127.0.0.1:0") as pair:
         assert pair.client is not None
         assert pair.client.stdout is not None
@@ -315,7 +317,7 @@ def test_a_relay_tells_what_it_does_and_ends_when_it_is_told(tmp_path: Path) -> 
             assert process.wait(PATIENCE_S) == 0
 
 
-def test_a_relay_that_was_stopped_goes_on(tmp_path: Path) -> None:
+def test_a_relay_that_was_stopped_continues(tmp_path: Path) -> None:
     with (
         relays(tmp_path) as pair,
         flooding(reads=True) as port,
@@ -398,7 +400,7 @@ def test_a_client_asks_a_server_that_is_away_ever_more_rarely() -> None:
         assert count <= 16 + 6
 
 
-def test_a_stream_that_is_broken_off_is_connected_no_further() -> None:
+def test_a_stream_that_is_reset_is_not_connected_further() -> None:
     """What leads nowhere would be tried for ten seconds, with a descriptor each."""
     key = relay.new_key()
     with (

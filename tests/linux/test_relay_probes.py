@@ -241,7 +241,7 @@ def test_answers_come_from_the_address_that_was_asked(host: str) -> None:
         wait_until(lambda: client.metrics()["probes_answered"] > 0, "an answer")
 
 
-def test_a_relay_reports_who_measures(tmp_path: Path) -> None:
+def test_a_relay_reports_how_t_is_measured(tmp_path: Path) -> None:
     with relays(tmp_path, "--probe") as pair:
         assert pair.client is not None
         assert pair.client.stdout is not None

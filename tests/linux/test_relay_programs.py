@@ -189,7 +189,7 @@ def namespaces() -> Iterator[None]:
             subprocess.run(["ip", "netns", "del", name], capture_output=True, check=False)
 
 
-def test_curl_goes_through_tproxy_and_knows_nothing(tmp_path: Path) -> None:
+def test_curl_goes_through_tproxy_without_settings(tmp_path: Path) -> None:
     need("curl", package="curl")
     need("nft", package="nftables")
     (tmp_path / "web").mkdir()
@@ -245,7 +245,7 @@ def start_in(namespace: str, directory: Path, *words: str) -> ForkedCommand:
 
 
 @pytest.mark.measured
-def test_a_backup_over_a_lossy_way_is_quicker_through_relays() -> None:
+def test_a_backup_over_a_lossy_path_is_quicker_through_relays() -> None:
     """The example of the guide: eight connections against one through a loss of 1 %."""
     need("rsync", package="rsync")
     path = f"{Path(sys.executable).parent}:{os.environ['PATH']}"

@@ -124,7 +124,7 @@ ap = "b"
         assert running.service.status()["shaping"]
 
 
-def test_whatever_goes_wrong_in_the_loop_is_a_fault(running: Running) -> None:
+def test_every_error_in_the_loop_is_a_fault(running: Running) -> None:
     def wrong() -> None:
         raise StopIteration("nobody")
 
@@ -202,7 +202,7 @@ def test_interfaces_with_other_names_are_given_back(lab: Lab, directory: Path) -
     assert transfers(station_v4(0))
 
 
-def test_what_cannot_be_undone_stays_in_the_log(
+def test_changes_that_cannot_be_undone_stay_in_the_log(
     lab: Lab, directory: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     gateway = config.read(gateway_text(2))
@@ -282,7 +282,7 @@ def test_down_finds_a_gateway_whose_file_has_changed(lab: Lab, directory: Path) 
     assert (code, f"error: {file}:1" in printed) == (2, True), printed
 
 
-def test_a_full_disk_is_told_in_a_line(lab: Lab, tmp_path: Path) -> None:
+def test_a_full_disk_is_reported_in_a_line(lab: Lab, tmp_path: Path) -> None:
     import ctypes
 
     small = tmp_path / "small"

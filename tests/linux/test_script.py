@@ -120,7 +120,7 @@ def test_a_signal_takes_everything_back(router: Router, number: signal.Signals) 
     assert left() == []
 
 
-def test_stop_ends_it(router: Router) -> None:
+def test_stop_ends_the_script(router: Router) -> None:
     router.write(made(gateway_text(2, rate="estimated")))
     router.start()
     done = router.run("stop")
@@ -130,7 +130,7 @@ def test_stop_ends_it(router: Router) -> None:
     assert left() == []
 
 
-def test_what_a_killed_one_left_is_taken_back_by_stop_and_by_start(router: Router) -> None:
+def test_remains_of_a_killed_script_are_undone_by_stop_and_by_start(router: Router) -> None:
     router.write(made(gateway_text(2)))
     router.start()
     router.end(signal.SIGKILL)
@@ -145,7 +145,7 @@ def test_what_a_killed_one_left_is_taken_back_by_stop_and_by_start(router: Route
     assert router.run("stop").returncode == 0
 
 
-def test_a_second_one_is_refused(router: Router) -> None:
+def test_a_second_script_is_refused(router: Router) -> None:
     router.write(made(gateway_text(2)))
     router.start()
     before = left()
@@ -179,7 +179,7 @@ def test_a_failure_at_any_command_undoes_everything(dash: Router) -> None:
         (dash.root / "tmp/calls").unlink()
 
 
-def test_what_is_anothers_stays(dash: Router) -> None:
+def test_parts_of_other_programs_stay(dash: Router) -> None:
     """Hooks and an IFB of others, with and without the names that ours would have."""
     dash.write(made(gateway_text(2)))
     with entered(GATEWAY):
@@ -226,7 +226,7 @@ def test_what_is_anothers_stays(dash: Router) -> None:
     ],
     ids=["sched", "mirred", "ifb", "busybox"],
 )
-def test_what_the_router_lacks_is_said_in_one_line(
+def test_features_that_the_router_lacks_are_named_in_one_line(
     dash: Router, program: str, answer: str, message: str
 ) -> None:
     dash.write(made(gateway_text(2)))
@@ -237,7 +237,7 @@ def test_what_the_router_lacks_is_said_in_one_line(
 
 
 @pytest.mark.parametrize("arguments", [(), ("stop",)])
-def test_programs_that_are_not_there_are_named(dash: Router, arguments: tuple[str, ...]) -> None:
+def test_missing_programs_are_named(dash: Router, arguments: tuple[str, ...]) -> None:
     dash.write(made(gateway_text(2)))
     place = dash.root / "sbin/tc"
     place.rename(dash.root / "tc")
@@ -247,7 +247,7 @@ def test_programs_that_are_not_there_are_named(dash: Router, arguments: tuple[st
     assert (done.returncode, done.stderr) == (1, message)
 
 
-def test_an_interface_that_is_not_there_is_named(dash: Router) -> None:
+def test_a_missing_interface_is_named(dash: Router) -> None:
     dash.write(made(gateway_text(2).replace('wan = "wan"', 'wan = "eth7"')))
     done = dash.run()
     assert (done.returncode, done.stderr) == (1, "lasthop: interface eth7 is not there\n")
@@ -315,7 +315,7 @@ def test_odd_names_of_interfaces_are_harmless(dash: Router) -> None:
             sh("ip link del odd2")
 
 
-def test_it_ends_when_its_interface_is_gone(dash: Router) -> None:
+def test_the_script_ends_when_its_interface_is_gone(dash: Router) -> None:
     dash.write(made(gateway_text(1, rate="estimated")))
     dash.start()
     with entered(GATEWAY):

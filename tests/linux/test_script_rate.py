@@ -77,7 +77,7 @@ def test_c_settles_under_the_capacity(router: Router, cap_mbps: int) -> None:
 
 
 @pytest.mark.parametrize(("late", "least"), [([2], 0.85), ([0, 1, 2], 0.0)])
-def test_one_that_answers_late_does_not_take_c_down(
+def test_a_station_that_answers_late_does_not_lower_c(
     router: Router, late: Sequence[int], least: float
 ) -> None:
     """While all three do: that is a queue, as far as anybody can know."""

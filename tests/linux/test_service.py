@@ -110,7 +110,7 @@ def addresses(gateway: Gateway, name: str) -> list[str]:
     return next((row["addresses"] for row in rows if row["name"] == name), [])
 
 
-def test_up_status_down(gateway: Gateway) -> None:
+def test_up_status_and_down_report_the_gateway(gateway: Gateway) -> None:
     code, printed = gateway("check")
     leaves = "leaves are pfifo, set by `gateway.discipline`"
     assert printed == f"{gateway.file}: ok: cafe: 1 access point, 2 stations; {leaves}\n"
@@ -133,7 +133,7 @@ def test_up_status_down(gateway: Gateway) -> None:
         assert leftovers() == []
 
 
-def test_what_leaves_the_kernel_has_is_said(gateway: Gateway) -> None:
+def test_the_leaves_that_the_kernel_supports_are_reported(gateway: Gateway) -> None:
     gateway.file.write_text(gateway_text(2, discipline="best"))
     best = rights.tried("best").discipline
     leaves = {"discipline": best, "why": "the best that this kernel has"}
@@ -145,7 +145,7 @@ def test_what_leaves_the_kernel_has_is_said(gateway: Gateway) -> None:
     assert f"leaves: {best}, the best that this kernel has" in gateway("status")[1]
 
 
-def test_killed_it_goes_on_shaping_and_can_be_taken_back(gateway: Gateway) -> None:
+def test_a_killed_gateway_keeps_shaping_and_can_be_undone(gateway: Gateway) -> None:
     gateway("up")
     os.kill(gateway.status()["pid"], signal.SIGKILL)
     wait_until(lambda: gateway.status() is None, "the end of the process")
@@ -212,7 +212,7 @@ def test_check_looks_at_the_machine_while_a_gateway_is_up(gateway: Gateway, tmp_
             sh("ip link del usb")
 
 
-def test_a_stopped_process_is_told_at_once(gateway: Gateway) -> None:
+def test_a_stopped_process_is_reported_immediately(gateway: Gateway) -> None:
     gateway("up")
     number = gateway.status()["pid"]
     os.kill(number, signal.SIGSTOP)
@@ -229,7 +229,7 @@ def test_a_stopped_process_is_told_at_once(gateway: Gateway) -> None:
     assert gateway("down") == (0, "down\n")
 
 
-def test_what_nobody_has_chosen_is_told(gateway: Gateway) -> None:
+def test_a_default_that_limits_c_is_reported(gateway: Gateway) -> None:
     gateway.file.write_text(gateway_text(2, rate="estimated"))
     printed = (
         "warning: access point wlan: C is at most 6 Mbit/s (`gateway.wce.max`, its default): "
@@ -243,7 +243,7 @@ def test_what_nobody_has_chosen_is_told(gateway: Gateway) -> None:
         assert "warning: access point" not in gateway(verb)[1]
 
 
-def test_what_keeps_packets_from_passing_is_told(gateway: Gateway) -> None:
+def test_obstacles_to_packets_are_reported(gateway: Gateway) -> None:
     text = gateway_text(1, 'wce.max = "6 Mbps"', rate="estimated")
     gateway.file.write_text(text.replace('lan = "lan"', 'lan = "usb"'))
     forwarding = "net.ipv6.conf.all.forwarding"
@@ -268,7 +268,7 @@ def test_what_keeps_packets_from_passing_is_told(gateway: Gateway) -> None:
             sh(f"ip link del usb; sysctl -w {forwarding}={before}")
 
 
-def test_a_leases_file_that_is_missing_is_told_and_forgotten_with_its_key(
+def test_a_missing_leases_file_is_reported_until_its_key_is_removed(
     gateway: Gateway, tmp_path: Path
 ) -> None:
     gateway.file.write_text(gateway_text(1, f"discover.leases = '{tmp_path}/none'"))
@@ -294,7 +294,7 @@ def test_no_fault_of_a_source_outlives_its_cause(gateway: Gateway, tmp_path: Pat
         leases.unlink()
 
 
-def test_who_does_not_answer_pings_is_told(gateway: Gateway) -> None:
+def test_stations_that_do_not_answer_pings_are_reported(gateway: Gateway) -> None:
     """Here all do not: the stations' machine ignores pings, and its traffic goes on.
 
     An upload says nothing of the queue in front of the station, a download does.
@@ -413,7 +413,7 @@ def test_run_ends_with_a_signal_and_takes_everything_back(gateway: Gateway) -> N
             assert leftovers() == []
 
 
-def test_what_others_remove_is_set_up_anew(gateway: Gateway) -> None:
+def test_parts_that_others_remove_are_set_up_again(gateway: Gateway) -> None:
     gateway("up")
     for removal in (
         "ip link del lh-lan",
@@ -427,7 +427,7 @@ def test_what_others_remove_is_set_up_anew(gateway: Gateway) -> None:
         wait_until(lambda: transfers(station_v4(0)), "traffic flows")
 
 
-def test_an_interface_that_goes_and_returns(gateway: Gateway) -> None:
+def test_an_interface_that_returns_is_shaped_again(gateway: Gateway) -> None:
     with entered(GATEWAY):
         sh("ip link add usb type veth peer name usb2; ip link set usb up")
     gateway.file.write_text(gateway_text(2).replace('"wan"', '"usb"', 1))

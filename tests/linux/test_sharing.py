@@ -240,7 +240,7 @@ station.y = {{ address = "{station_v4(4)}", rate = "11 Mbps" }}
 
 @pytest.mark.slow
 @pytest.mark.simulated
-def test_flows_are_equal_whosever_they_are(lab: Lab, tmp_path: Path) -> None:
+def test_flows_are_equal_whichever_station_has_them(lab: Lab, tmp_path: Path) -> None:
     """Claim hotspot-12: per-flow fairness; three uploads and a download get a quarter each."""
     with shaping(tmp_path, gateway_text(2, 'fairness = "flow"\nflow_leaves = 1024')) as shaper:
         leaves = {f"{leaf:x}": leaf for leaf in shaper.running().fixed["wlan"]}
@@ -261,7 +261,7 @@ def test_flows_are_equal_whosever_they_are(lab: Lab, tmp_path: Path) -> None:
 
 @pytest.mark.slow
 @pytest.mark.simulated
-def test_directions_are_equal_as_wholes(lab: Lab, tmp_path: Path) -> None:
+def test_both_directions_have_the_same_sum(lab: Lab, tmp_path: Path) -> None:
     """Claim hotspot-12: uplink against downlink, six flows against three.
 
     ACKs of the download wait in the uplink's leaf. With 200 packets that is a second, and the
@@ -313,9 +313,7 @@ def send_datagrams(address: str, rate_bps: float, seconds: float) -> None:
             time.sleep(0.002)
 
 
-def test_uplink_udp_passes_beside_the_classes_and_pings_of_others_do_not(
-    lab: Lab, tmp_path: Path
-) -> None:
+def test_uplink_udp_bypasses_the_classes_and_pings_do_not(lab: Lab, tmp_path: Path) -> None:
     def uplink_udp(shaper: Shaper) -> int:
         counters = shaper.classified("wlan")
         assert counters is not None
@@ -398,7 +396,7 @@ station.y = {{ address = "{station_v4(1)}", ap = "b" }}
 
 @pytest.mark.slow
 @pytest.mark.simulated
-def test_who_joins_and_leaves_costs_the_others_no_packet(lab: Lab, tmp_path: Path) -> None:
+def test_stations_that_join_and_leave_cost_the_others_no_packet(lab: Lab, tmp_path: Path) -> None:
     """Forty joins and leaves under a download: no retransmission, no gap."""
     with shaping(tmp_path, gateway_text(1)) as shaper:
         flow = Flow(station_v4(0), download=True)

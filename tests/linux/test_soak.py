@@ -14,7 +14,7 @@ def test_half_a_minute_leaves_nothing(capsys: pytest.CaptureFixture[str]) -> Non
     assert "0 damages mended" not in capsys.readouterr().out
 
 
-def test_what_grows_is_a_leak_and_what_comes_and_goes_is_none() -> None:
+def test_growing_values_are_a_leak_and_values_that_come_and_go_are_not() -> None:
     assert held.leak("threads", [3, 4, 3, 4, 5, 4, 5, 4, 4]) == (
         "threads: 3 at first, never below 4 in the end"
     )
@@ -37,7 +37,7 @@ def test_a_slope_is_known_with_its_interval() -> None:
     assert held.slope(times[:9], [0.0] * 9) is None
 
 
-def test_what_stations_call_for() -> None:
+def test_stations_need_the_expected_parts_of_the_kernel() -> None:
     stations = [
         {"addresses": ["a", "b"], "mac": "02::1"},
         {"addresses": ["c"], "mac": "02::1"},

@@ -111,7 +111,7 @@ def commands(lab: Lab) -> Iterator[Commands]:
             assert leftovers() == []
 
 
-def test_a_relative_file_is_the_same_behind_up(commands: Commands) -> None:
+def test_a_relative_file_is_the_same_after_up(commands: Commands) -> None:
     code, printed = commands("up", file="cafe.toml")
     assert code == 0, printed
     assert commands.state().file() == commands.file
@@ -130,7 +130,7 @@ def test_a_relative_file_is_the_same_behind_up(commands: Commands) -> None:
     assert commands("down", file="./cafe.toml") == (0, "down\n")
 
 
-def test_a_relative_state_is_the_same_behind_up(commands: Commands) -> None:
+def test_a_relative_state_is_the_same_after_up(commands: Commands) -> None:
     code, printed = commands("up", "--state", "here")
     assert code == 0, printed
     names = {path.name for path in (commands.directory / "here").iterdir()}
@@ -139,7 +139,7 @@ def test_a_relative_state_is_the_same_behind_up(commands: Commands) -> None:
     assert commands("down", "--state", "./here") == (0, "down\n")
 
 
-def test_status_and_down_need_no_file_that_is_whole(commands: Commands) -> None:
+def test_status_and_down_need_no_valid_file(commands: Commands) -> None:
     commands("up")
     link = commands.directory / "link.toml"
     link.symlink_to(commands.file)
@@ -155,7 +155,7 @@ def test_status_and_down_need_no_file_that_is_whole(commands: Commands) -> None:
         assert commands(verb, "--state", commands.state().directory) == (0, answer)
 
 
-def test_what_was_killed_is_taken_back_with_a_broken_file(commands: Commands) -> None:
+def test_a_killed_gateway_is_undone_with_a_broken_file(commands: Commands) -> None:
     _, printed = commands("up")
     os.kill(process_of(printed), signal.SIGKILL)
     wait_until(lambda: not commands.state().is_held(), "the end of the process")
@@ -164,7 +164,7 @@ def test_what_was_killed_is_taken_back_with_a_broken_file(commands: Commands) ->
     assert commands("down") == (0, "reverted 2 changes of a process that was killed\n")
 
 
-def test_where_nothing_may_be_written(commands: Commands) -> None:
+def test_status_and_down_work_where_nothing_may_be_written(commands: Commands) -> None:
     """`status` needs not write; `down` ends the process, and says what it cannot do."""
     commands("up")
     here = commands.state().directory
@@ -203,7 +203,7 @@ def twin(commands: Commands) -> Iterator[str]:
     assert code == 0, printed
 
 
-def test_two_namespaces_with_the_same_interfaces(commands: Commands, twin: str) -> None:
+def test_two_namespaces_may_have_the_same_interfaces(commands: Commands, twin: str) -> None:
     own_name, twin_name = (commands.state(each).directory.name for each in (GATEWAY, twin))
     code, printed = commands("up", namespace=twin)
     assert code == 0, printed
@@ -233,7 +233,7 @@ def test_two_namespaces_with_the_same_interfaces(commands: Commands, twin: str) 
     assert commands("down", "--state", directory, namespace=twin) == (0, "down\n")
 
 
-def test_what_is_left_is_undone_in_its_own_namespace(commands: Commands, twin: str) -> None:
+def test_remains_are_undone_in_their_own_namespace_only(commands: Commands, twin: str) -> None:
     _, printed = commands("up")
     os.kill(process_of(printed), signal.SIGKILL)
     wait_until(lambda: not commands.state().is_held(), "the end of the process")
@@ -247,7 +247,9 @@ def test_what_is_left_is_undone_in_its_own_namespace(commands: Commands, twin: s
     assert commands("down") == (0, "reverted 2 changes of a process that was killed\n")
 
 
-def test_a_namespace_whose_number_was_given_again(commands: Commands) -> None:
+def test_remains_of_a_namespace_are_not_undone_in_another_of_the_same_number(
+    commands: Commands,
+) -> None:
     """What the one before had left is not undone in this one: here it would turn GRO on."""
     _, printed = commands("up")
     os.kill(process_of(printed), signal.SIGKILL)
@@ -291,7 +293,7 @@ def sandbox(commands: Commands) -> str:
     return f"{own}; {closed}; mount -t proc -o hidepid=invisible proc /proc; umask 0077"
 
 
-def test_the_unit_has_what_every_command_needs(commands: Commands, sandbox: str) -> None:
+def test_the_unit_has_the_rights_that_every_command_needs(commands: Commands, sandbox: str) -> None:
     text = UNIT.read_text("utf-8")
     assert "\nUser=lasthop\n" in text
     capabilities = "CAP_NET_ADMIN CAP_NET_RAW CAP_BPF"
@@ -345,7 +347,7 @@ def test_a_right_that_is_missing_is_named(
     )
 
 
-def test_what_is_another_users_is_told_in_a_line(commands: Commands) -> None:
+def test_files_of_another_user_are_reported_in_a_line(commands: Commands) -> None:
     commands("up")
     for verb in ("check", "up", "status", "down"):
         code, printed = commands(verb, user=become_unit_user)
@@ -368,7 +370,7 @@ def test_what_is_another_users_is_told_in_a_line(commands: Commands) -> None:
     assert printed.endswith("/control: Permission denied\nhint: are you root?\n"), printed
 
 
-def test_a_user_whose_own_directory_is_missing_or_read_only(
+def test_a_missing_or_read_only_directory_is_reported_to_its_user(
     commands: Commands, sandbox: str
 ) -> None:
     shutil.rmtree(commands.run / "lasthop")

@@ -63,7 +63,9 @@ def carried_bytes(result: Mapping[str, Any], flow: Mapping[str, Any]) -> float:
     return float(flow["goodput_bps"]["mean"]) * length_s / 8
 
 
-def test_iperf3_is_believed(tmp_path: Path, debian_program: Programs) -> None:
+def test_results_of_iperf3_are_those_of_the_medium(
+    tmp_path: Path, debian_program: Programs
+) -> None:
     debian_program("iperf3", "iperf3")
     report_file = tmp_path / "told"
     # its server may not be there yet
@@ -99,7 +101,7 @@ def test_ping_is_answered_over_the_air(tmp_path: Path, debian_program: Programs)
     assert least_ms > 0.2  # two frames of 802.11g with their ACKs
 
 
-def test_who_never_reads_hinders_nobody(tmp_path: Path) -> None:
+def test_a_program_that_never_reads_hinders_no_other(tmp_path: Path) -> None:
     (tmp_path / "pours").write_text(POURS)
     (tmp_path / "hoards").write_text(HOARDS)
     python = sys.executable

@@ -52,7 +52,7 @@ def sent(shaper: Shaper, family: int, to: str, port: int, namespace: str) -> tup
 
 @pytest.mark.parametrize("family", [4, 6])
 @pytest.mark.parametrize("udp", ["down", "both"])
-def test_what_is_shaped_arrives_and_names_are_asked_for_beside(
+def test_shaped_traffic_arrives_and_names_are_resolved(
     tmp_path: Path, udp: str, family: int
 ) -> None:
     gateway = config.read(gateway_text(2, f'udp = "{udp}"'))
@@ -75,7 +75,7 @@ def test_what_is_shaped_arrives_and_names_are_asked_for_beside(
         assert shaper.down() == []
 
 
-def test_each_access_point_has_its_own_word(tmp_path: Path) -> None:
+def test_each_access_point_has_its_own_rule(tmp_path: Path) -> None:
     more = 'ap.a = {}\nap.b.udp = "down"\n'
     text = gateway_text(2, more).replace("} \n", "}\n")
     stations = [line for line in text.splitlines() if line.startswith("station.")]

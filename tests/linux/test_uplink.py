@@ -154,7 +154,9 @@ def asks(address: str, patience_s: float = 20.0) -> list[str]:
     return ["--", sys.executable, "-c", ASKS, address, str(patience_s)]
 
 
-def test_what_leaves_crosses_the_air_and_goes_on_with_the_machines_address(tmp_path, machine):
+def test_packets_to_the_outside_cross_the_air_and_leave_with_the_machines_address(
+    tmp_path, machine
+):
     path = tmp_path / "x.toml"
     path.write_text(CELL)
     before = machine.state()
@@ -173,7 +175,7 @@ def test_what_leaves_crosses_the_air_and_goes_on_with_the_machines_address(tmp_p
     assert machine.state() == before
 
 
-def test_the_outside_of_a_link_is_behind_its_server(machine):
+def test_the_outside_is_reached_over_the_link_and_its_server(machine):
     words = ["--json", "--uplink", "wan", "--link", LINK]
     at_server = f"{sys.executable} -c '{ASKS}' {OUTSIDE} 20"
     done = machine.emulated(*words, "--with", "server", at_server, *asks(OUTSIDE))
@@ -192,7 +194,7 @@ def test_nothing_leaves_the_scenario_by_itself(machine):
     assert machine.callers == []
 
 
-def test_no_other_interface_is_passed(machine):
+def test_packets_leave_by_no_other_interface(machine):
     done = machine.emulated("--uplink", "wan", "--link", "100 Mbps, 0 ms", *asks(ASIDE, 1.0))
     assert (done.returncode, done.stdout.split()[0]) == (7, "none"), done.stderr
     assert machine.callers == []
@@ -226,7 +228,7 @@ def test_an_interface_that_leads_nowhere_is_refused_in_one_line(machine, words, 
     assert machine.state() == before
 
 
-def test_a_way_out_that_nobody_uses_is_refused(tmp_path, machine):
+def test_an_uplink_without_programs_is_refused(tmp_path, machine):
     path = tmp_path / "x.toml"
     path.write_text(CELL)
     done = machine.emulated(str(path), "--uplink", "wan")
@@ -264,7 +266,7 @@ def in_time(machine: Machine, before: object) -> None:
 
 
 @pytest.mark.slow
-def test_nothing_is_left_of_fifty(machine):
+def test_nothing_is_left_of_fifty_emulations(machine):
     before = machine.state()
     draws = random.Random(1)
     words = [*COMMAND, "--uplink", "wan", "--link", LINK, "--", *asks(OUTSIDE)[1:]]

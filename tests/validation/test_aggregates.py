@@ -181,7 +181,7 @@ def test_cells_of_single_mpdus_are_within_half_a_per_cent_of_their_rules(count, 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("countdown", ["edca", "dcf"])
-def test_contenders_of_several_kinds_get_what_theory_says(countdown):
+def test_contenders_of_several_kinds_get_the_rates_of_the_theory(countdown):
     kinds = [lossless(64, 7), lossless(16, None, cwmin=31), lossless(1, 7, cwmin=7, cwmax=15)]
     some = [kind for kind in kinds for _ in range(2)]
     theory = saturated.solve([contender for contender, _ in some], SLOT, AIFS, countdown).mpdu_rate

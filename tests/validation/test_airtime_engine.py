@@ -74,7 +74,7 @@ def compared(scenario: lh.Scenario, *, own: float | None, fed: float) -> None:
         (200, POISSON, {"phy": "802.11ac", "width": "40 MHz"}),
     ],
 )
-def test_one_fifo(queue, source, cell) -> None:
+def test_a_fifo_agrees_with_the_model(queue, source, cell) -> None:
     # as many packets as came for each, in 8 s: 4,000, drawn one by one
     compared(behind(queue, source, **cell), own=0.04, fed=0.04)
 
@@ -85,7 +85,7 @@ AC = {"phy": "802.11ac", "width": "80 MHz"}
 
 
 @pytest.mark.parametrize("cell", [{}, RTS, AC])
-def test_air_time_fairness(cell) -> None:
+def test_air_time_fairness_gives_equal_shares(cell) -> None:
     """A third for each; PPDUs are a little shorter than they might be, by what the device holds."""
     scenario = behind({"mac80211": {}}, FAST, **cell)
     compared(scenario, own=0.02, fed=0.02)
@@ -94,7 +94,7 @@ def test_air_time_fairness(cell) -> None:
     assert fractions == pytest.approx([sum(fractions) / 3] * 3)
 
 
-def test_a_device_that_holds_two_aggregates() -> None:
+def test_a_device_that_holds_two_aggregates_agrees_with_fed_sizes() -> None:
     """It cuts aggregates, as only the run knows."""
     fair = behind({"mac80211": {"aql": False}}, FAST)
     compared(fair, own=0.03, fed=0.01)

@@ -106,7 +106,7 @@ def test_bianchis_chain_is_not_the_freezing_rule():
         assert_classes_agree(result, with_zones(result), 0.03)
 
 
-def test_where_counters_are_too_short_for_the_chain():
+def test_the_chain_is_too_high_where_counters_are_short():
     """AIFSN 2 and 7 with CWmin 15: a geometric backoff is often longer than a real one can be."""
     late = {"first": up(cwmin=15), "second": up(cwmin=15, aifsn=7)}
     result = simulate(late, "edca")

@@ -182,7 +182,7 @@ def test_a_user_gets_the_optimum_of_a_marginal_utility_by_points(points, least, 
     np.testing.assert_allclose(rates(simulate(scenario)), expected, rtol=0.08)  # as above
 
 
-def test_errors_beside_interference_cost_a_link_with_connections_by_marks_little():
+def test_errors_with_interference_cost_a_link_with_connections_by_marks_little():
     """Nothing but its own link's errors distinguishes user 2 from what it is without them."""
 
     def second(rule, error):

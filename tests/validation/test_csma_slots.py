@@ -60,7 +60,7 @@ def by_chain(mean_slots: float, difs_s: float, longer_slots: int) -> tuple[float
 @pytest.mark.parametrize(
     ("mean_slots", "difs_us", "longer_slots"), [(4, 0, 0), (11, 50, 0), (11, 50, 15)]
 )
-def test_two_neighbours_collide_as_their_chain_has_it(mean_slots, difs_us, longer_slots):
+def test_two_neighbours_collide_as_often_as_in_their_chain(mean_slots, difs_us, longer_slots):
     exponent = np.log(1 / SERVICE_PPS / (mean_slots * SLOT_S))
     eifs_us = difs_us + 20 * longer_slots
     result = lh.simulate(

@@ -70,16 +70,16 @@ def kept(case, culprits, replications, rule="agreement"):
 
 
 @pytest.mark.parametrize("case", ["300 ms late", "silent"])
-def test_five_of_twenty_leave_the_others_theirs(case):
+def test_five_late_stations_of_twenty_leave_the_others_their_goodput(case):
     assert kept(case, 5, 2) > KEPT
 
 
-def test_the_papers_rule_believes_them():
+def test_the_papers_rule_loses_goodput_to_late_stations():
     assert kept("300 ms late", 5, 2, "paper") < 0.5
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("culprits", [1, 2, 5])
 @pytest.mark.parametrize("case", CASES)
-def test_others_keep_what_they_had(case, culprits):
+def test_other_stations_keep_their_goodput(case, culprits):
     assert kept(case, culprits, 20) > KEPT

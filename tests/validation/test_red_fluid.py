@@ -122,7 +122,7 @@ def test_steady_small_buffer_has_no_period() -> None:
 
 
 @pytest.mark.slow
-def test_queue_swings_where_the_fluid_is_unstable() -> None:
+def test_queue_oscillates_where_the_fluid_is_unstable() -> None:
     """Standard deviation over mean: small where the fluid is stable by far, else large."""
     shares = {}
     for rtt, max_th in ((20, 100), (50, 1000), (100, 100), (200, 100)):

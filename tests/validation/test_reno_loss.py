@@ -79,7 +79,7 @@ def test_send_rate_is_padhyes_within_ten_per_cent(loss, delayed_ack):
     assert over_padhye(flow, loss, 1 + delayed_ack) == pytest.approx(1, rel=0.10)
 
 
-def test_reno_alone_falls_below_padhye_at_many_losses():
+def test_only_reno_falls_below_padhye_at_many_losses():
     # Three losses in a hundred: SACK's repairs are Padhye's, see below; Reno's cost a tenth.
     assert over_padhye(download(0.03, delayed_ack=False), 0.03) == pytest.approx(0.90, abs=0.02)
 

@@ -123,7 +123,9 @@ def test_losses_at_the_queue_and_on_the_air_are_the_monte_carlos(
 
 
 @pytest.mark.slow
-def test_what_a_loss_halves_makes_a_tenth_of_the_gap(monte_carlo: list[dict[str, float]]) -> None:
+def test_the_window_that_a_loss_halves_makes_a_tenth_of_the_gap(
+    monte_carlo: list[dict[str, float]],
+) -> None:
     counted = Rules(timer_at_retransmit=True, limited_transmit=True, limited_counts=True)
     fewer = [simulate(Cell(), counted, seed)["ratio"] for seed in range(1, 9)]
     mean, half = ratio(fewer)

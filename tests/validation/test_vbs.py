@@ -73,9 +73,7 @@ def test_shares_hold_the_ratio_and_the_occupancy(error: float, attempts: int, la
 @pytest.mark.parametrize("law", HELD)
 @pytest.mark.parametrize("attempts", ATTEMPTS)
 @pytest.mark.parametrize("error", ERRORS)
-def test_shares_cost_no_more_than_what_equal_shares_cost(
-    error: float, attempts: int, law: str
-) -> None:
+def test_shares_cost_no_more_than_equal_shares(error: float, attempts: int, law: str) -> None:
     """The aggregate is within 3 % of what drop-tail carries of the same mixture of frames.
 
     Where drop-tail gives class 1 more, it carries more: frames of class 2 take longer. With half of
@@ -94,7 +92,7 @@ def test_shares_cost_no_more_than_what_equal_shares_cost(
 
 
 @pytest.mark.parametrize("error", [0.1, 0.3])
-def test_a_partition_is_as_the_model_says(error: float) -> None:
+def test_a_partition_agrees_with_the_model(error: float) -> None:
     """Goodput within 3 %, the queue within 10 % (tolerances set before the first run)."""
     scenario = cell.scenario(
         "x", cell.classes(error), queue=cell.shares(**SHARED["partition"]), replications=4
@@ -215,7 +213,7 @@ def test_the_drift_is_of_the_time_below_the_target_occupancy() -> None:
     assert gentle - 0.2 < 0.7 * (first_share((5, 5), 0.2, "corrected") - 0.2)
 
 
-def test_sensors_get_through_with_shares_alone() -> None:
+def test_sensors_get_through_only_with_shares() -> None:
     from lasthop.studies.vbs import sensor
 
     part = {}

@@ -50,7 +50,7 @@ def test_goodput_of_both_classes_within_two_per_cent(attempts, error):
 
 @pytest.mark.smoke(1)
 @pytest.mark.parametrize(("attempts", "error"), POINTS)
-def test_what_lies_behind_it(attempts, error):
+def test_failures_discards_windows_and_drops_agree_with_the_model(attempts, error):
     model = lh.predict(EXAMPLE, model="vbs", settings=settings(attempts, error))
     run = simulated(attempts, error)
     seen, predicted = run.aps.iloc[0], model.aps.iloc[0]

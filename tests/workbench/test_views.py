@@ -47,7 +47,9 @@ def opened(page: Page, address: str, text: str, tab: str) -> Locator:
     return page.get_by_role("tabpanel", name=tab, exact=True)
 
 
-def test_keys_walk_from_frame_to_frame_wherever_one_is_in_the_air(page: Page, static: str) -> None:
+def test_keys_step_from_frame_to_frame_wherever_frames_are_in_the_air(
+    page: Page, static: str
+) -> None:
     air = opened(page, static, CELL, "Air")
     frames = air.locator("[aria-live]").filter(has_text=" sends ")
     air.get_by_role("button", name="next frame").click()
@@ -62,7 +64,7 @@ def test_keys_walk_from_frame_to_frame_wherever_one_is_in_the_air(page: Page, st
     expect(frames).to_have_text(first)
 
 
-def test_a_frame_that_is_told_is_in_view(page: Page, static: str) -> None:
+def test_a_described_frame_is_in_view(page: Page, static: str) -> None:
     air = opened(page, static, CELL, "Air")
     frames = air.locator("[aria-live]").filter(has_text=" sends ")
     air.get_by_role("button", name="next frame").click()
