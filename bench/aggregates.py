@@ -39,14 +39,14 @@ def run(cases: Sequence[Case]) -> None:
 def peer_cost(case: Case) -> Cost:
     """CPU time per TCP segment in ns-3, without any trace source."""
 
-    def one(duration_s: float) -> Run:
+    def run_case(duration_s: float) -> Run:
         words = [str(duration_s), "1.5", "1", *case.argv, "--survive"]
         ended = process([str(NS3_AGGREGATES), *words])
         segments = parsed(ended.output).segments
         return Run(ended.cpu_s, segments, duration_s - 1.5, ended.peak_rss_mb)
 
     long_s = case.generation.peer_s
-    return slope(one, 1.5 + (long_s - 1.5) / 4, long_s, repeats=1)
+    return slope(run_case, 1.5 + (long_s - 1.5) / 4, long_s, repeats=1)
 
 
 def costs() -> Iterator[tuple[Case, Sequence[Cost], Sequence[Cost]]]:
@@ -58,7 +58,7 @@ def costs() -> Iterator[tuple[Case, Sequence[Cost], Sequence[Cost]]]:
         yield case, [mine for mine, _ in pairs], [theirs for _, theirs in pairs]
 
 
-def keep_costs() -> None:
+def write_costs() -> None:
     """Lines of the file of runs: microseconds per segment, round by round."""
     for case, mine, theirs in costs():
         seen = {
@@ -69,7 +69,7 @@ def keep_costs() -> None:
         print(f"{case.name}: {seen}", flush=True)
 
 
-def kept_costs() -> Iterator[tuple[Case, Mapping[str, Any]]]:
+def stored_costs() -> Iterator[tuple[Case, Mapping[str, Any]]]:
     """Costs that have been measured."""
     done = RUNS.known()
     for case in CASES:
@@ -81,10 +81,10 @@ def main(only: str, *, cost: bool, page: bool) -> int:
     """Runs, then judges; or measures costs; or writes the page."""
     install_ns3()
     if cost:
-        keep_costs()
+        write_costs()
         return 0
     if page:
-        aggregates_page.write(compare(CASES), compare(RULES), kept_costs())
+        aggregates_page.write(compare(CASES), compare(RULES), stored_costs())
         return 0
     cases = [case for case in (*CASES, *RULES) if re.search(only, case.name)]
     run(cases)

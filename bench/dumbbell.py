@@ -217,10 +217,10 @@ def compare(*, quick: bool) -> Iterator[Compared]:
         install_htsim()
     for peer in peers(quick=quick):
         for case in peer.cases:
-            yield one(case, peer, rounds=3 if quick or peer.name == "ns-3" else 5)
+            yield in_both(case, peer, rounds=3 if quick or peer.name == "ns-3" else 5)
 
 
-def one(case: Case, peer: Peer, rounds: int) -> Compared:
+def in_both(case: Case, peer: Peer, rounds: int) -> Compared:
     """One case in both."""
     settings = {**case.settings, **peer.settings}
     return Compared(

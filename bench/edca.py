@@ -153,10 +153,10 @@ def compare(*, quick: bool) -> list[Compared]:
     """All cases, one process at a time."""
     install_ns3()
     replications, long_s = (3, 40.0) if quick else (5, 60.0)
-    return [one(case, replications, long_s) for case in CASES]
+    return [in_both(case, replications, long_s) for case in CASES]
 
 
-def one(case: Case, replications: int, long_s: float) -> Compared:
+def in_both(case: Case, replications: int, long_s: float) -> Compared:
     """One case; the peer's first replication is also the long run of its slope."""
     numbers = range(1, replications + 1)
     runs = [Ns3(("--edca", *case.peer_options), number)(long_s) for number in numbers]

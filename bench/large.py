@@ -79,7 +79,7 @@ MILLION = 1_000_000
 
 
 @dataclass(frozen=True)
-class Taken:
+class Usage:
     """What a process took."""
 
     cpu_s: float
@@ -133,7 +133,7 @@ class Slope:
     bytes_per_flow: float
 
 
-def by_engine(case: Case, duration_s: float, size: int | None = None) -> Taken:
+def by_engine(case: Case, duration_s: float, size: int | None = None) -> Usage:
     """The engine's example."""
     network = case.network
     words = [f"{network.unit}={size or network.size}"] if network.unit else []
@@ -141,10 +141,10 @@ def by_engine(case: Case, duration_s: float, size: int | None = None) -> Taken:
     words += [f"duration={duration_s:g} s", f"warmup={min(case.warmup_s, duration_s / 2):g} s"]
     ended = process([str(hot_spots.program("summary")), str(network.file), "1", *words])
     packets = json.loads(ended.output)["totals"][0]["packets_delivered"]["mean"]
-    return Taken(ended.cpu_s, ended.peak_rss_mb, round(packets))
+    return Usage(ended.cpu_s, ended.peak_rss_mb, round(packets))
 
 
-def by_python(case: Case, duration_s: float) -> Taken:
+def by_python(case: Case, duration_s: float) -> Usage:
     """A process that calls `lh.simulate` and asks for warnings."""
     settings = {"duration": f"{duration_s:g} s"}
     settings["warmup"] = f"{min(case.warmup_s, duration_s / 2):g} s"
@@ -152,7 +152,7 @@ def by_python(case: Case, duration_s: float) -> Taken:
         settings[case.network.unit] = str(case.network.size)
     words = [str(case.network.file), json.dumps(settings)]
     ended = process([sys.executable, str(HERE / "large_inside.py"), *words])
-    return Taken(**json.loads(ended.output))
+    return Usage(**json.loads(ended.output))
 
 
 def measured(case: Case, part: float) -> list[Entry]:

@@ -80,9 +80,9 @@ def pair() -> Iterator[tuple[list[Any], Callable[[], Cpu]]]:
     key = lh.relay.new_key()
     terms = lh.relay.Terms(k_per_s=1e9, connections=(1, MANY), interval_s=0.1)
     with ExitStack() as stack:
-        server, server_thread = beside_its_thread(partial(lh.relay.Server, key), stack)
+        server, server_thread = with_its_thread(partial(lh.relay.Server, key), stack)
         near = partial(lh.relay.Client, server.address, key, terms)
-        client, client_thread = beside_its_thread(near, stack)
+        client, client_thread = with_its_thread(near, stack)
         await_connections((server, client), MANY)  # at first, in case there is a stream soon
         await_connections((server, client), 1)
         await_connections((server, client), 0, "connections_resting")
@@ -160,7 +160,7 @@ def send_slowly(near: socket.socket, far: socket.socket) -> None:
             left -= len(far.recv(left))
 
 
-def beside_its_thread(make: Callable[[], Any], stack: ExitStack) -> tuple[Any, str]:
+def with_its_thread(make: Callable[[], Any], stack: ExitStack) -> tuple[Any, str]:
     """A relay of this process, and its thread."""
     before = relay_threads()
     relay = stack.enter_context(make())

@@ -121,13 +121,13 @@ def program(todo: str, *words: str) -> tuple[str, ...]:
 def await_port(port: int) -> None:
     """Wait until somebody listens."""
     until_s = time.monotonic() + PATIENCE_S
-    while f":{port} " not in said("ss", "-Hltn", f"sport = :{port}"):
+    while f":{port} " not in output_of("ss", "-Hltn", f"sport = :{port}"):
         if time.monotonic() > until_s:
             raise BenchError(f"nobody listens at {port}")
         time.sleep(0.05)
 
 
-def said(*command: str) -> str:
+def output_of(*command: str) -> str:
     """What a command prints."""
     return subprocess.run(command, check=True, capture_output=True, text=True).stdout
 
@@ -165,7 +165,7 @@ def pair(connections: int | str, port: int, *options: str) -> Iterator[list[Proc
     """Two relays, the second of which leads to a port by one that is two higher."""
     with ExitStack() as stack:
         key = Path(stack.enter_context(tempfile.TemporaryDirectory())) / "key"
-        said(LASTHOP, "relay", "key", str(key))
+        output_of(LASTHOP, "relay", "key", str(key))
         far = ("serve", "--listen", f"127.0.0.1:{port + 1}")
         near = ("connect", f"127.0.0.1:{port + 1}", "--connections", str(connections), *options)
         near += ("--forward", f"{port + 2}:127.0.0.1:{port}")
@@ -225,7 +225,7 @@ def held(number: int, port: int) -> dict[str, float]:
     for cycle in range(relay_connections.CYCLES):
         with pair(number, port + 10 * cycle) as relays:
             time.sleep(1.0)
-            connected = said(
+            connected = output_of(
                 "ss", "-Htn", "state", "established", f"dport = :{port + 10 * cycle + 1}"
             )
             if len(connected.splitlines()) != number:
@@ -253,11 +253,11 @@ def main(*, quick: bool) -> None:
     if shutil.which("socat") is None:
         apt_install("socat")
     unshare()
-    said("ip", "link", "set", "lo", "up")
+    output_of("ip", "link", "set", "lo", "up")
     for address in ADDRESSES[1:]:
-        said("ip", "address", "add", f"{address}/8", "dev", "lo")
-        said("ip", "mptcp", "endpoint", "add", address, "dev", "lo", "subflow")
-    said("ip", "mptcp", "limits", "set", "subflow", str(CONNECTIONS - 1))
+        output_of("ip", "address", "add", f"{address}/8", "dev", "lo")
+        output_of("ip", "mptcp", "endpoint", "add", address, "dev", "lo", "subflow")
+    output_of("ip", "mptcp", "limits", "set", "subflow", str(CONNECTIONS - 1))
     size, rounds = (100_000_000, 1) if quick else (1_000_000_000, 5)
     runs = []
     for number in range(rounds):

@@ -104,7 +104,7 @@ def main() -> int:
     missed_by_router: list[str] = []
     try:
         if options.only in (None, "cost"):
-            beside_peers(records, missed, quick=quick)
+            against_peers(records, missed, quick=quick)
             by_ourselves(records, missed, repeats=1 if quick else 3)
             crowd(records, missed)
             cold_start(missed)
@@ -219,12 +219,12 @@ def memory(records: list[Record], missed: list[str]) -> None:
         missed.append(f"memory grows by {growth_mb:.1f} MB, aim {ROUTER_GROWTH_GOAL_MB:.0f}")
 
 
-def beside_peers(records: list[Record], missed: list[str], *, quick: bool) -> None:
+def against_peers(records: list[Record], missed: list[str], *, quick: bool) -> None:
     """The seven-station cell, simulated by everybody."""
     report.peers_head("seven stations, a download each, window 4, 802.11b (paper 003)")
     lean.install()
     for peer in (*peers(quick=quick), LEAN):
-        compared = cell_beside(peer)
+        compared = cell_in_turn(peer)
         mine, theirs, ratio = typical(compared.ours), typical(compared.peer), compared.ratio
         report.peer_row(f"lasthop, in turn with {peer.name}", mine)
         report.peer_row(f"{peer.name}, {peer.variant}", theirs, ratio, peer.goal)
@@ -252,7 +252,7 @@ def beside_peers(records: list[Record], missed: list[str], *, quick: bool) -> No
             missed.append(f"{peer.name} does not simulate the same: throughput {apart:+.1%}")
 
 
-def cell_beside(peer: Peer) -> Beside:
+def cell_in_turn(peer: Peer) -> Beside:
     """The seven-station cell in rounds, ours and the peer's in turn."""
     return in_turn(
         lambda: ours.cost(SEVEN, SHORT_S, LONG_S, repeats=3),

@@ -54,7 +54,7 @@ def spread(values: Sequence[float], digits: int, unit: float = 1) -> str:
     return shown[0] if len(values) == 1 else f"{shown[0]} ({shown[1]} to {shown[2]})"
 
 
-def kept(values: Sequence[float], holds: Callable[[float], bool]) -> str:
+def share_of_runs(values: Sequence[float], holds: Callable[[float], bool]) -> str:
     """In how many runs a claim holds."""
     return f"{sum(map(holds, values))} of {len(values)}"
 
@@ -103,7 +103,7 @@ def equal(runs: Runs) -> Iterator[str]:
         for label, same in sorted(runs.items()):
             shares = column(scenes.of_equal, same, "share")
             goodput = column(scenes.of_equal, same, "goodput_bps")
-            within = kept(shares, lambda share: abs(share - 1) <= 0.05)
+            within = share_of_runs(shares, lambda share: abs(share - 1) <= 0.05)
             yield leaf_queues(label), spread(shares, 3), within, spread(goodput, 1, 1e6)
 
     head = (
@@ -120,7 +120,11 @@ def joiner(runs: Runs) -> Iterator[str]:
     def rows() -> Iterator[Sequence[str]]:
         for label, same in sorted(runs.items()):
             shares = column(scenes.of_joiner, same, "share")
-            yield leaf_queues(label), spread(shares, 2), kept(shares, lambda share: share >= 0.9)
+            yield (
+                leaf_queues(label),
+                spread(shares, 2),
+                share_of_runs(shares, lambda share: share >= 0.9),
+            )
 
     head = (
         *("leaf queues", "goodput of the fourth station / equal share [-]"),
@@ -139,7 +143,7 @@ def own(runs: Runs) -> Iterator[str]:
             each = [column(scenes.of_own, same, key) for key in keys]
             worst = [max(values) for values in zip(*each, strict=True)]
             added = [spread(values, 1, 1e-3) for values in each]
-            yield leaf_queues(label), *added, kept(worst, lambda late_s: late_s <= 0.02)
+            yield leaf_queues(label), *added, share_of_runs(worst, lambda late_s: late_s <= 0.02)
 
     counts = ("four downloads", "one download")
     kinds = [f"{kind}, station with {of}" for kind in ("UDP", "ping") for of in counts]

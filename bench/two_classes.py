@@ -195,16 +195,16 @@ def is_late(seen: Mapping[str, Any]) -> bool:
 # -- what is kept -------------------------------------------------------------------------------
 
 
-def keep() -> None:
+def write_points() -> None:
     """Write what the page shows."""
     done = RUNS.known()
-    points = [content for point in POINTS if (content := kept_of(point, done)) is not None]
+    points = [content for point in POINTS if (content := summary_of(point, done)) is not None]
     text = json.dumps({"date": date.today().isoformat(), "points": points}, indent=1)
     KEPT.write_text(text + "\n", "utf-8")
     print(KEPT)
 
 
-def kept_of(point: Point, done: Mapping[str, Seen]) -> dict[str, Any] | None:
+def summary_of(point: Point, done: Mapping[str, Seen]) -> dict[str, Any] | None:
     """A point's runs in short."""
     keys = [point.key(seed) for seed in range(1, point.runs + 1)]
     every = [done[key] for key in keys if key in done]
@@ -257,7 +257,7 @@ if __name__ == "__main__":
     options = parser.parse_args()
     points = list(chosen(options.only))
     if options.keep:
-        keep()
+        write_points()
     elif options.list:
         known = RUNS.known()
         for point in points:

@@ -157,7 +157,7 @@ def under_datagrams(measured: Measured) -> Iterator[str]:
         of_red = [
             f"{red_mean_packets(fmean(map(part_lost, seen)) / 100, is_linux=way == 'uml'):.1f}"
             for way in ("engine", "uml")
-            if (seen := kept(measured, red, way))
+            if (seen := runs_in_time(measured, red, way))
         ]
         yield [
             "RED: mean queue length from 10 s to 60 s [packets]",
@@ -193,7 +193,7 @@ def queue(seen: Mapping[str, Any]) -> float:
     return float(seen["queue_packets"])
 
 
-def kept(measured: Measured, load: Load, way: str) -> list[Mapping[str, Any]]:
+def runs_in_time(measured: Measured, load: Load, way: str) -> list[Mapping[str, Any]]:
     """Runs that kept time."""
     keys = [load.key(way, seed) for seed in range(1, SEEDS + 1)]
     seen = [measured.done[each] for each in keys if each in measured.done]
@@ -205,5 +205,5 @@ def both(
 ) -> Iterator[str]:
     """The mean through the engine's queue, and through the kernel's."""
     for way in ("engine", "uml"):
-        seen = kept(measured, load, way)
+        seen = runs_in_time(measured, load, way)
         yield f"{fmean(map(of, seen)):.{digits}f}" if seen else ""

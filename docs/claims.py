@@ -71,7 +71,7 @@ def write_studies(studies: Sequence[Study], runs: dict[str, Runs]) -> None:
     """Keep what some studies gave, and judge the claims that rest on them; the others stay."""
     previous, some = load(), kept.keep(studies, runs, ())
     document = {
-        "runs": with_what_others_read(samples(), some["runs"]),
+        "runs": with_values_of_other_studies(samples(), some["runs"]),
         "studies": previous["studies"] | some["studies"],
         "claims": previous["claims"],
     }
@@ -119,7 +119,7 @@ def messages(document: Any) -> list[dict[str, Any]]:
     return [each.to_json(values.get(each.subject, {}), ledger_.rules) for each in ledger_.messages]
 
 
-def with_what_others_read(old: dict[str, Any], new: dict[str, Any]) -> dict[str, Any]:
+def with_values_of_other_studies(old: dict[str, Any], new: dict[str, Any]) -> dict[str, Any]:
     """Return runs as they are now, with what other studies had read of the same runs before.
 
     Raises

@@ -133,7 +133,7 @@ def sides() -> Figure:
         return figure
 
 
-def kept_figure(study: Study) -> Figure:
+def stored_figure(study: Study) -> Figure:
     """The picture of a study, from what is kept of its runs."""
     assert study.draw is not None
     content = {**claims.load(), "runs": claims.samples()}
@@ -143,7 +143,7 @@ def kept_figure(study: Study) -> Figure:
 PICTURES: dict[str, Callable[[], Figure]] = {
     **{f"hopf-{each.__name__}": each for each in (motions, crossing, kinds, sides, region)},
     "csma-starving": starving,
-    **{study.key: partial(kept_figure, study) for study in (*ax.STUDIES, OPPOSITE)},
+    **{study.key: partial(stored_figure, study) for study in (*ax.STUDIES, OPPOSITE)},
     **guide_figures.PICTURES,
     **home_figures.PICTURES,
 }

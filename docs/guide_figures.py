@@ -30,7 +30,7 @@ def scenario(page: str, name: str) -> str:
     return match[1]
 
 
-def beside(axes: Axes, x: Any, answers: Any, color: str, label: str, **style: Any) -> None:
+def draw_means(axes: Axes, x: Any, answers: Any, color: str, label: str, **style: Any) -> None:
     """Means over x with their intervals as bars."""
     means, halves = zip(*answers, strict=True)
     axes.errorbar(x, means, halves, color=color, label=label, **{"marker": "o", **style})
@@ -191,7 +191,7 @@ def networks_phases() -> Figure:
                 settings = {"flow.far.rtt": f"{120 + ms:.1f} ms", "dumbbell.jitter": jitter}
                 classes = lh.simulate(text, settings=settings).summary["classes"]
                 goodputs.append(mean(named(classes, "near"), "goodput_bps", 1e-6))
-            beside(axes, 120.0 + more, goodputs, color, label, linestyle="-")
+            draw_means(axes, 120.0 + more, goodputs, color, label, linestyle="-")
         axes.set_xlabel("round-trip time of the far flows [ms]")
         axes.set_ylabel("goodput of the near flows [Mb/s]")
         axes.legend()
@@ -230,7 +230,7 @@ def relay_connections() -> Figure:
         goodputs.append(mean(result.summary["classes"][0], "goodput_bps", 1e-6))
     with house_style(54.0) as figure:
         axes = figure.subplots()
-        beside(axes, counts, goodputs, SIMULATION, "simulation", linestyle="-")
+        draw_means(axes, counts, goodputs, SIMULATION, "simulation", linestyle="-")
         single = goodputs[0][0]
         axes.plot(
             counts,

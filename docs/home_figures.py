@@ -16,7 +16,7 @@ BESIDE: Mapping[str, Any] = {"textcoords": "offset points", "fontsize": 6.5}
 """A number beside its bar."""
 
 
-def told(page: str) -> dict[str, Any]:
+def names_of(page: str) -> dict[str, Any]:
     """What the names of a page's prompt mean once its examples have been run."""
     text = (GUIDE / f"{page}.md").read_text("utf-8")
     with tempfile.TemporaryDirectory(prefix="lasthop-figures-") as folder:
@@ -35,7 +35,7 @@ def named(axes: Axes, rows: Sequence[str]) -> None:
 
 def call_remedies() -> Figure:
     """What one packet of a call in a hundred exceeds, on a slow line and in slow air, both ways."""
-    names = told("call")
+    names = names_of("call")
     places = {"the line is slow": names["slow_line"], "the air is slow": names["slow_air"]}
     ways = {"up": (0.2, SIMULATION), "down": (-0.2, MODEL)}
     with house_style(150.0) as figure:
@@ -62,7 +62,7 @@ def old_laptop() -> Figure:
 
     Bars are medians over the runs, whiskers their least and most.
     """
-    rows_ = told("old-laptop")["found"]
+    rows_ = names_of("old-laptop")["found"]
     panels = {
         "new Mb/s": "each new\n[Mb/s]",
         "old's air %": "old's air\n[%]",

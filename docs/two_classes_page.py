@@ -10,7 +10,7 @@ from typing import Any
 
 from lasthop.digits import estimate
 
-KEPT = Path(__file__).resolve().parent / "reference" / "two-classes.json"
+POINTS_FILE = Path(__file__).resolve().parent / "reference" / "two-classes.json"
 
 Point = Mapping[str, Any]
 
@@ -96,10 +96,10 @@ RULES: Mapping[str, str] = {
 
 def load() -> Any:
     """What was run: date and points."""
-    return json.loads(KEPT.read_text("utf-8"))
+    return json.loads(POINTS_FILE.read_text("utf-8"))
 
 
-class Kept:
+class Points:
     """The points by source, rule and least RTO."""
 
     def __init__(self, points: Sequence[Point]) -> None:
@@ -147,7 +147,7 @@ def table(head: Sequence[str], rows: Iterator[Sequence[str]]) -> str:
 def page() -> str:
     """The page."""
     content = load()
-    by_rule = Kept(content["points"])
+    by_rule = Points(content["points"])
     emulated = [by_rule.of(LINUX, rule) for rule in ALL[LINUX]]
     text = PAGE.format(
         date=content["date"],
@@ -158,7 +158,7 @@ def page() -> str:
         sources=table(SOURCES_HEAD, sources(by_rule)),
         rules=table(RULES_HEAD, rules(by_rule)),
         lateness=lateness(emulated),
-        law=f"{law(by_rule.of(MONTE_CARLO, FIRST)):.2f}",
+        law=f"{square_root_ratio(by_rule.of(MONTE_CARLO, FIRST)):.2f}",
         first=by_rule.ratio(MONTE_CARLO, FIRST),
         first_buffer=pair(by_rule.of(MONTE_CARLO, FIRST), "buffer", 2, 100),
         random_buffer=pair(
@@ -191,7 +191,7 @@ SOURCES_HEAD = (
 )
 
 
-def sources(by_rule: Kept) -> Iterator[Sequence[str]]:
+def sources(by_rule: Points) -> Iterator[Sequence[str]]:
     """Every source, with losses by cause, and timeouts and recoveries of a flow."""
     for source, names in ALL.items():
         for rule in names:
@@ -217,7 +217,7 @@ RULES_HEAD = (
 )
 
 
-def rules(by_rule: Kept) -> Iterator[Sequence[str]]:
+def rules(by_rule: Points) -> Iterator[Sequence[str]]:
     """One rule at a time."""
     whose = {theirs: rule for rule, theirs in ITSELF.items()}
 
@@ -245,7 +245,7 @@ def rules(by_rule: Kept) -> Iterator[Sequence[str]]:
         )
 
 
-def law(point: Point) -> float:
+def square_root_ratio(point: Point) -> float:
     """The ratio by a square root law, if the queue lost as many packets of either class."""
     buffer = sum(point["buffer"]) / 2
     first, second = (buffer + part for part in point["given_up"])

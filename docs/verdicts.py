@@ -92,7 +92,7 @@ def _apart(run: Tree) -> str:
 def emulated(run: Tree) -> Iterator[str]:
     """Return the results of Linux's TCP in real time that concern claims, but decide no verdict."""
     every: Sequence[Tree] = run["points"]
-    simulated = two_classes_page.Kept(every)
+    simulated = two_classes_page.Points(every)
     own = [point for point in every if point["source"] == "Linux"]
     yield "## Emulated"
     yield ""
@@ -208,13 +208,13 @@ def _verdicts(subject: str) -> Iterator[str]:
                 yield f"| | {row}"
     yield ""
     for claim in some:
-        sentences = list(_found(claim))
+        sentences = list(_explanation(claim))
         if sentences:
             yield f"**{claim['id']}.** " + " ".join(sentences)
             yield ""
 
 
-def _found(claim: Tree) -> Iterator[str]:
+def _explanation(claim: Tree) -> Iterator[str]:
     """Return the sentences that explain the verdict of a claim."""
     for each in claim["beside"]:
         yield f"Also judged, but not counted: {each['title']}. Verdict: {each['verdict']}."

@@ -139,7 +139,7 @@ def passed_s(time_ms: float | None) -> float | None:
     return None if time_ms is None else round(time_ms / 1e3, 4)
 
 
-def told(record: Item) -> str:
+def summary(record: Item) -> str:
     """A line for people."""
     objects = record["objects"]
     length_kb = sum(each["bytes"] for each in objects) / 1e3
@@ -163,7 +163,7 @@ def main() -> int:
     except (BrowserError, OSError) as error:
         print(f"error: {error}", file=sys.stderr)
         return 2
-    print(told(record))
+    print(summary(record))
     if asked.out is not None:
         asked.out.write_text(json.dumps(record) + "\n")
     return 0

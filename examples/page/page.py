@@ -165,11 +165,11 @@ def cells(runs: Sequence[Item]) -> list[str]:
 def with_range(times_s: Sequence[float | None]) -> str:
     """Median, least and most; what never came took longer than any."""
     ordered = sorted(math.inf if each is None else each for each in times_s)
-    middle, least, most = (said(each) for each in (median(ordered), ordered[0], ordered[-1]))
+    middle, least, most = (as_seconds(each) for each in (median(ordered), ordered[0], ordered[-1]))
     return f"{middle} ({least}..{most})"
 
 
-def said(time_s: float) -> str:
+def as_seconds(time_s: float) -> str:
     """A time as text. [s]"""
     return f">{LONGEST_S:g}" if math.isinf(time_s) else f"{time_s:.2f}"
 

@@ -26,7 +26,7 @@ def tree(changes=None):
     return replaced(EXAMPLE, changes or {}).to_dict()
 
 
-def found(changes=None, options=None):
+def predicted_with(changes=None, options=None):
     return predicted(json.dumps(changes or {}), options)
 
 
@@ -71,8 +71,8 @@ def shared(changes=None, classes=None, **queue):
 def test_theta_counts_acks_that_return(changes):
     """What the station gives up does not count, and of uploads what the AP loses."""
     errors = {} if changes else {"station.low.error_up": 0.5}
-    segments = found(errors | changes)
-    acks = found(errors | changes, Options(goodput="acks"))
+    segments = predicted_with(errors | changes)
+    acks = predicted_with(errors | changes, Options(goodput="acks"))
     if changes:
         lost = mean(segments, "queues", "ap", "drop_probability")
         assert 0.01 < lost < 1 - goodput(acks) / goodput(segments) + 0.005
@@ -94,7 +94,7 @@ def two_classes(changes, share=0.5, **queue):
 
 
 def test_prediction_has_the_shape_of_a_result():
-    result = found()
+    result = predicted_with()
     assert (result["kind"], result["model"], result["solutions"]) == ("prediction", "vbs", 1)
     assert json.loads(json.dumps(result)) == result
     for kind in ("flows", "stations", "aps", "queues", "cells"):
@@ -106,7 +106,7 @@ def test_prediction_has_the_shape_of_a_result():
 
 
 def test_parts_and_total_agree():
-    result = found()
+    result = predicted_with()
     total = mean(result, "cells", "cell", "goodput_bps")
     assert sum(flow["goodput_bps"]["mean"] for flow in result["flows"]) == pytest.approx(total)
     assert sum(flow["goodput_share"]["mean"] for flow in result["flows"]) == pytest.approx(1.0)
@@ -149,7 +149,7 @@ def test_every_starting_point_leads_to_the_same_solution(attempts, error):
     """Claim vbs-17, for the system as corrected."""
     changes = {"cell.attempts_short": attempts, "station.low.error_down": error}
     for options in (Options(), PAPER):
-        assert found(changes, options)["solutions"] == 1
+        assert predicted_with(changes, options)["solutions"] == 1
 
 
 def test_several_solutions_are_reported(monkeypatch):
@@ -170,16 +170,18 @@ def test_several_solutions_are_reported(monkeypatch):
 @pytest.mark.slow
 def test_classes_differ_by_discards_only():
     """With eight attempts hardly any packet is given up, and the classes hardly differ."""
-    eight = found({"cell.attempts_short": 8})
+    eight = predicted_with({"cell.attempts_short": 8})
     assert 0.98 < goodput(eight) / goodput(eight, "high-1") < 1.0
-    assert goodput(found()) / goodput(found(), "high-1") == pytest.approx(0.62, abs=0.01)
+    assert goodput(predicted_with()) / goodput(predicted_with(), "high-1") == pytest.approx(
+        0.62, abs=0.01
+    )
 
 
 @pytest.mark.slow
 def test_buffer_loss_falls_as_errors_grow():
     """Claim vbs-8."""
     drops = [
-        mean(found({"station.low.error_down": error}), "queues", "ap", "drop_probability")
+        mean(predicted_with({"station.low.error_down": error}), "queues", "ap", "drop_probability")
         for error in (0.0, 0.1, 0.2, 0.3)
     ]
     assert drops == sorted(drops, reverse=True)
@@ -188,13 +190,13 @@ def test_buffer_loss_falls_as_errors_grow():
 
 def test_the_paper_reproduces_its_chain():
     """E[W] is 10 packets at B = 100 for ten connections, at p_b = 0.0171."""
-    result = found({"station.low.error_down": 0}, PAPER)
+    result = predicted_with({"station.low.error_down": 0}, PAPER)
     assert mean(result, "flows", "low-1/down/1", "cwnd_packets") == pytest.approx(10.0, abs=1e-4)
     assert mean(result, "queues", "ap", "drop_probability") == pytest.approx(0.0171, abs=2e-4)
 
 
 def test_windows_that_fit_the_buffer_lose_nothing():
-    result = found({"cell.ap_queue": 600, "station.low.error_down": 0})
+    result = predicted_with({"cell.ap_queue": 600, "station.low.error_down": 0})
     assert mean(result, "queues", "ap", "drop_probability") == 0.0
     assert mean(result, "flows", "low-1/down/1", "cwnd_packets") == pytest.approx(45.0, rel=1e-3)
     # 450 packets, of which a few are at the stations
@@ -202,7 +204,7 @@ def test_windows_that_fit_the_buffer_lose_nothing():
 
 
 def test_uploads_starve_downloads_at_a_full_buffer():
-    result = found(UPLOADS)
+    result = predicted_with(UPLOADS)
     assert mean(result, "cells", "cell", "updown_ratio") > 50
     assert mean(result, "queues", "ap", "drop_probability") > 0.5
     assert any("VI-C" in warning for warning in result["warnings"])
@@ -216,7 +218,7 @@ def test_uploads_that_starve_downloads_at_a_short_queue_settle():
         for name in ("high", "low")
         for key, value in (("error", 0.2), ("ack_error", 0.0))
     }
-    result = found({**UPLOADS, **errors, "cell.attempts_short": 8, "cell.ap_queue": 50})
+    result = predicted_with({**UPLOADS, **errors, "cell.attempts_short": 8, "cell.ap_queue": 50})
     assert result["solutions"] == 1
     assert mean(result, "queues", "ap", "drop_probability") == pytest.approx(0.59, abs=0.01)
 
@@ -224,7 +226,7 @@ def test_uploads_that_starve_downloads_at_a_short_queue_settle():
 def test_losses_that_hardly_count_are_an_answer_or_a_clear_refusal():
     """A loss takes an eighth of the window: events may follow each other for ever."""
     with pytest.raises(ConvergenceError, match="no loss rate brings the offered load down"):
-        found({"tcp.compound.beta": 0.01})
+        predicted_with({"tcp.compound.beta": 0.01})
 
 
 @pytest.mark.slow
@@ -232,7 +234,7 @@ def test_uploads_with_channel_errors_leave_downloads_more():
     """Lost frames hold back uploads, which lost ACKs do not."""
     ratios = [
         mean(
-            found({**UPLOADS, "station.low.error": error, "station.high.error": error}),
+            predicted_with({**UPLOADS, "station.low.error": error, "station.high.error": error}),
             "cells",
             "cell",
             "updown_ratio",
@@ -301,14 +303,14 @@ REFUSED = [
 @pytest.mark.parametrize(("changes", "assumption", "words"), REFUSED, ids=lambda x: str(x)[:30])
 def test_refused_with_the_reason(changes, assumption, words):
     with pytest.raises(ModelError, match=re.escape(words)) as caught:
-        found(changes)
+        predicted_with(changes)
     assert caught.value.assumption == assumption
     assert "\n" not in str(caught.value)
 
 
 def test_all_reasons_are_named_at_once():
     with pytest.raises(ModelError) as caught:
-        found({"tcp.sack": True, "wire.loss": 0.01})
+        predicted_with({"tcp.sack": True, "wire.loss": 0.01})
     assert {assumption for assumption, _ in caught.value.reasons} == {
         "section IV-A",
         "assumption 1",
@@ -317,7 +319,7 @@ def test_all_reasons_are_named_at_once():
 
 def test_the_chain_of_eq_3_has_no_uploads():
     with pytest.raises(ModelError, match=r"`station\.low\.upload` is an upload"):
-        found(UPLOADS, PAPER)
+        predicted_with(UPLOADS, PAPER)
 
 
 @pytest.mark.smoke(1)
@@ -346,7 +348,7 @@ def test_a_prediction_has_the_warnings_that_are_known_before_solving():
     changes = {"station.low.error": 0.1}
     warnings = warnings_before_solving(tree(changes))
     assert len(warnings) == 1
-    assert found(changes)["warnings"] == warnings
+    assert predicted_with(changes)["warnings"] == warnings
 
 
 @pytest.mark.parametrize(
@@ -367,7 +369,7 @@ def test_a_single_class_in_a_partition_is_a_drop_tail_queue():
     classes = [{"name": "all", "share": 1.0, "flows": every}]
     partition, plain = (
         predict(shared(classes=classes, algorithm="partition")),
-        found({"cell.ap_queue": 60}),
+        predicted_with({"cell.ap_queue": 60}),
     )
     for quantity in ("occupancy_packets", "drop_probability"):
         value = mean(partition, "queues", "ap", quantity)
@@ -486,14 +488,14 @@ def test_options_are_checked(name):
         Options(**{name: "other"})
 
 
-def alone(changes=None):
+def in_one_class(changes=None):
     """The example with all connections in one class, as by direction with downloads alone."""
     names = [flow["name"] for flow in tree()["flows"]]
     return predict(shared(changes, [{"name": "down", "share": 1.0, "flows": names}]))
 
 
 def test_a_single_class_that_fills_its_part_holds_it():
-    result = alone()
+    result = in_one_class()
     assert mean(result, "classes", "down", "goodput_share") == pytest.approx(1.0)
     assert 45.0 < mean(result, "queues", "ap", "occupancy_packets") <= 60.0
 
@@ -501,7 +503,7 @@ def test_a_single_class_that_fills_its_part_holds_it():
 @pytest.mark.slow
 def test_a_single_class_that_cannot_fill_its_part_is_a_drop_tail_queue():
     # Simulated over five runs of 420 s: 6.109 +- 0.012 Mb/s in all, 0.971 +- 0.006 near.
-    result, plain = alone({"cell.ap_queue": 1000}), found({"cell.ap_queue": 600})
+    result, plain = in_one_class({"cell.ap_queue": 1000}), predicted_with({"cell.ap_queue": 600})
     assert goodput(result) == pytest.approx(goodput(plain), rel=1e-6)
     assert mean(result, "cells", "cell", "goodput_bps") == pytest.approx(6.109e6, rel=0.005)
     assert goodput(result, "high-1") == pytest.approx(0.971e6, rel=0.02)
@@ -527,7 +529,7 @@ def test_many_kinds_of_connections_are_refused_by_their_number():
 @pytest.mark.slow
 def test_growth_by_segments_is_flagged_where_acks_are_delayed():
     def flagged(**tcp):
-        warnings = found({f"tcp.{name}": value for name, value in tcp.items()})["warnings"]
+        warnings = predicted_with({f"tcp.{name}": value for name, value in tcp.items()})["warnings"]
         return any("grow per ACK" in warning for warning in warnings)
 
     assert flagged(byte_counting=True, delayed_ack=True)

@@ -646,7 +646,7 @@ def status_of(running: Running) -> dict[str, Any]:
 def find_device(running: Running) -> None:
     """Let the gateway find the device, as an honest guest, before it attacks."""
 
-    def tell() -> bool:
+    def is_found() -> bool:
         with entered(STATIONS), socket.socket(socket.AF_PACKET, socket.SOCK_RAW) as sender:
             sender.bind(("wl0", 0))
             kind, data = arp(DEVICE, DEVICE_V4)
@@ -655,7 +655,7 @@ def find_device(running: Running) -> None:
         status = running.status()
         return status is not None and any(row["mac"] == DEVICE for row in status["stations"])
 
-    wait_until(tell, "the device is found")
+    wait_until(is_found, "the device is found")
 
 
 def mac_of(namespace: str, device: str) -> bytes:

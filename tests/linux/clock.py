@@ -125,11 +125,11 @@ def in_time(
         if worst_s <= most_s:
             return answer
         attempts.append(f"{1e3 * worst_s:.1f} ms late where {1e3 * most_s:g} ms are the most")
-        say(f"try {len(attempts)} of {TRIES}: this machine ran {attempts[-1]}")
+        announce(f"try {len(attempts)} of {TRIES}: this machine ran {attempts[-1]}")
     pytest.fail(f"not measured: this machine ran {', then '.join(attempts)}", pytrace=False)
 
 
-def say(line: str) -> None:
+def announce(line: str) -> None:
     """Tell whoever watches, now: what is repeated is repeated openly."""
     test = os.environ.get("PYTEST_CURRENT_TEST", "").partition(" ")[0]
     print(f"\n{test}: {line}", file=sys.__stderr__, flush=True)

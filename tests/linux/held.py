@@ -116,8 +116,8 @@ def keys_of(descriptor: int, key_bytes: int) -> set[bytes]:
         keys.add(key.raw)
 
 
-def called_for(stations: Sequence[Mapping[str, Any]], leaves: int = 0) -> InKernel:
-    """What these stations of one access point call for.
+def needed_by(stations: Sequence[Mapping[str, Any]], leaves: int = 0) -> InKernel:
+    """Return the parts of the kernel that the stations of an access point need.
 
     `leaves` are those that it has whatever its stations. Stations that share a MAC address, and
     those without one, are classified by address.

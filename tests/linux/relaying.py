@@ -39,7 +39,7 @@ def content(number: int, way: str, size: int) -> bytes:
     return random.Random(f"{number}{way}").randbytes(size)
 
 
-def breaks_off(writer: asyncio.StreamWriter) -> None:
+def reset(writer: asyncio.StreamWriter) -> None:
     """Reset a connection."""
     connection = writer.get_extra_info("socket")
     connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
@@ -55,7 +55,7 @@ async def read_all(reader: asyncio.StreamReader) -> bytes:
 
 
 @dataclass
-class Heard:
+class Received:
     """What targets have heard, by the number of the stream."""
 
     digests: dict[int, bytes] = field(default_factory=dict)
@@ -71,7 +71,7 @@ class Heard:
             reply = content(number, "down", down)
             if how == SERVER_RESETS:
                 await reader.read(min(up, 1))
-                breaks_off(writer)
+                reset(writer)
                 return
             if how == SERVER_FIRST:
                 writer.write(reply)
@@ -91,7 +91,7 @@ class Heard:
                 await writer.wait_closed()
 
 
-async def one_stream(
+async def run_stream(
     number: int, how: int, up: int, down: int, target: int, via: tuple[str, int]
 ) -> str:
     """Be the program of a stream: how it ended."""
@@ -105,7 +105,7 @@ async def one_stream(
         if how == CLIENT_RESETS:
             writer.write(upload[: up // 2])
             await writer.drain()
-            breaks_off(writer)
+            reset(writer)
             return "reset here"
         writer.write(upload)
         if how == SERVER_RESETS:
@@ -137,7 +137,7 @@ class Outcome:
 
     ends: dict[int, str]
     plans: dict[int, tuple[int, int, int]]
-    heard: Heard
+    heard: Received
     longest_s: float
     """Longest time from the last disturbance, or the beginning of a stream, to its end."""
 
@@ -168,7 +168,7 @@ async def many_streams(
     count: int, at_once: int, via: tuple[str, int], seed: int, disturb: "Disturbance | None" = None
 ) -> Outcome:
     """Run so many streams; each has `PATIENCE_S` after the last disturbance."""
-    heard = Heard()
+    heard = Received()
     server = await asyncio.start_server(heard.answer, "127.0.0.1", 0, backlog=1024)
     target = server.sockets[0].getsockname()[1]
     drawn = random.Random(seed)
@@ -186,7 +186,7 @@ async def many_streams(
         async with turn:
             begun_s = time.monotonic()
             how, up, down = plans[number]
-            task = asyncio.ensure_future(one_stream(number, how, up, down, target, via))
+            task = asyncio.ensure_future(run_stream(number, how, up, down, target, via))
             while not task.done():
                 await asyncio.wait([task], timeout=1.0)
                 since_s = max(begun_s, disturb.last_s if disturb else 0.0)

@@ -82,7 +82,7 @@ class Router:
 
     def start(self) -> None:
         """Start the script, and wait until it is set up."""
-        with (self.root / "said").open("w") as log:
+        with (self.root / "printed").open("w") as log:
             self.running = subprocess.Popen(
                 self.command(),
                 stderr=log,
@@ -94,7 +94,7 @@ class Router:
         running = self.running
 
         def is_up() -> bool:
-            assert running.poll() is None, self.said()
+            assert running.poll() is None, self.printed()
             return (self.state / "up").exists()
 
         wait_until(is_up, "setting up")
@@ -105,9 +105,9 @@ class Router:
         states = [*(self.root / "var/run").glob("lasthop-*")]
         return states[0] if len(states) == 1 else self.root / "var/run/lasthop-lan"
 
-    def said(self) -> str:
-        """What it has said."""
-        return (self.root / "said").read_text()
+    def printed(self) -> str:
+        """Return all that it has printed."""
+        return (self.root / "printed").read_text()
 
     def end(self, number: int = signal.SIGTERM) -> int:
         """Send a signal, and wait for its end; the exit status."""

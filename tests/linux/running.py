@@ -20,7 +20,7 @@ class Running:
         self.state = State(directory / "state")
         self.file = directory / "cafe.toml"
         self.file.write_text(text)
-        self.log = directory / "said"
+        self.log = directory / "log"
 
         def life() -> tuple[float, int]:
             log = self.log.open("a", buffering=1)

@@ -220,7 +220,7 @@ class Gateway:
 
     # What it holds.
 
-    def members_are_there(self) -> bool:
+    def has_members(self) -> bool:
         """Whether exactly those have a place who are there, and the kernel has what they need."""
         status = self.status()
         names = {f"s{k}" for k in range(self.phase.listed)}
@@ -232,7 +232,7 @@ class Gateway:
                 len(stations) == len(names)
                 and all(is_lab_station(name) for name in more)
                 and held.in_kernel(self.pid)
-                == held.called_for(status["stations"], self.phase.leaves)
+                == held.needed_by(status["stations"], self.phase.leaves)
             )
         return False
 
@@ -305,17 +305,17 @@ class Soak:
 
     def look(self) -> None:
         """Note what is held once who is to leave has left."""
-        self.wait(self.gateway.members_are_there, self.what_is_there)
+        self.wait(self.gateway.has_members, self.missing_parts)
         self.samples.append(self.gateway.note())
         self.show(self.samples[-1])
 
-    def what_is_there(self) -> str:
+    def missing_parts(self) -> str:
         """What is not as stations call for, in words."""
         status = self.gateway.status()
         with entered(GATEWAY):
             has = held.in_kernel(self.gateway.pid)
         phase = self.gateway.phase
-        wants = held.called_for(status["stations"], phase.leaves)
+        wants = held.needed_by(status["stations"], phase.leaves)
         names = sorted(each["name"] for each in status["stations"])
         guests = sorted(self.gateway.guests)
         return f"{phase.what}: {has} for {wants}; {names} for guests {guests}; {status['faults']}"
@@ -325,7 +325,7 @@ class Soak:
         with entered(GATEWAY):
             before = snapshot()
         damage(DAMAGES[what])
-        is_mended = self.gateway.members_are_there if what in ANEW else lambda: is_as(before)
+        is_mended = self.gateway.has_members if what in ANEW else lambda: is_as(before)
         self.mended += self.wait(
             is_mended, lambda: f"{self.gateway.phase.what}: {what}: not mended"
         ) and self.wait(
@@ -363,7 +363,7 @@ class Soak:
         gateway.udp.close()
         gateway.settle_guests(set())
         gateway.another_file(PHASES[0])
-        self.wait(gateway.members_are_there, self.what_is_there)
+        self.wait(gateway.has_members, self.missing_parts)
         gateway.act("down")
         with entered(GATEWAY):
             self.wrong += [f"left: {line}" for line in leftovers()]

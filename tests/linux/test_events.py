@@ -139,14 +139,14 @@ def test_hooks_of_another_program_are_reported_and_stay(lab: Lab, tmp_path: Path
         with entered(GATEWAY):
             before = snapshot()
 
-        def taken() -> bool:
+        def replace_first() -> bool:
             """The other program may be too late for its turn."""
             with suppress(AssertionError):
                 damage("tc qdisc del dev lan clsact; tc qdisc add dev lan clsact")
                 return True
             return False
 
-        wait_until(taken, "another program is quicker")
+        wait_until(replace_first, "another program is quicker")
         faults = ["the clsact of lan is no longer ours"]
         wait_until(lambda: running.faults == faults, "it is told")
         with entered(GATEWAY):
@@ -168,11 +168,11 @@ def test_repeated_changes_of_another_program_are_reported(lab: Lab, tmp_path: Pa
             "repairs become less frequent"
         )
 
-        def told() -> bool:
+        def is_reported() -> bool:
             damage(change)
             return running.faults == [message]
 
-        wait_until(told, "it is told")
+        wait_until(is_reported, "it is told")
         mended = running.log.read_text().count("repaired\n")
         assert 5 <= mended <= 8
         # who stops has lost: the last try stands
@@ -186,12 +186,12 @@ def test_repeated_removal_of_the_ifb_leaves_traffic_unshaped(lab: Lab, tmp_path:
         with entered(GATEWAY):
             before = snapshot()
 
-        def told() -> bool:
+        def is_reported() -> bool:
             with suppress(AssertionError):
                 damage("ip link del lh-lan")
             return running.faults == [message]
 
-        wait_until(told, "it is told")
+        wait_until(is_reported, "it is told")
         assert transfers(station_v4(0))
         wait_until(lambda: is_as(before), "it shapes again")
         wait_until(lambda: running.faults == [], "no fault is left")
@@ -248,28 +248,28 @@ def in_a_child(directory: Path, text: str, watch: Callable[[Service], Any]) -> A
     """What `watch` finds in a thread beside a gateway that runs, which it then ends."""
     results: list[Any] = []
 
-    def life() -> Any:
+    def run_service() -> Any:
         state = State(directory / "state")
         state.make()
         gateway = config.read(text)
         service = Service(gateway, state, lambda: gateway, lambda line: None)
         service.up()
 
-        def beside() -> None:
+        def run_watch() -> None:
             try:
                 wait_until(lambda: service.loop.waker is not None, "the loop runs")
                 results.append(watch(service))
             finally:
                 service.loop.ask(service.stop, 10.0)
 
-        thread = Thread(target=beside)
+        thread = Thread(target=run_watch)
         service.run(thread.start, None)
         thread.join()
         assert service.down() == []
         service.close()
         return results
 
-    (answer,) = Child(GATEWAY, life).result()
+    (answer,) = Child(GATEWAY, run_service).result()
     return answer
 
 

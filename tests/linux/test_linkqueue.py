@@ -432,13 +432,13 @@ def test_parts_that_others_remove_come_back(directory: Path, programs: None) -> 
         with entered(GATEWAY):
             for harm in (STOP, *HARM[:-1]):  # of the last one no event tells
                 sh(harm)
-                wait_until(lambda: is_whole(), f"mending after {harm}")
+                wait_until(lambda: is_complete(), f"mending after {harm}")
             sh("tc qdisc replace dev wan root handle 9: pfifo")
         fault = "the queue of wan is gone: there is a pfifo 9:"
         wait_until(lambda: fault in status(file)["faults"], "the fault to be told")
         with entered(GATEWAY):
             sh("tc qdisc del dev wan root")
-            wait_until(lambda: is_whole(), "the queue to be back")
+            wait_until(lambda: is_complete(), "the queue to be back")
         wait_until(lambda: status(file)["faults"] == [], "the fault to be over")
     finally:
         assert lasthop("queue", "down", file) == (0, "down\n")
@@ -450,7 +450,7 @@ def status(file: Path) -> dict[str, Any]:
     return printed
 
 
-def is_whole() -> bool:
+def is_complete() -> bool:
     """Whether the kernel has what the file asks for, as `tc` shows it."""
     with Socket() as kernel:
         segments = links.every_link(kernel)["wan"].segments

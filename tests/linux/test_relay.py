@@ -177,7 +177,7 @@ def test_a_stranger_without_the_key_receives_nothing() -> None:
                 length = 48 + number
                 connection.sendall(length.to_bytes(2, "big") + os.urandom(length))
                 connection.settimeout(PATIENCE_S)
-                assert heard(connection) == b""
+                assert received_until_end(connection) == b""
         stranger = relay.Client(server.address, other)
         with stranger, pytest.raises((OSError, TimeoutError)):
             stranger.connect("127.0.0.1", 9, timeout_s=1)
@@ -187,10 +187,10 @@ def test_a_stranger_without_the_key_receives_nothing() -> None:
         # and one that stands there saying nothing is let go
         with socket.create_connection(server.address) as connection:
             connection.settimeout(PATIENCE_S)
-            assert heard(connection) == b""
+            assert received_until_end(connection) == b""
 
 
-def heard(connection: socket.socket) -> bytes:
+def received_until_end(connection: socket.socket) -> bytes:
     """What is said until the end."""
     try:
         return b"".join(iter(lambda: connection.recv(4096), b""))
@@ -243,11 +243,11 @@ def test_asyncio_streams_go_in_both_directions() -> None:
         reader, writer = await client.open_connection("127.0.0.1", port)
         writer.write(b"all of it" * 100_000)
         writer.write_eof()
-        heard = await reader.read(-1)
+        received_until_end = await reader.read(-1)
         writer.close()
         await writer.wait_closed()
         target.close()
-        return heard
+        return received_until_end
 
     key = relay.new_key()
     with relay.Server(key) as server, relay.Client(server.address, key) as client:

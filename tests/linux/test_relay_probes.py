@@ -91,16 +91,16 @@ def path_to(server: tuple[str, int]) -> Iterator[UdpPath]:
         threads[1].join()
 
 
-def told(client: relay.Client | relay.Server, part: str) -> None:
+def await_note(client: relay.Client | relay.Server, part: str) -> None:
     """Wait until a relay reports something."""
     notes: list[str] = []
 
-    def is_told() -> bool:
+    def is_noted() -> bool:
         while (note := client.relay.note()) is not None:
             notes.append(note)
         return any(part in note for note in notes)
 
-    wait_until(is_told, f'"{part}"')
+    wait_until(is_noted, f'"{part}"')
 
 
 @pytest.mark.parametrize("rule", ["rtt", "marks"])
@@ -116,7 +116,7 @@ def test_connections_follow_the_delay_of_datagrams(rule: str) -> None:
             relay.Client(path.address, key, relay.Terms(rule=rule), probe=True) as client,
             client.connect("127.0.0.1", target),
         ):
-            told(client, "answers UDP probes, which measure T")
+            await_note(client, "answers UDP probes, which measure T")
             wait_until(lambda: client.metrics()["connections"] >= 4, "four connections")
             if rule == "rtt":
                 assert server.metrics()["connections_asked"] == 1
@@ -139,8 +139,10 @@ def test_without_answers_t_is_that_of_the_connections() -> None:
             relay.Client(server.address, key, probe=True) as client,
             client.connect("127.0.0.1", target) as stream,
         ):
-            told(server, f"127.0.0.1:{port}: UDP: Address already in use: probes are not answered")
-            told(client, f"127.0.0.1:{port} does not answer UDP probes: T is that of the TCP")
+            await_note(
+                server, f"127.0.0.1:{port}: UDP: Address already in use: probes are not answered"
+            )
+            await_note(client, f"127.0.0.1:{port} does not answer UDP probes: T is that of the TCP")
             assert ask(stream, b"hello") == b"hello"
             seen = client.metrics()
             assert (seen["probes_in_use"], seen["probe_rtt_s"]) == (False, None)
@@ -161,15 +163,15 @@ def test_probes_are_tried_again() -> None:
             relay.Client(path.address, key, probe=True) as client,
             client.connect("127.0.0.1", target),
         ):
-            told(client, "does not answer UDP probes")
+            await_note(client, "does not answer UDP probes")
             count_before = len(path.requests)
             time.sleep(3.0)
             assert len(path.requests) - count_before <= 1
             path.loses = False
-            told(client, "answers UDP probes again, which measure T")
+            await_note(client, "answers UDP probes again, which measure T")
             assert client.metrics()["probes_in_use"]
             path.loses = True
-            told(client, "does not answer UDP probes")
+            await_note(client, "does not answer UDP probes")
 
 
 def test_a_server_answers_each_probe_once_and_none_that_is_forged() -> None:
@@ -198,7 +200,7 @@ def test_a_server_answers_each_probe_once_and_none_that_is_forged() -> None:
             before = client.metrics()["probes_answered"]
             wait_until(lambda: client.metrics()["probes_answered"] > before, "another answer")
         with relay.Client(server.address, other, probe=True) as stranger:
-            told(stranger, "another key")
+            await_note(stranger, "another key")
             assert stranger.metrics()["probes_sent"] == 0
 
 

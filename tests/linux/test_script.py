@@ -105,10 +105,10 @@ def test_the_script_and_up_leave_the_same(router: Router, tmp_path: Path, kind: 
     assert Child(GATEWAY, state).result() == expected
     assert expected.count("match ") > 12
     assert transfers(station_v4(0))
-    assert router.end() == 0, router.said()
+    assert router.end() == 0, router.printed()
     assert left() == []
     assert [path.name for path in router.state.iterdir()] == ["lock"]
-    assert router.said() == ""
+    assert router.printed() == ""
 
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT, signal.SIGHUP])
@@ -279,7 +279,7 @@ def test_neighbours_come_and_go(router: Router, tmp_path: Path) -> None:
     wait_until(forgotten, "forgetting stations")
     assert "6c68:100" not in Child(GATEWAY, state).result()
     assert router.end() == 0
-    assert router.said() == ""
+    assert router.printed() == ""
 
     def by_up() -> str:
         with Shaper(gateway, log_in(tmp_path)) as shaper:
@@ -307,9 +307,9 @@ def test_odd_names_of_interfaces_are_harmless(dash: Router) -> None:
         dash.write(made(text))
         dash.start()
         assert any(odd in line for line in left())
-        assert dash.end() == 0, dash.said()
+        assert dash.end() == 0, dash.printed()
         assert left() == []
-        assert dash.said() == ""
+        assert dash.printed() == ""
     finally:
         with entered(GATEWAY):
             sh("ip link del odd2")
@@ -322,5 +322,5 @@ def test_the_script_ends_when_its_interface_is_gone(dash: Router) -> None:
         sh("ip link del lh-lan")
     assert dash.running is not None
     assert dash.running.wait(PATIENCE_S) == 1
-    assert re.search("lasthop: lh-lan is gone", dash.said())
+    assert re.search("lasthop: lh-lan is gone", dash.printed())
     assert left() == []

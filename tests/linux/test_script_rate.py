@@ -65,7 +65,7 @@ def followed(router: Router, cap_mbps: int, settled_s: float) -> list[int]:
         for flow in flows:
             flow.close()
         assert router.end() == 0
-    assert router.said() == ""
+    assert router.printed() == ""
     return rates
 
 

@@ -231,13 +231,13 @@ def test_a_stopped_process_is_reported_immediately(gateway: Gateway) -> None:
 
 def test_a_default_that_limits_c_is_reported(gateway: Gateway) -> None:
     gateway.file.write_text(gateway_text(2, rate="estimated"))
-    printed = (
+    expected = (
         "warning: access point wlan: C is at most 6 Mbit/s (`gateway.wce.max`, its default): "
         "set it to somewhat more than the WLAN can carry\n"
     )
     for verb in ("check", "up", "status"):
         code, output = gateway(verb)
-        assert (code, printed in output) == (0, True), output
+        assert (code, expected in output) == (0, True), output
     gateway.file.write_text(gateway_text(2, 'wce.max = "6 Mbps"', rate="estimated"))
     for verb in ("check", "up", "status"):
         assert "warning: access point" not in gateway(verb)[1]
@@ -305,32 +305,34 @@ def test_stations_that_do_not_answer_pings_are_reported(gateway: Gateway) -> Non
     gateway("up")
     flow = Flow(station_v4(0), download=False)
     try:
-        printed = "access point wlan: no station with traffic answers pings or downloads over TCP "
+        fault_text = (
+            "access point wlan: no station with traffic answers pings or downloads over TCP "
+        )
 
-        def told() -> bool:
+        def is_reported() -> bool:
             run([flow], 0.2)
             status = gateway.status()
             return (
-                [fault[: len(printed)] for fault in status["faults"]] == [printed]
+                [fault[: len(fault_text)] for fault in status["faults"]] == [fault_text]
                 and [row["silent"] for row in status["stations"]] == [True, False]
                 and [row["pinged"] for row in status["stations"]] == [True, False]
             )
 
-        def forgotten() -> bool:
+        def is_removed() -> bool:
             run([flow], 0.2)
             return gateway.status()["faults"] == []
 
-        def heard() -> bool:
+        def is_timed() -> bool:
             run([flow, download], 0.2)
             status = gateway.status()
             return status["faults"] == [] and status["stations"][0]["heard"] == "flows"
 
-        wait_until(told, "the fault")
+        wait_until(is_reported, "the fault")
         download = Flow(station_v4(0), download=True)
-        wait_until(heard, "what is timed")
+        wait_until(is_timed, "what is timed")
         download.close()
         sh(f"ip netns exec {STATIONS} {ignore.format(0)}")
-        wait_until(forgotten, "answers")
+        wait_until(is_removed, "answers")
     finally:
         flow.close()
         sh(f"ip netns exec {STATIONS} {ignore.format(0)}")

@@ -351,7 +351,7 @@ def counters_at_rest(shaper: Shaper) -> Mapping[int, object]:
 def ping(address: str) -> bool:
     """Whether a station answers the server."""
 
-    def asked() -> bool:
+    def is_answered() -> bool:
         pinger = Pinger()
         try:
             pinger.send(ip_address(address), 7)
@@ -360,7 +360,7 @@ def ping(address: str) -> bool:
         finally:
             pinger.close()
 
-    return bool(Child(SERVER, asked).result())
+    return bool(Child(SERVER, is_answered).result())
 
 
 def send_up(address: str) -> None:

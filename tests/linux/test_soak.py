@@ -44,7 +44,7 @@ def test_stations_need_the_expected_parts_of_the_kernel() -> None:
         {"addresses": ["d", "e"], "mac": "02::2"},
         {"addresses": ["f"], "mac": None},
     ]
-    assert held.called_for(stations) == InKernel(
+    assert held.needed_by(stations) == InKernel(
         classes=7, queues=7, redirections=2, macs=2, prefixes=4
     )
-    assert held.called_for(stations, leaves=16) == InKernel(19, 19, 2, 2, 4)
+    assert held.needed_by(stations, leaves=16) == InKernel(19, 19, 2, 2, 4)

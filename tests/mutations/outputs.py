@@ -142,7 +142,7 @@ def made_up(key: str, structure: Structure, world: str, scenario: Any, replicati
 
 
 @cache
-def whole() -> Mapping[str, Any]:
+def stored_run() -> Mapping[str, Any]:
     """Return the full run that the tree keeps; empty where it keeps none."""
     if not KEPT.exists():
         return {}
@@ -150,11 +150,11 @@ def whole() -> Mapping[str, Any]:
     return {**json.loads(KEPT.read_text("utf-8")), "runs": runs}
 
 
-def kept(study: Any) -> Mapping[str, Any] | None:
+def stored_runs_of(study: Any) -> Mapping[str, Any] | None:
     """Return the runs of a study that the tree keeps; None where it keeps none."""
     from lasthop.studies.kept import runs_of
 
-    return runs_of(study, whole()) if study.key in whole().get("studies", {}) else None
+    return runs_of(study, stored_run()) if study.key in stored_run().get("studies", {}) else None
 
 
 def all_studies() -> Iterator[Any]:
@@ -192,13 +192,13 @@ def _of_study(study: Any, known: Mapping[str, Structure], book: Any) -> Iterator
         }
         for world in (WORLDS if scenarios else list(WORLDS)[:1])
     }
-    if (real := kept(study)) is not None:
+    if (real := stored_runs_of(study)) is not None:
         worlds["kept"] = dict(real)
     for world, runs in worlds.items():
-        yield f"{world} {_fingerprint(*_told(study, runs, book))}"
+        yield f"{world} {_fingerprint(*_as_text(study, runs, book))}"
 
 
-def _told(study: Any, runs: Any, book: Any) -> Iterator[str]:
+def _as_text(study: Any, runs: Any, book: Any) -> Iterator[str]:
     """Return as text what is measured, found and judged, or how it fails."""
     values = {}
     try:

@@ -69,7 +69,9 @@ def near_part(theory: float, events: np.ndarray, trials: np.ndarray, rel: float)
 # -- one sender alone --------------------------------------------------------------------------
 
 
-def alone(width: int, loss: float, attempts: int | None, size: tuple[int, int, int]) -> Counts:
+def single_sender(
+    width: int, loss: float, attempts: int | None, size: tuple[int, int, int]
+) -> Counts:
     replicas, periods, warmup = size
     lone = sender(width, exchange, loss=loss, attempts=attempts)
     return Cell([lone], SLOT, AIFS, replicas=replicas).run(periods, warmup)
@@ -106,7 +108,7 @@ def compare_window(width: int, loss: float, attempts: int | None, counts: Counts
 )
 def test_a_window_is_within_half_a_per_cent_of_its_rules(case):
     width, loss, attempts, size = case
-    compare_window(width, loss, attempts, alone(width, loss, attempts, size))
+    compare_window(width, loss, attempts, single_sender(width, loss, attempts, size))
 
 
 @pytest.mark.slow
@@ -115,11 +117,11 @@ def test_a_window_is_within_half_a_per_cent_of_its_rules(case):
 @pytest.mark.parametrize("width", [4, 64, 256])
 def test_windows_are_within_half_a_per_cent_of_their_rules(width, loss, attempts):
     size = {4: (1000, 1000, 50), 64: (300, 1000, 150), 256: (100, 1000, 150)}[width]
-    compare_window(width, loss, attempts, alone(width, loss, attempts, size))
+    compare_window(width, loss, attempts, single_sender(width, loss, attempts, size))
 
 
 def test_a_window_without_losses_is_exact_in_the_monte_carlo_too():
-    counts = alone(16, 0.0, 7, (50, 100, 10))
+    counts = single_sender(16, 0.0, 7, (50, 100, 10))
     assert counts.received.sum() == 16 * counts.rounds.sum()
     assert counts.waited_s.sum() == counts.given_up.sum() == counts.requests.sum() == 0
     cycle_s = AIFS + 7.5 * SLOT + exchange(16).exchange_s
