@@ -90,7 +90,7 @@ class Fault(NamedTuple):
 
 
 class Rules(NamedTuple):
-    """What is checked, as `prose.toml` says."""
+    """Rules of the check, as `prose.toml` states them."""
 
     words: dict[str, re.Pattern[str]]
     messages: dict[str, re.Pattern[str]]

@@ -1,4 +1,4 @@
-"""Cells of 802.11n, ac and ax beside ns-3: goodput, shares and what a TCP segment costs.
+"""Cells of 802.11n, ac and ax compared with ns-3: goodput, shares and the cost of a TCP segment.
 
     python bench/aggregates.py                  runs what has not been run
     python bench/aggregates.py --only PATTERN   cases whose names match: "ax", "UDP", "survive"

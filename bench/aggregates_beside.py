@@ -1,4 +1,4 @@
-"""What ns-3 and lasthop say of the same cell that aggregates."""
+"""Results of ns-3 and lasthop for the same cell that aggregates."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -17,7 +17,7 @@ from lasthop.fairness import jain
 
 FILE = Path(__file__).parent / "cases" / "aggregates.toml"
 RUNS = Runs(OUT / "aggregates.jsonl")
-#: The same goodput.
+#: Goodputs with a smaller difference count as equal. [-]
 SAME = 0.02
 
 
@@ -30,7 +30,7 @@ class Seen(TypedDict):
 
 @dataclass(frozen=True)
 class Delivered:
-    """What a run of the peer delivered after its warm-up."""
+    """Packets that a run of the peer delivered after its warm-up."""
 
     segments: int
     #: By station: down, up. [bytes]
@@ -74,7 +74,7 @@ def peer_run(case: Case, seed: int) -> Seen:
 
 @dataclass(frozen=True)
 class Answer:
-    """What one of the two says of a case."""
+    """Answer of one simulator to a case."""
 
     goodput_bps: Estimate
     jain: Estimate | None
@@ -108,7 +108,7 @@ class Compared:
 
 
 def compare(cases: Sequence[Case]) -> Iterator[Compared]:
-    """Cases that have been run in ns-3, beside ours."""
+    """Yield the cases that have been run in ns-3, with ours."""
     done = RUNS.known()
     for case in cases:
         seen = [done[key] for key in case.keys if key in done]

@@ -1,4 +1,4 @@
-"""Tables of aggregates beside ns-3: docs/validation.md has goodputs, README.md costs."""
+"""Tables of aggregates compared with ns-3: docs/validation.md has goodputs, README.md costs."""
 
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -76,7 +76,7 @@ def mbps(goodput_bps: Estimate) -> str:
 
 
 def cost_row(case: Case, seen: Mapping[str, Sequence[float]]) -> Iterator[str]:
-    """What a segment costs in both."""
+    """Return the cost of a segment in both."""
     ratios = [theirs / mine for mine, theirs in zip(seen["ours_us"], seen["peer_us"], strict=True)]
     yield re.sub(r", (\d+)$", r", \1 stations", case.name)
     yield f"{median(seen['peer_us']):.0f}"

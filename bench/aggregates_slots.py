@@ -2,8 +2,8 @@
 
     python bench/aggregates_slots.py        goodput of the cells of UDP up, and what each rule adds
 
-A Monte Carlo written from the standard, apart from the engine. PPDUs that overlap are lost; whoever
-had no response sends a BlockAckReq next, and its data when that has been answered.
+A Monte Carlo written from the standard, apart from the engine. PPDUs that overlap are lost; a
+sender without response sends a BlockAckReq next, and its data when that has been answered.
 """
 
 import random
@@ -36,11 +36,11 @@ class Exchange:
 
 @dataclass(frozen=True)
 class Rules:
-    """What ns-3 does in another way."""
+    """Rules of ns-3 that differ."""
 
     #: EIFS runs from the end of the frame that was heard first, instead of that which ends last.
     eifs_of_first: bool = False
-    #: Who begins at most so much later has not sensed the other. [us]
+    #: A sender that begins within this time has not sensed the other. [us]
     sensing_us: float = 0.0
 
 

@@ -1,4 +1,4 @@
-"""What `wce.max` far above the air's capacity costs: shares, and the first seconds of traffic.
+"""Cost of a `wce.max` far above the air's capacity: shares, and the first seconds of traffic.
 
     python bench/cap.py
 

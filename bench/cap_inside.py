@@ -2,8 +2,8 @@
 
     cap_inside.py SETTINGS
 
-`SETTINGS` is JSON: `cap_bps`, `data_rate_bps`, `rtt_s`, `seed`. Twelve downloads of one station
-against one of another begin at once behind a gateway that has never seen traffic.
+`SETTINGS` is JSON: `cap_bps`, `data_rate_bps`, `rtt_s`, `seed`. Twelve downloads of one station and
+one of another begin simultaneously downstream of a gateway that has never seen traffic.
 """
 
 import json

@@ -1,12 +1,12 @@
 """How much the gateway carries: real TCP downloads through it, and what a segment costs.
 
-Beside it, in the same run, the same network without a gateway, with receive offload (GRO) off and
-on. Sender, ISP and stations share the processors with the gateway (`carries_network.py`), so that
-what a segment costs is that of the whole path; what shaping costs is the difference.
+The same run also measures the network without a gateway, with receive offload (GRO) off and on.
+Sender, ISP and stations share the processors with the gateway (`carries_network.py`), so that what
+a segment costs is that of the whole path; what shaping costs is the difference.
 
 Costs are processor time of the processes here, of the gateway's own, and of the machine's soft
-interrupts, in which packets are forwarded: what others compute meanwhile does not count, but it
-slows down what is carried.
+interrupts, in which packets are forwarded. Other computations do not count, but they slow down the
+traffic.
 """
 
 import argparse
@@ -41,11 +41,11 @@ TICKS = os.sysconf("SC_CLK_TCK")
 
 @dataclass(frozen=True)
 class Way:
-    """What stands between server and stations."""
+    """A path between server and stations."""
 
     name: str
     rate_bps: int | None
-    """Of the gateway; None for none."""
+    """Rate of the gateway; None without a gateway."""
     merges: bool
     """Whether received segments are merged (GRO)."""
 
@@ -63,7 +63,7 @@ WAYS = (
 
 @dataclass(frozen=True)
 class Carried:
-    """What passed, and what it cost."""
+    """Traffic that passed, and its cost."""
 
     stations: int
     way: str
@@ -73,7 +73,7 @@ class Carried:
     system: float
     """That of the kernel on their behalf. [-]"""
     softirq: float
-    """That of interrupts, soft ones above all. [-]"""
+    """Time of interrupts, mostly soft ones. [-]"""
     stolen: float
     """That of other virtual machines. [-]"""
     service: float
@@ -143,7 +143,7 @@ def judged(every: dict[str, Carried]) -> list[str]:
 
 
 def carried(stations: int, way: Way, *, quick: bool = False) -> Carried:
-    """What passes this way."""
+    """Measure the traffic over a path."""
     with gateway(stations, way) as own, net.Downloads(range(stations)) as downloads:
         time.sleep(1.0 if quick else WARM_UP_S)
         before, began_s = seen(downloads, own), time.monotonic()

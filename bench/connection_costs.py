@@ -3,10 +3,10 @@
     python bench/connection_costs.py [--keep]
 
 Times of opening and closing connections and of sending a packet, and the memory of 100 connections
-in one thread and in a thread each, over loopback; then the same where loopback is a slow link.
-Needs a C compiler and root, for a network namespace; takes some seconds. `--keep` writes
-``python/lasthop/studies/acsma/costs.json``, which the claim on these costs reads; without it the
-same is printed.
+in one thread and in a thread each, over loopback. The times are then measured again where loopback
+is a slow link. Needs a C compiler and root, for a network namespace; takes some seconds. `--keep`
+writes ``python/lasthop/studies/acsma/costs.json``, which the claim on these costs reads; without it
+the same is printed.
 """
 
 import argparse

@@ -1,7 +1,7 @@
 """Two replications on two cores: how many times faster than on one, by the clock.
 
-Beside it, what the machine has: two lean loops, processes that share nothing, beside one after the
-other. Cores of a virtual machine may be halves of one.
+It also measures the machine: two lean loops, processes that share nothing, in parallel and one
+after the other. Cores of a virtual machine may be halves of one.
 """
 
 import os
@@ -17,7 +17,7 @@ import lean
 import lasthop
 
 CASES = Path(__file__).parent / "cases"
-#: What is simulated, and for how long: one to two seconds of CPU time a replication. [s]
+#: Simulated scenario, and its duration: one to two seconds of CPU time per replication. [s]
 REPLICATED = (
     ("cell of seven", CASES / "seven.toml", 20_000.0),
     ("router of sixty", CASES / "dumbbell.toml", 1_000.0),
@@ -70,7 +70,7 @@ def compare() -> list[TwoCores]:
 
 
 def replications(file: Path, duration_s: float) -> Callable[[int], object]:
-    """Two replications, so many at a time."""
+    """Run two replications, this many at a time."""
     scenario = lasthop.Scenario(file, {"duration": f"{duration_s:g} s"})
     return lambda jobs: lasthop.simulate(scenario, replications=2, jobs=jobs)
 

@@ -20,7 +20,7 @@ COST_GOAL = 3.0
 
 @dataclass(frozen=True)
 class Compared:
-    """Topology a beside a single cell, and the large network."""
+    """Topology a compared with a single cell, and the large network."""
 
     four: Cost
     thousand: Cost

@@ -1,4 +1,4 @@
-"""Access parameters of 802.11e: goodput and cost beside ns-3.
+"""Access parameters of 802.11e: goodput and cost compared with ns-3.
 
 Both simulate the cell of paper 003 with the same parameters. Where they differ, the rule that they
 differ by is named: it is a switch of ours, and with it the difference goes away.
@@ -123,7 +123,7 @@ class Compared:
             yield f"{self.case.name}: {self.ratio:.0f} times less than ns-3, aim {RATIO_GOAL:.0f}"
 
     def record(self) -> dict[str, object]:
-        """What is written of the goodputs."""
+        """Return the record of the goodputs."""
 
         def estimate(value: Estimate) -> dict[str, float | None]:
             return value.to_dict()

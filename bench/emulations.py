@@ -1,13 +1,13 @@
-"""Emulations beside simulations: runs in real time with the kernel's TCP, a page, a picture.
+"""Emulations compared with simulations: runs in real time with the kernel's TCP, a page, a picture.
 
     python bench/emulations.py [suite ...] [--jobs N]    runs what has not been run
     python bench/emulations.py --page                    docs/reference/emulation-measured.md
 
 Every run is kept as a line of out/emulations.jsonl, and is not run again. A run that was late (99th
 percentile above 2 ms) counts for nothing but the number of late runs: that rule was made before the
-first run. A run whose sockets waited for a processor for half of the time does not count either:
-that one was made when ten runs of 48 Mbit/s at once on two processors had lost goodput and were
-not late.
+first run. A run whose sockets waited for a processor for half of the time does not count either.
+This limit was set when ten simultaneous runs of 48 Mbit/s on two processors had lost goodput and
+were not late.
 """
 
 import argparse
@@ -46,10 +46,10 @@ class Case:
     name: str
     tree: Table
     gro: bool = False
-    """Whether hosts get segments that arrive at once as one packet."""
+    """Whether hosts get segments that arrive together as one packet."""
 
     def key(self, seed: int) -> str:
-        """What tells a run from others."""
+        """Return the key of a run."""
         return f"{self.suite}, {self.name}, seed {seed}"
 
 
@@ -214,7 +214,7 @@ def times(suite: str) -> Mapping[str, str]:
 
 
 def emulated(case: Case, seed: int) -> dict[str, Any]:
-    """What one run has measured, by list, name and quantity."""
+    """Return the measurements of a run, by list, name and quantity."""
     from lasthop.emulation import emulate
 
     tree = {**case.tree, **times(case.suite), "seed": seed}

@@ -22,7 +22,7 @@ run. [-]"""
 
 
 def of_aggregates(done: Mapping[str, Table], simulated: Simulated) -> Iterator[str]:
-    """Who gets how much."""
+    """Yield the table of goodputs."""
     yield from SHARES.splitlines()
     columns = [(f"goodput of the {name} station [Mb/s]", goodput(name), 1) for name in STATIONS]
     columns += [("MPDUs per PPDU of the AP", of_ap("mpdus_per_ppdu"), 1)]

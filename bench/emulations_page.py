@@ -39,7 +39,7 @@ the first run. [-]"""
 
 
 def write() -> None:
-    """Write what has been run anew; sections of suites that have not been run stay as they are."""
+    """Write the tables of new runs; sections of suites that have not been run stay as they are."""
     done, simulated = emulations.RUNS.known(), Simulated()
     before = PAGE.read_text().split(SECTION)
     parts = (part.strip() for part in page(before, done, simulated))
@@ -75,7 +75,7 @@ def page(before: Sequence[str], done: Mapping[str, Table], simulated: Simulated)
 
 
 SECTION = "## "
-"""What a section begins with."""
+"""Beginning of a section."""
 
 
 VARIANTS = {

@@ -1,4 +1,4 @@
-"""What `emulations.py` has run, read for its page: figures of a run, estimates over runs."""
+"""Runs of `emulations.py`, read for its page: figures of a run, estimates over runs."""
 
 from collections.abc import Callable, Mapping, Sequence
 from statistics import fmean
@@ -24,7 +24,7 @@ class Simulated:
         self.known = SIMULATED.known()
 
     def of(self, case: Case) -> list[Table]:
-        """What each replication has measured."""
+        """Return the measurements of each replication."""
         key = f"{case.suite}, {case.name}"
         if key not in self.known:
             print(f"simulating {key}", flush=True)

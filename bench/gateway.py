@@ -31,7 +31,7 @@ GOALS = {1_000: (1.0, 0.010), 5_000: (None, None)}
 
 @dataclass(frozen=True)
 class Times:
-    """What so many stations cost. [s]"""
+    """Times for a number of stations. [s]"""
 
     stations: int
     set_up_s: float

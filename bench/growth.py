@@ -1,13 +1,13 @@
-"""What a segment costs as networks grow: flows through a router, round-trip time, stations, flows
-in a cell; here, in lean loops, in htsim, ns-2 and ns-3.
+"""Cost of a segment as networks grow: flows through a router, round-trip time, stations, flows in a
+cell; here, in lean loops, in htsim, ns-2 and ns-3.
 
     make bench ONLY=growth                               hours: keep the machine quiet
     .venv/bin/python bench/growth.py --quick             each point once and briefly
     .venv/bin/python bench/growth.py --axis flows        one axis; others stay as they were
     .venv/bin/python bench/growth.py --page              table in bench/README.md, and the picture
 
-The cost is the slope between two lengths of a run, both behind the start phase; rounds of all
-simulators take turns, and medians count. A peer has ten CPU minutes a point: where the point before
+The cost is the slope between two lengths of a run, both after the start phase; rounds of all
+simulators alternate, and medians count. A peer has ten CPU minutes a point: where the point before
 says that it would need more it is not begun, and the table says how long it would take.
 """
 
@@ -82,12 +82,12 @@ class Point:
 
     @property
     def segments_per_s(self) -> float:
-        """About so many are delivered: the router's rate, or that of the 802.11b cell."""
+        """Return the expected rate of segments: the router's rate, or that of the 802.11b cell."""
         return 380.0 if self.stations else self.flows * 100e6 / 60 / 12000
 
     def lengths_s(self, segments: float, least: float) -> tuple[float, float]:
-        """A run behind the start phase, and one with so many segments more, and longer at least by
-        that part of the start, which is noise in the slope.
+        """Return the lengths of a run after the start phase, and of one with this many segments
+        more. The second is longer at least by that part of the start, which is noise in the slope.
         """
         if self.stations:
             start_s = 100.0 if self.flows <= 1000 else 200.0
@@ -116,7 +116,7 @@ POINTS = (
 
 @dataclass(frozen=True)
 class Simulator:
-    """Who simulates: its command for a point, or None where it cannot."""
+    """A simulator: its command for a point, or None where it cannot simulate the point."""
 
     name: str
     #: Segments in a slope.
@@ -337,7 +337,7 @@ def short(value: float) -> str:
 
 
 def line(entry: Entry, done: Sequence[Entry]) -> str:
-    """What is printed of a point."""
+    """Return the line that is printed for a point."""
     name = f"{entry.axis:12}{entry.size:7}  {entry.simulator:8}"
     if entry.us_per_segment is None:
         return f"{name} {entry.why}"
@@ -358,7 +358,7 @@ def throughput_apart(entry: Entry, entries: Sequence[Entry]) -> float:
 
 
 def known() -> list[Entry]:
-    """What has been measured."""
+    """Return the measurements so far."""
     return [Entry(**each) for each in json.loads(OUT.read_text())] if OUT.exists() else []
 
 

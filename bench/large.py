@@ -1,5 +1,5 @@
-"""Long and large runs: CPU time, and peak memory beside a bound that is stated before; and what a
-million flows would take.
+"""Long and large runs: CPU time, and peak memory compared with a bound that is stated before; and
+the needs of a million flows.
 
     make bench ONLY=large                             six minutes: keep the machine quiet
     .venv/bin/python bench/large.py --only web        one run; the others stay as they were
@@ -80,7 +80,7 @@ MILLION = 1_000_000
 
 @dataclass(frozen=True)
 class Usage:
-    """What a process took."""
+    """Resources that a process used."""
 
     cpu_s: float
     peak_mb: float
@@ -90,7 +90,7 @@ class Usage:
 
 @dataclass(frozen=True)
 class Entry:
-    """A run by the engine alone or from Python, beside its bound."""
+    """A run by the engine only or from Python, with its bound."""
 
     name: str
     what: str
@@ -111,7 +111,7 @@ class Entry:
         return apart_mb < max(GROWTH_MB, GROWTH * self.peak_mb)
 
     def missed(self) -> list[str]:
-        """What is not as it is said to be."""
+        """Return the differences from what is stated."""
         missed = []
         if self.peak_mb > self.bound_mb:
             missed.append(f"{self.peak_mb:.0f} MB, bound {self.bound_mb:.0f}")
@@ -122,13 +122,13 @@ class Entry:
 
 @dataclass(frozen=True)
 class Slope:
-    """What flows through a router cost the engine."""
+    """Cost of the flows through a router in the engine."""
 
     flows: int
     us_per_segment: float
     #: Segments in a simulated second.
     segments_per_s: float
-    #: CPU time beside the segments': reading, building, reporting.
+    #: CPU time in addition to the segments': reading, building, reporting.
     start_s: float
     bytes_per_flow: float
 
@@ -191,7 +191,8 @@ def measured(case: Case, part: float) -> list[Entry]:
 
 
 def slope(flows: int) -> Slope:
-    """By two lengths of the campus with so many flows; its rate and its queue are theirs."""
+    """Measure by two lengths of the campus with this many flows; its rate and its queue are
+    theirs."""
     campus = CASES_RUN[0]
     settings = {"dumbbell.bottleneck": f"{flows}000000 bps", "queue": 15 * flows // 100}
     network = Network(campus.network.file, campus.network.unit, flows, settings)
@@ -200,17 +201,17 @@ def slope(flows: int) -> Slope:
     segments = long.packets - short.packets
     each_s = (long.cpu_s - short.cpu_s) / segments
     per_s = segments / (LONG_S - SHORT_S)
-    # What the warm-up delivers is not counted; at most as much in a second as the rest.
+    # Segments of the warm-up are not counted; at most as many per second as in the rest.
     start_s = max(0.0, long.cpu_s - each_s * (long.packets + WARMUP_S * per_s))
     return Slope(flows, 1e6 * each_s, per_s, start_s, long.peak_mb * 2**20 / flows)
 
 
 def million(slopes: Sequence[Slope]) -> dict[str, float]:
-    """What a million flows at a terabit per second would take, from the last two slopes.
+    """Return the needs of a million flows at a terabit per second, from the last two slopes.
 
     A segment becomes dearer by the power of the number of flows that they show, as the caches have
-    long been exceeded; what a start takes grows in proportion and by the depth of trees; so does
-    memory in proportion, since all is kept flow by flow.
+    long been exceeded. The cost of a start grows in proportion and by the depth of trees. Memory
+    grows in proportion too, since all is kept flow by flow.
     """
     before, last = slopes[-2:]
     times = MILLION / last.flows
@@ -267,7 +268,7 @@ def main(*, quick: bool, only: Sequence[str] = ()) -> list[str]:
 
 
 def known() -> tuple[list[Entry], list[Slope]]:
-    """What has been measured."""
+    """Return the measurements so far."""
     content = json.loads(OUT.read_text()) if OUT.exists() else {}
     runs, slopes = content.get("runs", []), content.get("slopes", [])
     return [Entry(**each) for each in runs], [Slope(**each) for each in slopes]

@@ -36,7 +36,7 @@ def main() -> None:
 
 
 def runs(entries: Sequence[Entry]) -> Iterator[str]:
-    """A row for each run by the engine alone and from Python."""
+    """Yield a row for each run by the engine only and from Python."""
     yield from table(
         HEAD,
         (
@@ -53,7 +53,7 @@ def runs(entries: Sequence[Entry]) -> Iterator[str]:
 
 
 def estimates(slopes: Sequence[Slope]) -> Iterator[str]:
-    """What was measured, and a million flows on one machine and in chunks."""
+    """Yield the measurements, and a million flows on one machine and in chunks."""
     rows = [
         [
             f"one router, {slope.flows:,} flows",

@@ -1,4 +1,4 @@
-"""What a run costs: CPU time (never wall-clock time) and peak memory of one process.
+"""Cost of a run: CPU time (never wall-clock time) and peak memory of one process.
 
 Cost is a slope: the CPU time of a long run less that of a short run, over the data
 segments delivered in between. Starting up, reading the input and the warm-up cancel.
@@ -69,7 +69,7 @@ class Cost:
     peak_rss_mb: float
 
     def transmissions_per_s(self, per_segment: int) -> float:
-        """Packets that a core sends over links or the air in a second; so many a segment."""
+        """Return the packets per second that a core sends over links or the air."""
         return per_segment / self.us_per_segment * 1e6
 
 
@@ -180,8 +180,8 @@ def high_water_mark_kb(pid: int | Literal["self"]) -> int:
 def slope(run: Callable[[float], Run], short_s: float, long_s: float, repeats: int) -> Cost:
     """Cost per segment between runs of two durations, the median over rounds of one of each.
 
-    Every round simulates the same. A median, not the smallest time, since a machine that others use
-    has fast minutes too, and whoever repeats more often would meet more of them.
+    Every round simulates the same. A median, not the smallest time, since a shared machine has fast
+    minutes too, and more repetitions would meet more of them.
     """
     pairs = [(run(short_s), run(long_s)) for _ in range(repeats)]
     short, long = pairs[-1]

@@ -67,7 +67,7 @@ def merge(shaper: Shaper, segments: int) -> None:
 
 
 def seen(shaper: Shaper, rate_bps: float) -> dict[str, float]:
-    """What passed, and how late echoes were."""
+    """Return the traffic that passed, and the lateness of echoes."""
     with entered(net.STATIONS):
         echoing = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
         echoing.bind((net.station_v4(2), PORT))
@@ -102,7 +102,7 @@ def seen(shaper: Shaper, rate_bps: float) -> dict[str, float]:
 
 
 def packets_sent() -> int:
-    """What the gateway has sent to stations so far, merged segments as one."""
+    """Return the packets that the gateway has sent to stations so far, merged segments as one."""
     return int(Path("/proc/thread-self/net/dev").read_text().partition("lan:")[2].split()[9])
 
 

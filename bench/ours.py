@@ -23,7 +23,7 @@ from measure import Cost, Run, high_water_mark_kb, process, require_release_buil
 if TYPE_CHECKING:
     import lasthop
 
-#: What a cold start must not load.
+#: Modules that a cold start must not load.
 HEAVY = ("matplotlib", "numpy", "pandas", "pyarrow", "scipy")
 
 

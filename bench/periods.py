@@ -1,9 +1,9 @@
 """Losses of a single flow over whole periods of its window.
 
-A flow that is alone in front of a queue is periodic: its window grows until the queue drops, and
-falls. A run of fixed length cuts the first and the last period. Where few fit into it, the losses
-that it happens to contain differ by a factor of two although every period loses the same. Losses
-per period and packets per period do not depend on where the run cuts.
+A single flow in front of a queue is periodic: its window grows until the queue drops, and falls. A
+run of fixed length cuts the first and the last period. Where few fit into it, the losses that it
+happens to contain differ by a factor of two although every period loses the same. Losses per period
+and packets per period do not depend on where the run cuts.
 """
 
 from collections.abc import Mapping, Sequence

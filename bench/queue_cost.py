@@ -1,10 +1,10 @@
-"""What the program in front of a shared queue costs, and what it is worth that it reads the queue.
+"""Cost of the program in front of a shared queue, and the benefit of its reading of the queue.
 
     python bench/queue_cost.py
 
-Time of a packet in the program (the kernel's own statistics), of a reading of the queue's length by
-netlink, and what becomes of the queue if the law steps at every packet, or at times that somebody
-who polls would have. As root, on Linux; this machine's network is not touched.
+It measures the time of a packet in the program (the kernel's own statistics) and of a reading of
+the queue's length by netlink. It also measures the queue if the algorithm steps at every packet, or
+at intervals as a polling process would. As root, on Linux; this machine's network is not touched.
 """
 
 import itertools
@@ -50,7 +50,7 @@ PORT = 5001
 
 
 def text(rate: str, classes: int, update: str) -> str:
-    """A shared queue of so many classes; the senders are of the first two."""
+    """Return a shared queue of this many classes; the senders are of the first two."""
     share = {f"c{k}": {"share": 1 / classes} for k in range(1, classes + 1)}
     vbs = {"occupancy": 0.6, "algorithm": "corrected", "update": update, "class": share}
     members = {f"c{k}": {"address": f"10.201.0.{100 + k}"} for k in range(1, classes + 1)}
@@ -60,7 +60,7 @@ def text(rate: str, classes: int, update: str) -> str:
 
 @contextmanager
 def shaped(settings: str) -> Iterator[tuple[Namespace, Namespace, Shaped]]:
-    """A shaped interface, with the namespaces of those who send through it and who take."""
+    """Shape an interface; yield it after the namespaces of senders and receiver."""
     with ExitStack() as stack:
         hosts, here, receiver = Namespace(), Namespace(), Namespace()
         for each in (hosts, here, receiver):
@@ -155,7 +155,7 @@ class Watch(threading.Thread):
 
 
 def held(update: str) -> dict[str, Any]:
-    """What becomes of a queue whose law steps so often."""
+    """Measure a queue whose algorithm steps at these intervals."""
     with shaped(text(RATE, 2, update)) as (hosts, receiver, made):
         every = ends(hosts, receiver)
         received = dict.fromkeys(every, 0)
@@ -202,7 +202,7 @@ def pump(
 
 
 def change(seen: Sequence[int], age_s: float) -> float:
-    """How far a length that is so old is from the one that is, in the mean. [packets]"""
+    """Return the mean error of a length of this age. [packets]"""
     behind = round(age_s / SAMPLED_S)
     pairs = zip(seen[behind:], seen[:-behind], strict=True)
     return fmean(abs(now - then) for now, then in pairs)

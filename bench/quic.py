@@ -1,4 +1,4 @@
-"""What shaping uplink UDP does: three TCP downloads beside an upload like QUIC's.
+"""Effect of shaping uplink UDP: three TCP downloads with an upload similar to QUIC.
 
     python bench/quic.py [--quick] [--jobs N]
 

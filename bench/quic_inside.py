@@ -1,12 +1,13 @@
-"""One run, inside user-mode Linux: TCP downloads beside an upload whose packets are UDP.
+"""One run, inside user-mode Linux: TCP downloads with an upload whose packets are UDP.
 
     quic_inside.py SETTINGS
 
 `SETTINGS` is JSON: `upload` ("udp", "tcp" or null), `gateway` (lines of the gateway's table; null
 for none), `rtt_s`, `seed`, `warm_up_s`, `measured_s`.
 
-The upload is what QUIC is to a network: a connection of the kernel's TCP through a tunnel, each
-packet in a datagram, so that it reacts to the loss of datagrams by the kernel's congestion control.
+The upload is similar to QUIC for the network: a connection of the kernel's TCP through a tunnel,
+each packet in a datagram, so that it reacts to the loss of datagrams by the kernel's congestion
+control.
 """
 
 import json

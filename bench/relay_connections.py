@@ -1,4 +1,4 @@
-"""What two relays spend on connections, in CPU time: opening, having and closing them, and sending.
+"""CPU time that two relays spend on connections: opening, having and closing them, and sending.
 
 The relays are threads of this process, whose CPU time the kernel tells to the nanosecond. Their
 rule asks for the most connections as long as there is a stream, and for one ten seconds after the
@@ -24,7 +24,7 @@ MANY = 101
 """Connections of which the first counts as the relay's own."""
 CYCLES = 3
 PACKETS, PACKET_BYTES, RATE_PPS = 1000, 1000, 200.0
-"""What is sent slowly: each packet is a message of its own, and a segment."""
+"""Packets that are sent slowly: each is a message of its own, and a segment."""
 SETTLE_S, IDLE_S = 2.0, 4.0
 """Rest after the last stream, and a time for which nothing is done, before connections close."""
 
@@ -102,14 +102,15 @@ def stream(client: Any) -> Iterator[tuple[socket.socket, socket.socket]]:
 
 
 def resting(cpu: Callable[[], Cpu]) -> tuple[Cpu, float]:
-    """What is spent while nothing is asked for, and how long that was. [s]"""
+    """Return the CPU time while nothing is asked for, and the duration. [s]"""
     before, begun_s = cpu(), time.monotonic()
     time.sleep(IDLE_S)
     return cpu() - before, time.monotonic() - begun_s
 
 
 def closing(server: Any, cpu: Callable[[], Cpu]) -> Cpu:
-    """What is spent beside what is spent before and after, where all connections but one close."""
+    """Return the additional CPU time, compared with before and after, while all connections but one
+    close."""
     times: list[float] = []
     spent: list[Cpu] = []
     left = MANY
@@ -140,7 +141,7 @@ def sockets(server: Any) -> int:
 
 
 def await_sockets(server: Any, count: int) -> None:
-    """Wait until a server has so many, and a moment for their handshakes."""
+    """Wait until a server has this many, and a moment for their handshakes."""
     until_s = time.monotonic() + PATIENCE_S
     while sockets(server) != count:
         if time.monotonic() > until_s:
@@ -181,7 +182,7 @@ def cpu_of(thread: str) -> float:
 
 
 def await_connections(relays: Sequence[Any], count: int, which: str = "connections") -> None:
-    """Wait until all have so many."""
+    """Wait until all have this many."""
     until_s = time.monotonic() + PATIENCE_S
     while any(relay.metrics()[which] != count for relay in relays):
         if time.monotonic() > until_s:

@@ -1,11 +1,11 @@
-"""What a pair of relays costs: CPU time for a byte and for a connection, and memory.
+"""Cost of a pair of relays: CPU time for a byte and for a connection, and memory.
 
     python bench/relay_cost.py [--quick]
 
 A gigabyte goes over loopback from one program to another: directly, through two relays, through two
-socats, and over MPTCP with as many subflows, in turn and in rounds; the medians of CPU seconds for
-a gigabyte are told, of each process and of all four together (the kernel's work for loopback is
-somebody's among them). Then what the relays of one client spend on opening and closing connections
+socats, and over MPTCP with as many subflows, in turn and in rounds. The medians of CPU seconds for
+a gigabyte are printed, of each process and of all four together (the kernel's work for loopback
+belongs to one of them). Then what the relays of one client spend on opening and closing connections
 and on having them. Everything is in a network namespace of its own; needs root. Writes
 out/relay_cost.json.
 """
@@ -46,7 +46,7 @@ ADDRESSES = [f"127.0.0.{number}" for number in range(1, CONNECTIONS + 1)]
 
 
 def give(port: str, size: str, protocol: str) -> None:
-    """Send so many bytes to the first that comes."""
+    """Send this many bytes to the first connection."""
     with socket.socket(socket.AF_INET, socket.SOCK_STREAM, int(protocol)) as listener:
         listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         listener.bind(("127.0.0.1", int(port)))
@@ -59,7 +59,7 @@ def give(port: str, size: str, protocol: str) -> None:
 
 
 def take(port: str, size: str, protocol: str) -> None:
-    """Read so many bytes."""
+    """Read this many bytes."""
     with socket.socket(socket.AF_INET, socket.SOCK_STREAM, int(protocol)) as connection:
         connection.connect(("127.0.0.1", int(port)))
         left, room = int(size), bytearray(CHUNK)
@@ -88,7 +88,7 @@ class Process:
 
     @property
     def memory_bytes(self) -> int:
-        """What it alone has in memory."""
+        """Return its own memory."""
         sizes = re.findall(
             r"Private_\w+:\s+(\d+) kB", Path(f"/proc/{self.running.pid}/smaps_rollup").read_text()
         )
@@ -114,7 +114,7 @@ def process(name: str, *command: str) -> Iterator[Process]:
 
 
 def program(todo: str, *words: str) -> tuple[str, ...]:
-    """The command of a program at an end, which stays until it is told to go."""
+    """Return the command of a program at an end, which stays until it is ended."""
     return (sys.executable, __file__, "--inside", todo, *words)
 
 
@@ -128,14 +128,14 @@ def await_port(port: int) -> None:
 
 
 def output_of(*command: str) -> str:
-    """What a command prints."""
+    """Return the output of a command."""
     return subprocess.run(command, check=True, capture_output=True, text=True).stdout
 
 
 # -- contenders -------------------------------------------------------------------------------
 
 Way = Callable[[ExitStack, int], tuple[list[Process], int]]
-"""What is put before a port: who is between, and the port to ask."""
+"""Programs in front of a port: the processes between, and the port to connect to."""
 
 
 def directly(_stack: ExitStack, port: int) -> tuple[list[Process], int]:
@@ -211,7 +211,7 @@ def transfer(name: str, size: int, port: int) -> dict[str, Any]:
 
 
 def memory(port: int) -> dict[str, float]:
-    """What each relay has in memory for a connection, and what the kernel has for its two ends.
+    """Return the memory of each relay for a connection, and the kernel's for its two ends.
 
     [bytes]
     """
@@ -220,7 +220,7 @@ def memory(port: int) -> dict[str, float]:
 
 
 def held(number: int, port: int) -> dict[str, float]:
-    """What two relays with so many connections have in memory, at rest; medians of some runs."""
+    """Return the memory of two relays with this many idle connections; medians of some runs."""
     runs = []
     for cycle in range(relay_connections.CYCLES):
         with pair(number, port + 10 * cycle) as relays:
@@ -236,7 +236,7 @@ def held(number: int, port: int) -> dict[str, float]:
 
 
 def slab_bytes() -> int:
-    """What the kernel has in TCP sockets, their files and what belongs to those."""
+    """Return the kernel's memory for TCP sockets, their files and related objects."""
     names = ("TCP", "sock_inode_cache", "filp", "dentry", "eventpoll_epi", "eventpoll_pwq")
     rows = (line.split() for line in Path("/proc/slabinfo").read_text().splitlines()[2:])
     return sum(int(row[1]) * int(row[3]) for row in rows if row[0] in names)

@@ -3,7 +3,7 @@
     python bench/relay_page.py
 
 From out/relay_share.jsonl, out/relay_paper.jsonl and out/relay_cost.json; what is simulated is
-simulated now. Tables are written anew, the words around them stay.
+simulated now. Tables are rewritten, the words around them stay.
 """
 
 import json
@@ -29,9 +29,9 @@ PAGE = DOCS / "reference/relay-measured.md"
 SHARES, PAPER = DOCS / "images/relay-share.png", DOCS / "images/relay-paper.png"
 REPLICATIONS = 10
 PAYLOAD_BYTES = 988
-"""Of a packet with timestamps."""
+"""Length of a packet with timestamps."""
 KERNEL = {"handshake": True, "sack": True}
-"""What the kernel's TCP has that the paper's has not."""
+"""Features of the kernel's TCP that the paper's lacks."""
 
 
 def main() -> None:
@@ -272,7 +272,7 @@ class Paper:
         ]
 
     def picture(self) -> Figure:
-        """Figure 6.2: rates of users beside the optimum."""
+        """Draw Figure 6.2: rates of users compared with the optimum."""
         with house_style(60.0, columns=2) as drawn:
             every = drawn.subplots(1, 4, sharey=True)
             for axes, topology in zip(every, (*network.TOPOLOGIES, "d"), strict=True):
@@ -311,7 +311,7 @@ class Paper:
 
 
 def simulated(case: Case) -> dict[str, list[float]]:
-    """The same by the simulator: mean rates and numbers of connections."""
+    """Return the results of the simulator: mean rates and numbers of connections."""
     tree = case.tree()
     tree = {**tree, "tcp": {**tree["tcp"], **KERNEL}, "replications": REPLICATIONS}
     flows = lh.simulate(tree).flows

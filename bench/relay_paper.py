@@ -4,10 +4,11 @@
 
 Topologies a to d with adaptive CSMA, TCP ACKs by h-ACK and n-ACK; a three times, b to d once, 500 s
 each of which 100 s are cut. Timestamps are on, so that a packet of 1040 bytes has 988 of payload,
-and the first timeout is 30 s, on a also the kernel's own second. Beside it one connection a user,
-under adaptive CSMA and under 802.11's, and as many connections as the rule asks for without relays,
-each of which sends data of its own. Every run is kept as a line of out/relay_paper.jsonl, and is
-not run again. A run that was late (99th percentile above 2 ms) counts for nothing.
+and the first timeout is 30 s, on a also the kernel's own second. For comparison there is one
+connection per user, under adaptive CSMA and under 802.11's. There are also as many connections as
+the rule asks for without relays, each of which sends data of its own. Every run is kept as a line
+of out/relay_paper.jsonl, and is not run again. A run that was late (99th percentile above 2 ms)
+counts for nothing.
 """
 
 import argparse

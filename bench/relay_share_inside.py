@@ -1,4 +1,4 @@
-"""What runs at the places of `relay_share.py`.
+"""Programs that run at the places of `relay_share.py`.
 
 give PORT [PROTOCOL]            a target that sends without end
 take HOST PORT FILE [PROTOCOL]  a program that reads, and writes when it had how many bytes
@@ -38,7 +38,7 @@ def fill(connection: socket.socket) -> None:
 
 
 def take(host: str, port: str, file: str, protocol: str = "0") -> None:
-    """Read for ever, from the first byte on."""
+    """Read indefinitely, from the first byte on."""
     with open(file, "w", buffering=1) as out:
         while True:
             with (

@@ -104,7 +104,7 @@ def dumbbells_head() -> None:
 
 
 def dumbbell(router: Router) -> None:
-    """What the router does and what a segment costs, here and in a peer."""
+    """Print results of the router and the cost of a segment, here and in a peer."""
     columns = []
     formats: tuple[tuple[Measure, int, int], ...] = (
         ("utilisation", 100, 2),

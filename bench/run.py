@@ -1,4 +1,4 @@
-"""What a delivered segment costs: lasthop beside ns-2 and ns-3, in one run on one machine.
+"""Cost of a delivered segment: lasthop compared with ns-2 and ns-3, in one run on one machine.
 
     make bench                                  everything, about an hour
     .venv/bin/python bench/run.py --quick       shorter runs, rougher figures
@@ -47,7 +47,7 @@ SEVEN = CASES / "seven.toml"
 HOTSPOT = HERE.parent / "examples" / "hotspot.toml"
 MIXED = CASES / "mixed.toml"
 MEMORY_GOAL_MB = 20.0
-#: The same for a router with as many segments as in LONG_ROUTER_S, and how much of it may be growth
+#: The goal for a router with as many segments as in LONG_ROUTER_S, and how much of it may be growth
 #: over a tenth of that time.
 ROUTER_MEMORY_GOAL_MB, ROUTER_GROWTH_GOAL_MB = 100.0, 1.0
 #: Peers simulate the same cell if their throughput is this close to ours.
@@ -83,7 +83,7 @@ PARTS = ("cost", "csma", "edca", "dumbbell", "memory", "gateway", "instructions"
 #: Parts that nothing else includes.
 BY_THEMSELVES = ("tc", "growth", "large")
 SHORT_S, LONG_S = 200.0, 2000.0
-#: The same cell by hand: what a segment costs at least.
+#: Least cost of a segment, by a cell written by hand.
 LEAN = Peer("lean loop", "by hand", lean.Cell(), SHORT_S, LONG_S, 5, None)
 LONG_ROUTER_S = 3000.0
 
@@ -153,7 +153,7 @@ def write(name: str, content: object) -> None:
 
 
 def access_parameters(records: list[Record], missed: list[str], *, quick: bool) -> None:
-    """The seven-station cell with the access parameters of 802.11e, beside ns-3."""
+    """Compare the seven-station cell with the access parameters of 802.11e with ns-3."""
     compared = edca.compare(quick=quick)
     report.edca(compared)
     for compared_case in compared:
@@ -178,7 +178,7 @@ def access_parameters(records: list[Record], missed: list[str], *, quick: bool) 
 
 
 def routers(records: list[Record], missed: list[str], *, quick: bool) -> None:
-    """Sixty flows through one router, beside ns-2 and ns-3."""
+    """Compare sixty flows through one router with ns-2 and ns-3."""
     report.dumbbells_head()
     compared = []
     for router in dumbbell.compare(quick=quick):
@@ -287,7 +287,7 @@ def crowd(records: list[Record], missed: list[str]) -> None:
 
 
 def conflict_graphs(records: list[Record], missed: list[str], *, repeats: int) -> None:
-    """Links that hear only some of each other: four beside a cell, and a thousand."""
+    """Measure links that hear only some of each other: four, with a cell, and a thousand."""
     cell = ours.cost(SEVEN, SHORT_S, LONG_S, repeats)
     compared = csma.compare(SHORT_S, LONG_S, repeats)
     report.alone_head("networks by conflict graph")
@@ -317,7 +317,7 @@ def cold_start(missed: list[str]) -> None:
 
 
 def two_cores(missed: list[str]) -> None:
-    """Two replications on two cores beside one."""
+    """Compare two replications on two cores with one core."""
     print("\ntwo at a time beside one after the other, by the clock")
     for pair in cores.compare():
         rounds = f"{min(pair.ratios):.2f} to {max(pair.ratios):.2f} in {len(pair.ratios)} rounds"

@@ -2,8 +2,8 @@
 
     scene_inside.py SCENE
 
-`SCENE` is JSON, a `Scene`. What was seen is printed as JSON: C again and again, bytes that
-stations have received, pings, and what the gateway says of itself at the end.
+`SCENE` is JSON, a `Scene`. Observations are printed as JSON: C at intervals, bytes that stations
+have received, pings, and the gateway's status at the end.
 
 The wire takes the place of the air (`tc_network.turns`): frames of both directions pass one at a
 time, each for its bytes at the rate, so that what it carries is known exactly.
@@ -54,13 +54,13 @@ OTHERS = "1:2"
 
 @dataclass(frozen=True)
 class Scene:
-    """What is run. Times count from the first connection."""
+    """The traffic of a run. Times count from the first connection."""
 
     seed: int
     rtt_s: float
     """The Internet's. [s]"""
     rate_bps: int
-    """Of the wire. [bit/s]"""
+    """Rate of the wire. [bit/s]"""
     downloads: Sequence[tuple[str, int, float]]
     """Stations, how many endless downloads each has, and when they begin. [s]"""
     length_s: float
@@ -82,11 +82,11 @@ class Scene:
     lateness: str | None = None
     """How some answer pings, a word of `LATENESS`."""
     late: Sequence[str] = ()
-    """Who does, from `late_from_s` on."""
+    """Stations that answer late, from `late_from_s` on."""
     late_from_s: float = 0.0
     slow: tuple[str, int, int] | None = None
-    """The access point has a queue for each station; this one's carries so much, and the others'
-    together so much, since it takes its part of the air. [bit/s]"""
+    """A slow station, the rate of its queue at the access point, and the rate of all other queues
+    together, since it takes its part of the air. [bit/s]"""
 
 
 def main(scene: Scene) -> Table:
@@ -187,7 +187,8 @@ def watch(scene: Scene, window: Window) -> Table:
 
 
 def received(groups: Sequence[Bulk], window: Window, zero_s: float) -> Table:
-    """What each group's station has received by each multiple of `BIN_S` since `zero_s`. [bytes]"""
+    """Return the bytes of each group's station at each multiple of `BIN_S` since `zero_s`.
+    [bytes]"""
     servers = cycle(SERVERS)
     total = {group.station: 0 for group in groups}
     marks: dict[str, list[int]] = {group.station: [] for group in groups}

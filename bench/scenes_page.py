@@ -16,7 +16,7 @@ PAGE = Path(__file__).parent.parent / "docs/reference/gateway-measured.md"
 MOST_SEEDS = 10
 
 Runs = Mapping[str, Sequence[Table]]
-"""What was seen, by label."""
+"""Observations, by label."""
 
 
 def write() -> None:
@@ -134,7 +134,7 @@ def joiner(runs: Runs) -> Iterator[str]:
 
 
 def own(runs: Runs) -> Iterator[str]:
-    """Beside own downloads."""
+    """Yield the table of delays with own downloads."""
     yield from OWN.splitlines()
     keys = [f"{kind}_{name}_s" for kind in ("echo", "ping") for name in ("heavy", "light")]
 

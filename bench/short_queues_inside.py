@@ -1,4 +1,4 @@
-"""Kernel TCP through a queue of `lasthop queue`, forwarded by a machine behind emulated wires.
+"""Kernel TCP through a queue of `lasthop queue`, forwarded by a machine after emulated wires.
 
     short_queues_inside.py sink PORT
     short_queues_inside.py source TASK
@@ -6,12 +6,12 @@
 
 `sink` takes what comes. `source` runs at the other end of a link that only delays: senders in a
 network namespace of their own, this one as the router whose interface is shaped, addresses
-translated as at home. `alone` needs nobody: the sink is in a namespace too, behind netem. `TASK` is
-JSON: `interface` (the file), `sink` and `port`, `flows`, `congestion`, `sack`, `sysctls` (of the
-senders, words), `rtt_s` and `quickack` (no delayed ACKs; both in `alone`), `pacing_bps` (of each
-flow, or null), `bucket_s` (of the shaper, or null), `starts_s` (of each flow, ascending; if it is
-left out, all at once), `warmup_s`, `length_s`, `bytes` (of each flow; 0: without end), `patience_s`
-(for those). The last line of the output is what was seen.
+translated as at home. `alone` needs no other process: the sink is in a namespace too, after netem.
+`TASK` is JSON: `interface` (the file), `sink` and `port`, `flows`, `congestion`, `sack`, `sysctls`
+(of the senders, words), `rtt_s` and `quickack` (no delayed ACKs; both in `alone`), `pacing_bps` (of
+each flow, or null), `bucket_s` (of the shaper, or null), `starts_s` (of each flow, ascending; if it
+is left out, all at once), `warmup_s`, `length_s`, `bytes` (of each flow; 0: without end),
+`patience_s` (for those). The last line of the output is what was seen.
 """
 
 import json
@@ -44,11 +44,11 @@ GATE, HOST = "10.200.0.1", "10.200.0.2"
 SAMPLED_S = 0.01
 ACKED = struct.Struct("=Q")
 ACKED_AT = 120
-"""Where `tcpi_bytes_acked` stands in the answer of TCP_INFO (linux/tcp.h). [bytes]"""
+"""Position of `tcpi_bytes_acked` in the answer of TCP_INFO (linux/tcp.h). [bytes]"""
 NEAR, FAR = "near", "far"
 ROUTER, SINK = "10.201.0.1", "10.201.0.2"
 SETTLED_S = 2.0
-"""Time in which namespaces and who serves in them come up. [s]"""
+"""Time in which namespaces and their servers come up. [s]"""
 SO_MAX_PACING_RATE = 47
 
 
@@ -83,7 +83,7 @@ def sink(port: int) -> None:
 
 
 def socket_of(key: selectors.SelectorKey) -> socket.socket:
-    """What has something to read, or room."""
+    """Return the socket of a key, which has data to read, or room."""
     assert isinstance(key.fileobj, socket.socket)
     return key.fileobj
 
@@ -94,7 +94,7 @@ def outgoing() -> str:
 
 
 def joined(stack: ExitStack, task: dict[str, Any]) -> Namespace:
-    """A namespace of senders, behind this one."""
+    """Return a namespace of senders, upstream of this one."""
     senders = Namespace()
     stack.callback(senders.close)
     with Socket() as kernel:
@@ -152,7 +152,7 @@ def connected(senders: Namespace, task: dict[str, Any], name: str) -> list[socke
 
 
 def acked(ends: Sequence[socket.socket]) -> list[int]:
-    """What has arrived of each. [bytes]"""
+    """Return the acknowledged bytes of each flow. [bytes]"""
     infos = (end.getsockopt(socket.IPPROTO_TCP, socket.TCP_INFO, 256) for end in ends)
     return [ACKED.unpack_from(info, ACKED_AT)[0] for info in infos]
 
@@ -194,8 +194,8 @@ def started(ends: Sequence[socket.socket], task: dict[str, Any]) -> None:
 
 
 def completed(ends: Sequence[socket.socket], size: int, patience_s: float) -> list[float | None]:
-    """How long it takes each to get so many bytes acknowledged, all beginning at once; None for
-    those that take too long. [s]
+    """Return the time until each flow has this many bytes acknowledged, if all begin
+    simultaneously; None for those that take too long. [s]
     """
     began_s = time.monotonic()
     completed_s: dict[socket.socket, float | None] = dict.fromkeys(ends)
@@ -221,7 +221,7 @@ def completed(ends: Sequence[socket.socket], size: int, patience_s: float) -> li
 
 
 def measured(shaped: Shaped, ends: Sequence[socket.socket], task: dict[str, Any]) -> dict[str, Any]:
-    """What flows without end do to the queue, and it to them."""
+    """Measure the effects of flows without end on the queue, and of the queue on them."""
     started(ends, task)
     watch = Watch(shaped)
     before, counted, began_s = acked(ends), shaped.counters(), time.monotonic()

@@ -37,7 +37,7 @@ Known: TypeAlias = Mapping[tuple[str, str], Seen]
 
 
 def write(done: Known) -> None:
-    """Write what has been run anew; sections of series that have not been stay as they are."""
+    """Write the sections of new runs; sections of series without new runs stay as they are."""
     tables: dict[str, Iterator[str]] = {}
     for series, heading in HEADINGS.items():
         mine = [case for case in cases() if case.series == series]
@@ -110,7 +110,8 @@ def transfers(mine: Sequence[Case], done: Known) -> Iterator[str]:
 
 
 def times(case: Case, seen: Seen) -> list[float]:
-    """Completion times of every run; who did not complete counts as if at the end. [s]"""
+    """Return the completion times of every run; a flow that did not complete counts as if at the
+    end. [s]"""
     every = [each for run in seen["runs"] for each in run["completions_s"]]
     return [LONGEST_TRANSFER_S[case.rtt_s] if is_none(each) else each for each in every]
 

@@ -1,4 +1,4 @@
-"""What stands at the router, each set up as somebody would who knows it."""
+"""Contenders at the router, each set up as an expert would."""
 
 import json
 import sys
@@ -22,14 +22,14 @@ LASTHOP = Path(sys.executable).with_name("lasthop")
 
 @dataclass(frozen=True)
 class Measured:
-    """What a speed test has found of this air, with nothing at the router."""
+    """Result of a speed test of this air, with nothing at the router."""
 
     goodput_bps: float
-    """Of one download. [bit/s]"""
+    """Rate of one download. [bit/s]"""
     carried_bps: float
     """Bits of frames in both directions meanwhile, ACKs included. [bit/s]"""
     down_bps: float
-    """Bits of frames down alone. [bit/s]"""
+    """Bits per second of frames, down only. [bit/s]"""
 
 
 def nothing(_: Measured) -> None:
@@ -50,13 +50,13 @@ def gateway_with(lines: str) -> None:
 
 
 def gateway_status() -> dict[str, Any]:
-    """What the gateway says of itself."""
+    """Return the status of the gateway."""
     status = f"ip netns exec {ROUTER} {LASTHOP} gateway status --json {GATEWAY}"
     return dict(json.loads(sh(status)))
 
 
 def gateway_fifo(air: Measured) -> None:
-    """The same with the paper's FIFOs of 200 packets in the place of fq_codel."""
+    """Set up the gateway with the paper's FIFOs of 200 packets in the place of fq_codel."""
     gateway(air, 'discipline = "pfifo"\n')
 
 
@@ -90,7 +90,7 @@ def cake_shared(air: Measured, margin: float = MARGIN) -> None:
 
 
 def cake_wide(air: Measured) -> None:
-    """The same with a wider margin."""
+    """Set up the gateway with a wider margin."""
     cake_shared(air, WIDE_MARGIN)
 
 

@@ -35,12 +35,12 @@ TRAFFIC: Mapping[str, tuple[tuple[Bulk, ...], int]] = {
     "12 uploads": (UPLOADS, FAST_BPS),
     "12 downloads, slower air": (DOWNLOADS, SLOW_BPS),
 }
-"""Who downloads and uploads without end, and the data rate of the air. [bit/s]
+"""Stations that download and upload without end, and the data rate of the air. [bit/s]
 
-In all but the speed test, which was made over the fast air, others call and read beside.
+In all but the speed test, which was made over the fast air, others call and read too.
 """
 SETTLE_S = 3.0
-"""Time in which the router's neighbours and what stands there come up before traffic begins. [s]"""
+"""Time in which the router's neighbours and contenders come up before traffic begins. [s]"""
 
 
 def main(settings: Table) -> Table:

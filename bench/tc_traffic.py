@@ -46,7 +46,7 @@ class Window:
     from_s: float
     to_s: float
     seed: int
-    """Of the instants at which connections and regular datagrams begin."""
+    """Seed of the instants at which connections and regular datagrams begin."""
 
     def wait(self) -> None:
         """Sleep until all begin."""
@@ -76,7 +76,7 @@ class Process:
         self.reader = reader
 
     def result(self) -> Table:
-        """What it returned. Raises `RuntimeError` with what it died of."""
+        """Return its result. Raises `RuntimeError` with what it died of."""
         with os.fdopen(self.reader) as pipe:
             answer: Table = json.load(pipe)
         os.waitpid(self.pid, 0)
@@ -96,7 +96,7 @@ def quantile(values: Sequence[float], share: float) -> float | None:
 
 @dataclass(frozen=True)
 class Bulk:
-    """So many endless connections of a station, one way."""
+    """This many endless connections of a station, in one direction."""
 
     station: str
     connections: int
@@ -364,7 +364,7 @@ def fetch(station: str, address: tuple[str, int]) -> None:
 
 
 def read(end: socket.socket, count: int) -> bool:
-    """Read so many bytes; whether there were so many."""
+    """Read this many bytes; return whether there were as many."""
     while count > 0:
         got = len(end.recv(count))
         if got == 0:

@@ -150,7 +150,7 @@ POINTS: Sequence[Point] = (
 
 
 def run(points: Sequence[Point], jobs: int) -> None:
-    """Run what has not been run; what is in real time last, when nothing else goes on."""
+    """Run the missing points; those in real time last, when nothing else runs."""
     done = RUNS.known()
     in_turn = sorted(points, key=lambda point: point.in_real_time)
     for now in (False, True):

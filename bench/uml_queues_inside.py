@@ -1,4 +1,4 @@
-"""What `uml_queues.py` runs in user-mode Linux beside `short_queues_inside.py`.
+"""Program of `uml_queues.py` in user-mode Linux with `short_queues_inside.py`.
 
     uml_queues_inside.py emulated TASK
     uml_queues_inside.py datagrams TASK
@@ -45,7 +45,7 @@ def by_kernel(task: dict[str, Any]) -> dict[str, Any]:
 
 
 def sent(senders: Namespace, shaped: Shaped, task: dict[str, Any]) -> dict[str, Any]:
-    """Drops until each look, part lost behind the warm-up, and mean queue there."""
+    """Return drops until each look, the part lost after the warm-up, and the mean queue."""
     out = senders.run(lambda: socket.socket(socket.AF_INET, socket.SOCK_DGRAM))
     payload, draw, rate = bytes(task["payload_bytes"]), Random(task["seed"]), task["packets_per_s"]
     looks_s, drops, waiting = list(task["looks_s"]), [], []

@@ -36,7 +36,7 @@ class Measured:
         self.done = runs.known()
 
     def figures(self, point: Point, way: str, variant: Any = AS_THEY_ARE) -> list[dict[str, float]]:
-        """Of each run of a point that kept time."""
+        """Return the figures of each run of a point that kept time."""
         if way == "simulated":
             known = self.done.get(simulated_key(point, variant))
             return [] if known is None else known["runs"]

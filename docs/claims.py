@@ -2,8 +2,8 @@
 
 ``python docs/claims.py`` reproduces all claims, in an hour or so of processor time, and writes
 ``reference/claims.json``, from which the tables of verdicts come (`make docs-pages`), and
-``reference/claims-samples.json.gz``, what measures read of every run. Finished runs are kept in
-``out/claims``; after Ctrl-C it goes on from there. ``python docs/claims.py SUBJECT`` repeats one
+``reference/claims-samples.json.gz``, what measures read of every run. Finished runs are stored in
+``out/claims``; after Ctrl-C it continues from there. ``python docs/claims.py SUBJECT`` repeats one
 subject and leaves the others as they are kept. ``python docs/claims.py --study red-fig17 --study
 red-fig19`` repeats these studies, and judges the claims that rest on them once more. ``python
 docs/claims.py --judge`` judges all claims again by the stored values, without simulating.
@@ -37,7 +37,7 @@ def load() -> Any:
 
 
 def samples() -> Any:
-    """What measures read of every run, by fingerprints of the scenarios."""
+    """Return the values that measures read of every run, by fingerprints of the scenarios."""
     return json.loads(gzip.decompress(SAMPLES.read_bytes()))
 
 
@@ -47,7 +47,7 @@ def write(done: Reproduction) -> None:
 
 
 def write_subject(subject: str, done: Reproduction) -> None:
-    """Keep a reproduction of one subject beside what is kept of the others."""
+    """Store a reproduction of one subject, next to the stored ones of the others."""
     previous, some = load(), kept.keep(done.studies, done.runs, done.results)
     studies = {
         key: study for key, study in previous["studies"].items() if key.partition("-")[0] != subject

@@ -39,7 +39,7 @@ autodoc_member_order = "bysource"
 mathjax_path = "mathjax/tex-chtml.js"
 mathjax3_config = {"options": {"enableMenu": False}}
 MATHJAX = ("tex-chtml.js", "output/chtml/fonts")
-"""What of MathJax the pages load: one script, and its fonts."""
+"""Parts of MathJax that the pages load: one script, and its fonts."""
 
 html_theme = "furo"
 html_title = "lasthop"
@@ -47,7 +47,7 @@ html_show_sourcelink = False
 
 
 def copy_mathjax(app: Any, error: Exception | None) -> None:
-    """Put MathJax beside the site's own scripts."""
+    """Put MathJax next to the site's own scripts."""
     package = import_module("sphinx-mathjax-offline").__file__
     if error is not None or package is None:
         return

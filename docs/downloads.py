@@ -27,7 +27,7 @@ MIN_RTO = "1 s"
 
 
 def load() -> Any:
-    """What was run: date and points."""
+    """Return the stored runs: date and points."""
     return json.loads(KEPT.read_text("utf-8"))
 
 

@@ -23,17 +23,17 @@ from lasthop.workbench.files import page
 
 SCHEME = "workbench:"
 FOLDER = "workbench"
-"""Where the page lies in the site."""
+"""Place of the page in the site."""
 
 VIEWS = ("delay", "shares", "time", "air", "queue", "numbers")
-"""What can be looked at, as `views/Results.svelte` has it."""
+"""Names of the views, as `views/Results.svelte` has them."""
 
 LINUX_ONLY = {"gateway", "interface"}
 """Tables that the page refuses, since they work only on Linux."""
 
 
 def fragment(text: str, view: str, **looks: str) -> str:
-    """What stands behind the page's address so that it shows a scenario, as its Share makes it.
+    """Return the suffix of the page's address that shows a scenario, as its Share makes it.
 
     Without a view, the page shows the first one that suits the scenario.
     """
@@ -104,7 +104,7 @@ def add_trials(doctree: Any, up: str) -> None:
 
 
 def resolve(app: Any, doctree: Any, docname: str) -> None:
-    """Replace addresses of the scheme; where there is no page, by their words alone."""
+    """Replace addresses of the scheme; without a page, only by their words."""
     from docutils import nodes
 
     if app.config.workbench_is_built:
@@ -139,7 +139,7 @@ def copy_page(app: Any, error: Exception | None) -> None:
 
 
 def setup(app: Any) -> dict[str, bool]:
-    """Have Sphinx call it; pages are written anew where the workbench has come or gone."""
+    """Connect to Sphinx; pages are rewritten where the workbench has come or gone."""
     app.add_config_value("workbench_is_built", is_built(), "html")
     app.connect("doctree-resolved", resolve)
     app.connect("build-finished", copy_page)

@@ -147,7 +147,7 @@ PICTURES: dict[str, Callable[[], Figure]] = {
     **guide_figures.PICTURES,
     **home_figures.PICTURES,
 }
-"""What draws each picture, by the name of its file."""
+"""Functions that draw each picture, by the name of its file."""
 
 
 def main(names: list[str]) -> None:

@@ -177,7 +177,7 @@ def bottleneck_shares() -> Figure:
 
 
 def networks_phases() -> Figure:
-    """Goodput of near flows over some tenths of a millisecond more for the far ones."""
+    """Draw the goodput of near flows over some tenths of a millisecond more for the far ones."""
     text = scenario("networks", "mixed")
     more = np.arange(0.0, 0.65, 0.1)
     with house_style(54.0) as figure:
@@ -211,7 +211,8 @@ def places_shops() -> Figure:
 
 
 def relay_connections() -> Figure:
-    """What n connections carry over a long link that loses packets, without anybody else."""
+    """Draw the goodput of n connections over a long link that loses packets, without other
+    traffic."""
     link = {
         "name": "a long link with losses",
         "duration": "60 s",
@@ -248,7 +249,7 @@ def relay_connections() -> Figure:
 
 
 def import_measured() -> Figure:
-    """A measurement beside model and simulation; it stands in by a run with another seed."""
+    """Draw a measurement with model and simulation; a run with another seed replaces it."""
     text = scenario("import", "cafe")
     return lh.compare(text, measured=[measured(text)]).figure()
 
@@ -307,7 +308,7 @@ def reproduced() -> Figure:
 
 
 def goodput() -> Figure:
-    """What `plot.goodput` draws of the first hot-spot."""
+    """Draw the result of `plot.goodput` of the first hot-spot."""
     return lh.simulate(scenario("first", "hotspot")).plot.goodput()
 
 
@@ -329,7 +330,7 @@ def hotspot_simulate() -> Figure:
 
 
 def hotspot_compare() -> Figure:
-    """The same beside the model."""
+    """Draw the result with the model."""
     return lh.compare(scenario("first", "hotspot")).plot()
 
 
@@ -377,7 +378,7 @@ def what_if() -> Figure:
 
 
 def downloads_tune() -> Figure:
-    """What confirmed settings give."""
+    """Draw the values of confirmed settings."""
     return lh.tune(scenario("tuning", "downloads"), "throughput").plot()
 
 

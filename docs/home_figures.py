@@ -13,11 +13,11 @@ from matplotlib.axes import Axes
 from lasthop.plot.figure import MODEL, SIMULATION, Figure, house_style, title
 
 BESIDE: Mapping[str, Any] = {"textcoords": "offset points", "fontsize": 6.5}
-"""A number beside its bar."""
+"""Style of a number next to its bar."""
 
 
 def names_of(page: str) -> dict[str, Any]:
-    """What the names of a page's prompt mean once its examples have been run."""
+    """Return the values of the names of a page's prompt once its examples have been run."""
     text = (GUIDE / f"{page}.md").read_text("utf-8")
     with tempfile.TemporaryDirectory(prefix="lasthop-figures-") as folder:
         reader = transcripts.Reader(Path(folder))
@@ -34,7 +34,8 @@ def named(axes: Axes, rows: Sequence[str]) -> None:
 
 
 def call_remedies() -> Figure:
-    """What one packet of a call in a hundred exceeds, on a slow line and in slow air, both ways."""
+    """Draw the delay that one packet of a call in a hundred exceeds, on a slow line and in slow
+    air, in both directions."""
     names = names_of("call")
     places = {"the line is slow": names["slow_line"], "the air is slow": names["slow_air"]}
     ways = {"up": (0.2, SIMULATION), "down": (-0.2, MODEL)}
@@ -58,7 +59,7 @@ def call_remedies() -> Figure:
 
 
 def old_laptop() -> Figure:
-    """Goodput beside one slow station, its air time and a call's delay, with each remedy.
+    """Draw goodput with one slow station, its air time and a call's delay, with each remedy.
 
     Bars are medians over the runs, whiskers their least and most.
     """

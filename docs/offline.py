@@ -12,7 +12,8 @@ LOADED = re.compile(
     r"""|(?:@import\s+(?!url\()|url\()\s*["']?(?P<css>[^"')\s]+)""",
     re.IGNORECASE,
 )
-"""What a browser loads for a page or a style sheet by itself; links to click on are none of it."""
+"""Addresses that a browser loads for a page or a style sheet by itself; links to click on are not
+included."""
 
 ELSEWHERE = re.compile(r"(?:[a-z]+:)?//", re.IGNORECASE)
 

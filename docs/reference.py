@@ -13,7 +13,7 @@ from lasthop.terms import glossary
 Schema = Mapping[str, Any]
 
 QUIET = "quiet"
-"""The option of every command, which is told of once."""
+"""The option of every command, which is described once."""
 
 
 def cli_page() -> str:

@@ -68,7 +68,7 @@ def with_results() -> dict[Path, str]:
 
 
 def current() -> dict[Path, str]:
-    """What each page would contain if it were brought up to date now."""
+    """Return the content of each page if it were brought up to date now."""
     pages = {ROOT / name: write() for name, write in PAGES.items()}
     pages |= with_results()
     return pages | {path: transcripts.refreshed(path.read_text("utf-8")) for path in guides()}

@@ -83,7 +83,7 @@ class Reader:
         return "".join(lines)
 
     def evaluate(self, source: str) -> str:
-        """What the prompt prints for this statement."""
+        """Return the output of the prompt for this statement."""
         output = io.StringIO()
         code = compile(ast.parse(source, mode="single"), "<docs>", "single")
         with contextlib.redirect_stdout(output):

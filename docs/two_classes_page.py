@@ -44,7 +44,7 @@ ITSELF: Mapping[str, tuple[str, str]] = {
     "rules of Linux, SACK and RACK": (LINUX, "Reno, SACK"),
     "rules of Linux, SACK, Compound": (LINUX, "Compound, SACK"),
 }
-"""Whose rules these are."""
+"""Owners of these rules."""
 
 FIRST = "NewReno"
 """The rule that others are switched in."""
@@ -95,7 +95,7 @@ RULES: Mapping[str, str] = {
 
 
 def load() -> Any:
-    """What was run: date and points."""
+    """Return the stored runs: date and points."""
     return json.loads(POINTS_FILE.read_text("utf-8"))
 
 

@@ -1,7 +1,7 @@
 """Pictures of the workbench, of the page as it is: ``python docs/workbench_picture.py [NAME]...``.
 
-It takes `make build`, and Debian's Chromium; CI does not run it. All that is seen, the page has
-computed, beside Python: simulations and the prediction.
+It takes `make build`, and Debian's Chromium; CI does not run it. The page has computed all that is
+shown, with Python: simulations and the prediction.
 """
 
 import re
@@ -23,10 +23,10 @@ IMAGES = DOCS / "images"
 FLAGS = ("--no-sandbox", "--disable-gpu", "--no-first-run", "--disable-background-networking")
 
 WIDTH = 1200
-"""Of the window. [px]"""
+"""Size of the window. [px]"""
 
 MARGIN = 10
-"""Around a view that is seen alone. [px]"""
+"""Margin around a view that is shown alone. [px]"""
 
 PATIENCE_MS = 60_000
 """Longest wait for a run that takes a second. [ms]"""
@@ -34,13 +34,13 @@ PATIENCE_MS = 60_000
 
 @dataclass(frozen=True)
 class Picture:
-    """What is opened, and how much of it is seen."""
+    """The opened page, and its visible part."""
 
     entry: str
     """A scenario of the gallery."""
     view: str
     height: int | None = None
-    """That of the window, which is seen as a whole; without, the view alone is. [px]"""
+    """Size of the window, of which all is shown; without, only the view is. [px]"""
 
 
 PICTURES = {
@@ -53,7 +53,7 @@ PICTURES = {
 
 @contextmanager
 def served() -> Iterator[str]:
-    """The address of the workbench, beside Python."""
+    """Return the address of the workbench with Python."""
     command = [sys.executable, "-m", "lasthop", "workbench", "--no-browser"]
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
         assert process.stdout is not None

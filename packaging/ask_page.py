@@ -28,7 +28,7 @@ def main(scenario: Path) -> None:
 
 
 def about(address: str, text: str) -> str:
-    """What is served at an address, in a line."""
+    """Return in a line what is served at an address."""
     page = reply_of(address).decode()
     files = re.findall(r'(?:src|href)="\./([^"]+)"', page)
     bytes_ = len(page) + sum(len(reply_of(address + name)) for name in files)
@@ -46,7 +46,7 @@ def about(address: str, text: str) -> str:
 
 
 def reply_of(address: str, request: dict[str, Any] | None = None) -> bytes:
-    """What a server answers."""
+    """Return the reply of a server."""
     body = None if request is None else json.dumps(request).encode()
     headers = {"content-type": "application/json"}
     question = urllib.request.Request(address, body, headers)

@@ -73,7 +73,7 @@ def main(folder: Path) -> int:
 
 
 def problems_of_wheel(wheel: Path) -> list[str]:
-    """What is wrong with a wheel, a line each."""
+    """Return the problems of a wheel, one per line."""
     wrong = []
     named = WHEEL.fullmatch(wheel.name)
     if named is None:

@@ -52,7 +52,7 @@ def classified(data: Mapping[str, str | list[str]]) -> str:
 
 
 def crates() -> list[tuple[str, str]]:
-    """What the extension links, with licences, in order of names."""
+    """Return the crates that the extension links, with licences, in order of names."""
     command = ["cargo", "metadata", "--format-version", "1", "--locked"]
     tree = json.loads(subprocess.run(command, check=True, capture_output=True).stdout)
     packages = {each["id"]: each for each in tree["packages"]}

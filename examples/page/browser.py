@@ -1,6 +1,6 @@
 """Headless Chromium over a pipe of its DevTools protocol: loads pages, and says how that went.
 
-Messages are JSON with a zero byte behind each; Chromium reads them at descriptor 3 and writes them
+Messages are JSON with a zero byte after each; Chromium reads them at descriptor 3 and writes them
 to 4 (`--remote-debugging-pipe`).
 """
 
@@ -176,7 +176,7 @@ class Browser:
         return reply["result"].get("value")
 
     def message(self, until_s: float) -> Item | None:
-        """What it says next; None if that is not before `until_s`."""
+        """Return its next message; None if there is none before `until_s`."""
         while b"\0" not in self.received:
             ready = select.select([self.answers], [], [], max(0.0, until_s - time.monotonic()))[0]
             if not ready:

@@ -31,7 +31,7 @@ class Others:
 
 
 def rest(most: float) -> None:
-    """Wait until others use no more processors than this, or not for ever."""
+    """Wait until others use no more processors than this, at most for a limited time."""
     until_s = time.monotonic() + REST_S
     while time.monotonic() < until_s:
         others = Others()

@@ -1,9 +1,8 @@
-"""A page behind a busy access point: `python examples/page/page.py`, as root, in ten minutes.
+"""A page over a busy access point: `python examples/page/page.py`, as root, in ten minutes.
 
-Headless Chromium loads the page of `objects.py` at a station of an emulated cell: alone, beside
-four uploads, and beside them with a shared bottleneck. Each run has another seed, a new browser and
-so an empty cache. It prints a table, and writes a record as JSON and a picture of each case's
-median.
+Headless Chromium loads the page of `objects.py` at a station of an emulated cell: alone, with four
+uploads, and with them and a shared bottleneck. Each run has another seed, a new browser and so an
+empty cache. It prints a table, and writes a record as JSON and a picture of each case's median.
 """
 
 import argparse
@@ -85,7 +84,7 @@ def in_time(settings: Mapping[str, object], seed: int) -> Item:
 
 
 def busy(runs: Sequence[Item]) -> str | None:
-    """What there is to say against the machine on which these were made."""
+    """Return the objection to the machine on which these were made, if any."""
     late_s = max(each["lateness_p99_s"] for each in runs)
     others = max(each["others_processors"] for each in runs)
     if late_s > LATE_S:
@@ -127,7 +126,7 @@ def run(settings: Mapping[str, object], seed: int) -> Item:
 
 
 def weighted(pairs: Sequence[tuple[Item, Item]]) -> float:
-    """Mean of estimates weighted by other ones; 0 if those are."""
+    """Return the mean of estimates weighted by other estimates; 0 if those are."""
     total = sum(weight["mean"] for _, weight in pairs)
     return sum(value["mean"] * weight["mean"] for value, weight in pairs) / total if total else 0.0
 
@@ -149,7 +148,7 @@ def table(record: Item) -> str:
 
 
 def cells(runs: Sequence[Item]) -> list[str]:
-    """What the table says of a case."""
+    """Return the table cells of a case."""
     pings = [each for run in runs for each in run["pings"]]
     rtts_s = [rtt_s for sent_s, rtt_s in pings if sent_s < 0 and rtt_s is not None]
     return [

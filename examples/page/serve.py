@@ -1,7 +1,7 @@
 """The server of the page: `serve.py [--objects N] [--port PORT]`, over HTTP/1.1 with keep-alive.
 
-It answers datagrams at the same port, too, with themselves. Its TCP is CUBIC whatever the machine's
-own is, since the uploads beside it are CUBIC.
+It answers datagrams at the same port, too, with themselves. Its TCP is CUBIC on every machine,
+since the uploads are CUBIC.
 """
 
 import argparse
@@ -13,7 +13,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from objects import OBJECTS, TYPES, Object, page
 
 LONGEST_DATAGRAM = 2048
-"""What is read of a datagram. [bytes]"""
+"""Number of bytes that are read of a datagram. [bytes]"""
 
 
 class Site(ThreadingHTTPServer):

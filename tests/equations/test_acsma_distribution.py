@@ -134,7 +134,7 @@ def test_two_thousand_links_of_a_sparse_graph_are_exact():
     z = np.random.default_rng(2).normal(1.0, 1.0, 2000)
     answer = stationary_airtime(graph, z)
     assert (answer.method, answer.error) == ("junction tree", 1e-12)
-    # Components do not know of each other: the small ones can be gone through alone.
+    # Components are independent: the small ones can be enumerated separately.
     small = [group for group in graph.components if len(group) <= 12]
     assert len(small) > 50
     for group in small:

@@ -205,8 +205,8 @@ def test_without_aqm_the_aggressiveness_of_every_link_grows_without_bound():
     of = problem("a", beta=800.0)
     states = follow(SingleConnection(of, PER_PACKET), start(of), [0.0, 1e3, 2e3, 4e3])
     x, r = states[:, :4], states[:, 4:]
-    # At rest a loss of p = 2/(T x)^2 is needed, for which x - y = 2/(T^2 x): r grows at that rate
-    # of packets for ever, and no rate is above 600 packets/s by much.
+    # In equilibrium a loss of p = 2/(T x)^2 is needed, for which x - y = 2/(T^2 x): r grows at that
+    # rate of packets indefinitely, and no rate exceeds 600 packets/s by much.
     least = PER_PACKET * 2.0 / 601.0
     assert np.all(np.diff(r[1:], axis=0) >= 0.999 * least * np.diff([1e3, 2e3, 4e3])[:, None])
     np.testing.assert_allclose(np.diff(r[1:], axis=0)[1], PER_PACKET * 2.0 / x[3] * 2e3, rtol=0.05)

@@ -147,7 +147,7 @@ ALONE = [
     ("ht", 20, 7, 2, 400, 42, {}, 130.34),
     ("vht", 80, 9, 1, 800, 64, {}, 338.50),
     ("he", 80, 11, 2, 800, 64, {"coding": "ldpc"}, 861.03),
-    # The nominal packet padding of 16 us is 8 us behind this PPDU: a = 2 (27.3.12.5).
+    # The nominal packet padding of 16 us is 8 us after this PPDU: a = 2 (27.3.12.5).
     ("he", 80, 11, 2, 800, 64, {"coding": "ldpc", "padding_us": 16}, 853.24),
 ]
 

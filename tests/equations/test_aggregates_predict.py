@@ -1,4 +1,4 @@
-"""What is predicted of a scenario whose cell aggregates, and what is not."""
+"""Predictions for a scenario whose cell aggregates, and cases that are refused."""
 
 import pytest
 

@@ -16,7 +16,7 @@ SETTLED = -1
 
 
 class Listed:
-    """All states of a small window: attempts that each MPDU has behind it, or that it is settled.
+    """All states of a small window: the number of attempts of each MPDU, or that it is settled.
 
     Every round is played with every set of MPDUs lost, by the rules and nothing else.
     """
@@ -211,7 +211,7 @@ def test_a_single_sender_without_losses_has_the_closed_rate():
 
 @pytest.mark.parametrize("case", SMALL, ids=str)
 def test_reordering_takes_as_long_as_in_all_states(case):
-    # Frames are as far apart after failures as after successes, so that states alone decide.
+    # Frames are equally spaced after failures and after successes, so that only states decide.
     even = replace(TIMES, cwmin=0, cwmax=0, wait_s=48e-6, response_s=lambda _mpdus: 32e-6)
     between_s = 16e-6 + 32e-6 + 43e-6
     listed, solution = Listed(*case), window.solve(*case)

@@ -1,4 +1,4 @@
-"""What is predicted of stations behind one queue, what is refused, and what is taken from a run."""
+"""Predictions for stations after one queue, cases that are refused, and values taken from a run."""
 
 import pytest
 
@@ -32,7 +32,7 @@ def scenario(station=None, cell=None, near=None, **more) -> lh.Scenario:
 
 
 def behind_mac80211(**keys: object) -> lh.Scenario:
-    """The same behind the queue of a Linux access point."""
+    """Return the scenario with the queue of a Linux access point."""
     source = {"rate": "100 Mbps"}
     queue = {"mac80211": keys}
     return scenario({"udp_down": source}, {"ap_queue": queue}, near={"udp_down": source})

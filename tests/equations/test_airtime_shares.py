@@ -1,4 +1,4 @@
-"""Stations behind one queue: exchange times, orders and shares, by hand and by a Monte Carlo."""
+"""Stations after one queue: exchange times, orders and shares, by hand and by a Monte Carlo."""
 
 import math
 import random
@@ -133,7 +133,7 @@ def test_an_opportunity_continues_with_the_next_station() -> None:
     own = receivers(scenario(cell={"txop_limit": "2.528 ms"}))
     tally = serve(own, Rounds(3), 110.5e-6, 3000)
     # 26 packets to a near station fill an opportunity, and one packet to the far one takes 1.8 ms,
-    # behind which a few to the next near one fit
+    # after which a few to the next near one fit
     assert tally.accesses < sum(tally.exchanges)
     longest = own[0].most_packets(2_528_000, opens=True)
     assert tally.packets[0] / tally.exchanges[0] < longest

@@ -16,7 +16,7 @@ SLOT_B, SLOT_G = 20e-6, 9e-6
 FRAME_B = 192e-6 + 1536 * 8 / 11e6
 NODE_B = Contender(31, 1023, 7, FRAME_B, FRAME_B + 10e-6 + 248e-6 + 50e-6, 1472)
 EIFS_B = 364e-6
-# The same packet at 54 Mb/s: 57 symbols; MAC ACK at 24 Mb/s, DIFS 28 us, EIFS 88 us.
+# The packet at 54 Mb/s: 57 symbols; MAC ACK at 24 Mb/s, DIFS 28 us, EIFS 88 us.
 FRAME_G = 20e-6 + 57 * 4e-6 + 6e-6
 NODE_G = Contender(15, 1023, 7, FRAME_G, FRAME_G + 10e-6 + 34e-6 + 28e-6, 1472)
 EIFS_G = 88e-6

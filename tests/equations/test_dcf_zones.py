@@ -83,7 +83,7 @@ def test_the_higher_category_of_a_node_does_not_fail_in_an_internal_collision():
     cell = [category("ap", 7, priority=2), category("ap", 15), category("sta", 15)]
     taus = [0.3, 0.15, 0.2]
     high, low, sta = zones.failure_probs(cell, taus)
-    assert high == pytest.approx(0.2)  # by the station alone
+    assert high == pytest.approx(0.2)  # by the station only
     assert low == pytest.approx(1 - 0.7 * 0.8)
     assert sta == pytest.approx(1 - 0.7 * 0.85)
 

@@ -121,7 +121,7 @@ def test_attempt_probabilities_are_a_joint_fixed_point():
 @pytest.mark.parametrize("stations", [7, 50, 200])
 @pytest.mark.parametrize("ap_aifsn", [1, 2, 5])
 def test_windows_too_small_for_the_iteration_have_a_fixed_point(stations, ap_aifsn):
-    """Without limit of attempts and from CWmin 1 the iteration circles for ever."""
+    """Without limit of attempts and from CWmin 1 the iteration never settles."""
     station, ap = Access(1), Access(31, aifsn=ap_aifsn)
     at = contend(stations, station, ap, UNLIMITED)
     again = attempt_prob(station, station_collision_prob(at), UNLIMITED)

@@ -74,7 +74,7 @@ def packet(exposed):
 @pytest.mark.parametrize("to_active", [False, True])
 @pytest.mark.parametrize("early", [0, 1, -1])
 def test_collisions_of_unlike_stations_against_listing_all_sets(to_active, early):
-    """Four unlike stations, each equally likely among the active ones, at two rates at once."""
+    """Four unlike stations, each equally likely among the active ones, with two rates."""
     stations = tuple(
         StationTraffic(
             (Connection(3, packet(up), packet(down)), Connection(1, packet(2.2), packet(0.9)))

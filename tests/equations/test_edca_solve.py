@@ -98,7 +98,7 @@ def test_lumped_chain_with_txop_is_accurate_to_half_a_per_cent(cell, ap, station
 def test_lumped_chain_with_bursts_of_all_packets(
     cell, stations, window, ap, station, ap_txop, station_txop
 ):
-    """Most states are hardly ever reached; elimination alone was off by up to 22 %."""
+    """Most states are hardly ever reached; elimination without this step was off by up to 22 %."""
     here = cell(stations, window, ap, station, ap_txop=ap_txop, station_txop=station_txop)
     full = solve(here, Options(solver="full", ap_queue="mixed"))
     lumped = solve(here, Options(solver="lumped", ap_queue="mixed"))
@@ -174,7 +174,7 @@ def test_pifs_access_with_txop_as_printed(cell, ap_txop, station_txop):
 @pytest.mark.equation("edca", 33)
 @pytest.mark.parametrize("uploads", [0, 2])
 def test_one_station_with_txop_of_its_window_by_hand(cell, uploads):
-    # All W packets go back and forth at once, nobody contends with anybody.
+    # All W packets go back and forth together, and no node contends with another.
     solution = solve(cell(1, 3, 15, 31, uploads=min(uploads, 1), ap_txop=3, station_txop=3))
     down = 50e-6 + 20e-6 * 7.5 + 3 * (DATA + 20e-6 + 248e-6) - 10e-6
     up = 50e-6 + 20e-6 * 15.5 + 3 * (ACK + 20e-6 + 248e-6) - 10e-6

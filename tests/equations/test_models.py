@@ -1,4 +1,4 @@
-"""What all models have in common: who is asked, and in what envelope they answer."""
+"""Properties of all models: which model is chosen, and the envelope of their answers."""
 
 from pathlib import Path
 

@@ -43,7 +43,7 @@ def test_capacity_is_per_flow_and_in_packets() -> None:
 
 
 def test_round_trip_is_propagation_and_transmission() -> None:
-    """Data over access and, since RED counts what waits behind it, bottleneck; ACKs back."""
+    """Data over access and, since RED counts the packets after it, bottleneck; ACKs back."""
     data = 8 * 1500 * (1 / 50e6 + 1 / 30e6)
     acks = 8 * 40 * (1 / 50e6 + 1 / 30e6)
     assert values()["rtt"] == pytest.approx(0.1 + data + acks, rel=1e-12)

@@ -179,7 +179,7 @@ class SlotProcess:
         self.seen = dict.fromkeys(("attempts", "collided", "delivered", "discarded"), 0)
         self.by_attempt = np.zeros((attempts, 2))
         self.time_s = 0.0
-        self.forgetful = False  # everybody draws anew after each exchange
+        self.forgetful = False  # all counters are drawn again after each exchange
         self.at_ends = []  # stations with a packet at the ends of exchanges
 
     def draw(self, node):
@@ -329,7 +329,7 @@ def test_a_layer_that_does_not_settle_is_an_error(monkeypatch):
 def test_one_and_a_half_stations_contend_if_counters_are_forgotten(classes):
     """Claim vbs-18: 1.5 at the ends of exchanges, but for collisions, however many stations.
 
-    A counter that goes on where it stopped is ahead of the AP's new draw: fewer contend.
+    A counter that continues where it stopped is ahead of the AP's new draw: fewer contend.
     """
     forgetful, real = (SlotProcess((0.0,) * classes, 8, True, seed=1) for _ in range(2))
     forgetful.forgetful = True

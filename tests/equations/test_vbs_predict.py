@@ -69,7 +69,8 @@ def shared(changes=None, classes=None, **queue):
 @pytest.mark.equation("vbs", 5)
 @pytest.mark.parametrize("changes", [{}, UPLOADS])
 def test_theta_counts_acks_that_return(changes):
-    """What the station gives up does not count, and of uploads what the AP loses."""
+    """Packets that the station gives up do not count, nor do packets of uploads that the AP
+    loses."""
     errors = {} if changes else {"station.low.error_up": 0.5}
     segments = predicted_with(errors | changes)
     acks = predicted_with(errors | changes, Options(goodput="acks"))
@@ -83,7 +84,8 @@ def test_theta_counts_acks_that_return(changes):
 
 
 def two_classes(changes, share=0.5, **queue):
-    """The same with this share for stations `high`, however many, and the rest for `low`."""
+    """Return the scenario with this share for stations `high`, however many, and the rest for
+    `low`."""
     flows = tree(changes)["flows"]
     shares = {"high": share, "low": 1.0 - share}
     classes = [
@@ -212,7 +214,7 @@ def test_uploads_starve_downloads_at_a_full_buffer():
 
 @pytest.mark.slow
 def test_uploads_that_starve_downloads_at_a_short_queue_settle():
-    """Half steps swing there: 0.12, 0.98, 0.99 of the queue for the uploads in turn."""
+    """Half steps oscillate there: 0.12, 0.98, 0.99 of the queue for the uploads in turn."""
     errors = {
         f"station.{name}.{key}": value
         for name in ("high", "low")
@@ -224,7 +226,7 @@ def test_uploads_that_starve_downloads_at_a_short_queue_settle():
 
 
 def test_losses_that_hardly_count_are_an_answer_or_a_clear_refusal():
-    """A loss takes an eighth of the window: events may follow each other for ever."""
+    """A loss takes an eighth of the window: events may follow each other indefinitely."""
     with pytest.raises(ConvergenceError, match="no loss rate brings the offered load down"):
         predicted_with({"tcp.compound.beta": 0.01})
 
@@ -254,7 +256,7 @@ def test_virtual_buffer_sharing_gives_the_classes_their_shares():
     regulated = predict(shared(algorithm="regulated"))
     assert mean(regulated, "queues", "ap", "occupancy_packets") == pytest.approx(60.0)
     assert regulated["classes"][0]["occupancy_packets"]["mean"] == pytest.approx(30.0)
-    # who loses packets on the air is refused fewer at the queue
+    # the class that loses packets on the air loses fewer at the queue
     assert low["drop_probability"]["mean"] < high["drop_probability"]["mean"]
     # what the MAC gives up is missing of the goodput
     ratio = low["goodput_bps"]["mean"] / high["goodput_bps"]["mean"]
@@ -333,7 +335,7 @@ def test_a_partition_gives_each_class_a_drop_tail_buffer(error):
     assert all(20 < packets < 30 for packets in held)
     assert mean(result, "queues", "ap", "occupancy_packets") == pytest.approx(sum(held), rel=1e-6)
     assert low["queue_share"]["mean"] == pytest.approx(held[1] / sum(held), rel=1e-3)
-    # who loses packets on the air has a smaller window and loses fewer at its buffer
+    # the class that loses packets on the air has a smaller window and loses fewer at its buffer
     assert low["drop_probability"]["mean"] < high["drop_probability"]["mean"]
 
 
@@ -489,7 +491,8 @@ def test_options_are_checked(name):
 
 
 def in_one_class(changes=None):
-    """The example with all connections in one class, as by direction with downloads alone."""
+    """Return the prediction with all connections in one class, as by direction with downloads
+    only."""
     names = [flow["name"] for flow in tree()["flows"]]
     return predict(shared(changes, [{"name": "down", "share": 1.0, "flows": names}]))
 

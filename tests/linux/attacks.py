@@ -73,7 +73,7 @@ AIR_PACKETS, LONG_AIR_PACKETS = 75, 250
 """Packets that wait for the air. The estimator sees a queue from 40 ms on, and 75 last 45 ms."""
 LEAST_SHARE = 0.9
 PAYLOAD = 1400
-"""Bytes behind the IP header of most frames."""
+"""Length of most frames after the IP header. [bytes]"""
 HONEST, VICTIM, DEVICE = "02:00:5e:10:00:0a", "02:00:5e:10:00:0b", "02:00:5e:10:00:0c"
 HONEST_V4, VICTIM_V4, DEVICE_V4 = "10.77.1.10", "10.77.1.11", "10.77.1.12"
 DEVICE_V6 = "fd77:1::c"
@@ -636,7 +636,7 @@ def filtered(status: dict[str, Any]) -> dict[str, int]:
 
 
 def status_of(running: Running) -> dict[str, Any]:
-    """What `status` says, with counters of now."""
+    """Return the status that `status` reports, with current counters."""
     time.sleep(1.1)  # they are a second old at most
     status = running.status()
     assert status is not None

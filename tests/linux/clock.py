@@ -1,9 +1,9 @@
 """Whether this machine kept time while a test measured.
 
-A measurement against the wall clock on a machine that stood still in between says nothing of what
-it measures. Here each has a witness: a process that sleeps a millisecond at a time and notes by how
-much it overslept. What was measured in time is judged; what was late says so and is measured again,
-and fails in the end, with its lateness. Nothing runs with another priority than the rest.
+A measurement against the wall clock is not valid if the machine stood still meanwhile. Here each
+has a witness: a process that sleeps a millisecond at a time and notes by how much it overslept. A
+measurement in time is judged. A late measurement is reported and repeated, and in the end it fails
+with its lateness. Nothing runs with another priority than the rest.
 """
 
 import os
@@ -85,7 +85,7 @@ class Witness:
 
 
 def rest(bound_s: float) -> None:
-    """Wait until this machine keeps time again, or not for ever."""
+    """Wait until this machine keeps time again, at most for a limited time."""
     end = time.monotonic() + REST_S
     while time.monotonic() < end:
         with Witness() as witness:
@@ -100,7 +100,7 @@ def in_time(
     own: Callable[[Measured], float | None] = lambda _: None,
     witness_bound_s: float | None = None,
 ) -> Measured:
-    """What `measure` returns, from a run during which this machine kept time.
+    """Return the result of `measure` from a run during which this machine kept time.
 
     Parameters
     ----------

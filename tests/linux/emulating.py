@@ -1,4 +1,4 @@
-"""What tests of emulations share: the command, and whether it may run here."""
+"""Shared by tests of emulations: the command, and whether it may run here."""
 
 import os
 import subprocess

@@ -1,4 +1,4 @@
-"""What a gateway holds: memory, threads, descriptors, files, and what it has in the kernel."""
+"""Resources of a gateway: memory, threads, descriptors, files, and its objects in the kernel."""
 
 import os
 import re
@@ -35,7 +35,7 @@ class InKernel:
 
 @dataclass(frozen=True)
 class Held:
-    """What a gateway holds at a time."""
+    """Resources of a gateway at a time."""
 
     at_s: float
     """Since the gateway was up. [s]"""
@@ -43,7 +43,7 @@ class Held:
     python_blocks: int
     """Pieces of memory that Python's allocator has given out: most objects are one."""
     malloc_bytes: int
-    """In use, beside Python's allocator, which has what is small. [bytes]"""
+    """In use, in addition to the memory of Python's allocator, which has small objects. [bytes]"""
     threads: int
     descriptors: int
     stations: int

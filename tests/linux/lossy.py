@@ -1,9 +1,9 @@
-"""A path of fixed delay that loses what it is told to: many connections of the kernel's TCP.
+"""A path of fixed delay with defined losses: many connections of the kernel's TCP.
 
 Two network namespaces without names, a TUN interface in each, and this process between them. A
-segment is kept for the path's round-trip time, its ACK passes at once; a lost one is not kept. The
-receiver acknowledges every segment at once, and every segment is a packet of its own, as in the
-engine's networks.
+segment is delayed by the path's round-trip time. Its ACK passes immediately. A lost segment is not
+delayed. The receiver acknowledges every segment immediately, and every segment is a packet of its
+own, as in the engine's networks.
 """
 
 import fcntl
@@ -36,16 +36,16 @@ SO_SNDBUFFORCE, SO_RCVBUFFORCE = 32, 33
 BUFFER_BYTES = 8 << 20
 
 SWELL_S, LARGEST_S = (2.0, 8.0, 9.0), 1.0
-"""When, before counting, the path's delay begins to grow, is the largest and is back, and by how
-much it grows then, slowly enough for timers: later a busy machine's lateness is hardly any delay to
-laws that compare it with the largest one seen."""
+"""Before counting, the path's delay grows to this value and returns, slowly enough for timers.
+Later the lateness of a busy machine hardly counts for algorithms that compare the delay with the
+largest delay seen. Times are the beginning, the maximum and the end."""
 
 Losses = Callable[[], bool]
 """Whether the next segment with data that enters the path is lost."""
 
 
 def every(period: int) -> Losses:
-    """The last of so many."""
+    """Lose the last packet of each period."""
     count = 0
 
     def lost() -> bool:
@@ -83,7 +83,8 @@ class Flow:
 
 
 def run(flows: Sequence[Flow], rtt_s: float, warmup_s: float, length_s: float) -> float:
-    """Let all flows send at once; how late segments were handed over at most, in 99 of 100. [s]"""
+    """Let all flows send simultaneously; return the 99th percentile of the lateness of segments.
+    [s]"""
     with ExitStack() as stack:
         sender, receiver = Namespace(), Namespace()
         stack.callback(sender.close)
@@ -233,7 +234,7 @@ def forward(
 
 
 def swell_s(time_s: float) -> float:
-    """What the path adds to its delay at a time before counting begins. [s]"""
+    """Return the additional delay of the path at a time before counting begins. [s]"""
     begin, top, end = SWELL_S
     if time_s >= end or time_s <= begin:
         return 0.0

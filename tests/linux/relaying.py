@@ -1,4 +1,4 @@
-"""Many streams through two relays: what each end said and heard, and how it ended.
+"""Many streams through two relays: the data that each end sent and received, and how it ended.
 
 Each stream begins with what both ends are to do. A stream that ends well has every byte, in order;
 any other ends with an error at both ends that are still there.
@@ -26,7 +26,7 @@ from lasthop.relay.settings import write_key
 
 LASTHOP = "import sys, lasthop.cli; sys.exit(lasthop.cli.main())"
 HEAD = struct.Struct("!IIIB")
-"""Number of the stream, bytes up, bytes down, how it goes on."""
+"""Number of the stream, bytes up, bytes down, kind of stream."""
 CLIENT_FIRST, SERVER_FIRST, CLIENT_RESETS, SERVER_RESETS = range(4)
 PIECE = 16_384
 SIZES = (0, 1, 1_000, 30_000, 300_000)
@@ -35,7 +35,7 @@ PATIENCE_S = 30.0
 
 
 def content(number: int, way: str, size: int) -> bytes:
-    """What is said on a stream."""
+    """Return the data of a stream."""
     return random.Random(f"{number}{way}").randbytes(size)
 
 
@@ -56,10 +56,10 @@ async def read_all(reader: asyncio.StreamReader) -> bytes:
 
 @dataclass
 class Received:
-    """What targets have heard, by the number of the stream."""
+    """Data that targets have received, by the number of the stream."""
 
     digests: dict[int, bytes] = field(default_factory=dict)
-    """Of streams that ended well."""
+    """Digests of streams that ended well."""
     broken: set[int] = field(default_factory=set)
 
     async def answer(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
@@ -133,7 +133,7 @@ async def run_stream(
 
 @dataclass
 class Outcome:
-    """What became of many streams."""
+    """Outcome of many streams."""
 
     ends: dict[int, str]
     plans: dict[int, tuple[int, int, int]]
@@ -146,13 +146,13 @@ class Outcome:
         return Counter(self.ends.values())
 
     def wrong(self) -> list[str]:
-        """What must not be."""
+        """Return the outcomes that must not occur."""
         faults = []
         for number, end in self.ends.items():
             how, up, _ = self.plans[number]
             digest = hashlib.sha256(content(number, "up", up)).digest()
             known = self.heard.digests.get(number)
-            # who ends last does not learn whether it was heard: so it is with TCP
+            # the end that closes last does not learn whether its data arrived, as usual in TCP
             if end == "well" and how == CLIENT_FIRST and known is None:
                 faults.append(f"{number}: ended well, though the target has not heard all")
             if end not in ("well", "broken", "refused", "reset here"):
@@ -167,7 +167,7 @@ class Outcome:
 async def many_streams(
     count: int, at_once: int, via: tuple[str, int], seed: int, disturb: "Disturbance | None" = None
 ) -> Outcome:
-    """Run so many streams; each has `PATIENCE_S` after the last disturbance."""
+    """Run this many streams; each has `PATIENCE_S` after the last disturbance."""
     heard = Received()
     server = await asyncio.start_server(heard.answer, "127.0.0.1", 0, backlog=1024)
     target = server.sockets[0].getsockname()[1]
@@ -345,7 +345,7 @@ class Disturbance:
 
 
 async def run(*command: str) -> str:
-    """What a command prints."""
+    """Return the output of a command."""
     process = await asyncio.create_subprocess_exec(
         *command, stdout=asyncio.subprocess.PIPE, stderr=asyncio.subprocess.DEVNULL
     )

@@ -1,8 +1,8 @@
 """A router without Python: a root directory with busybox, `ip` and `tc`, and nothing else.
 
-`dash` finds programs in PATH alone, and so the applets below alone: those of OpenWrt's busybox as
-it is by default. Debian's busybox prefers its own applets to PATH, so that its `ip` and `tc` have
-to be hidden by functions, and it has no `flock`, which OpenWrt's has: util-linux' stands in for it.
+`dash` finds programs in PATH only, and so only the applets below: those of OpenWrt's busybox by
+default. Debian's busybox prefers its own applets to PATH, so that its `ip` and `tc` have to be
+hidden by functions. It has no `flock`, which OpenWrt's has: util-linux' program replaces it.
 """
 
 import os

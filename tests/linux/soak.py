@@ -4,16 +4,16 @@
     make soak SOAK_S=600               ten minutes
     .venv/bin/python tests/linux/soak.py --seconds 600
 
-`lasthop gateway up` runs in the lab (`lab.py`). Listed stations move data up and down by TCP;
-guests come and go every second, by leases and by the kernel's neighbours, and are sent UDP; its
-metrics are read every second; every minute the file is another one; and where its rate is fixed an
-administrator does damage, which is to be as before by itself. Every 30 s it is noted what the
-gateway holds, after everybody who was to leave has left. Ctrl-C ends it early, with a report.
+`lasthop gateway up` runs in the lab (`lab.py`). Listed stations send and receive data by TCP.
+Guests come and go every second, by leases and by the kernel's neighbours, and receive UDP. Its
+metrics are read every second. Every minute the file is another one. Where its rate is fixed, an
+administrator does damage, which the gateway must repair. Every 30 s it is noted what the gateway
+holds, after everybody who was to leave has left. Ctrl-C ends it early, with a report.
 
 It exits with 1 if memory grows by more than `LIMIT_MB_PER_H` (the lower end of the 95 % interval,
-of samples after a warm-up of ten minutes, in which each kind of damage is done once), if threads or
-descriptors grow, if the kernel holds anything that no station calls for, or if damage stays. Writes
-out/soak.json.
+of samples after a warm-up of ten minutes, in which each kind of damage is done once). It also exits
+with 1 if threads or descriptors grow, if the kernel holds objects that no station needs, or if
+damage stays. Writes out/soak.json.
 """
 
 import argparse
@@ -45,18 +45,18 @@ ROOT = Path(__file__).parents[2]
 LISTED, GUESTS = 5, 40
 LIMIT_MB_PER_H = 1.0
 WARM_UP_S = 600.0
-"""Half of the run if that is shorter. What is done for the first time may take memory for good:
-half a megabyte with some kind of damage."""
+"""Half of the run if that is shorter. The first occurrence of an event may use memory permanently:
+half a megabyte with some kinds of damage."""
 NOTED_EVERY_S = 30.0
 SHORT_S = 540.0
-"""A run with less than this behind its warm-up says nothing of a slope, and does not judge it."""
+"""A run with less than this after its warm-up cannot determine a slope, and does not judge it."""
 DAMAGES_AT_ONCE = 3
 """One after another, whenever somebody does damage: each kind has its turn within the warm-up."""
 PATIENCE_S = 60.0
 """Longest wait for what the gateway is to do by itself. [s]"""
 METRICS = "127.0.0.1:9477"
 GUEST_DATAGRAMS = 5
-"""So many of 1000 B are sent to each guest a second."""
+"""Datagrams of 1000 B that are sent to each guest per second."""
 DISCOVERY = """discover.interval = "1 s"
 discover.absence = "2 s"
 discover.neighbours = true
@@ -114,7 +114,7 @@ PHASES = (
 )
 
 ANEW = ("the IFB is removed", "the IFB has another name")
-"""Damage after which all is set up anew, and stations that came later get other classes."""
+"""Damage after which everything is set up again, and stations that came later get other classes."""
 
 
 class Gateway:
@@ -173,7 +173,7 @@ class Gateway:
         self.settle_guests(self.guests ^ changed)
 
     def settle_guests(self, present: set[int]) -> None:
-        """Exactly these guests are there: even ones have leases, odd ones are neighbours."""
+        """Make exactly these guests present: even ones have leases, odd ones are neighbours."""
         lines = [f"0 {mac(k)} {guest_v4(k)} guest{k} *" for k in sorted(present) if k % 2 == 0]
         self.leases.write_text("".join(f"{line}\n" for line in lines))
         commands = []
@@ -218,7 +218,7 @@ class Gateway:
         ):
             assert b"lasthop_shaping" in page.read()
 
-    # What it holds.
+    # Its resources.
 
     def has_members(self) -> bool:
         """Whether exactly those have a place who are there, and the kernel has what they need."""
@@ -237,7 +237,7 @@ class Gateway:
         return False
 
     def note(self) -> Held:
-        """What it holds now."""
+        """Return its current resources."""
         with entered(GATEWAY):
             kernel = held.in_kernel(self.pid)
         log, rest = held.files_bytes(self.state.directory)
@@ -279,7 +279,7 @@ class Soak:
     seconds: float
     samples: list[Held] = field(default_factory=list)
     wrong: list[str] = field(default_factory=list)
-    """What stayed broken or is left, in words."""
+    """Faults that remain, in words."""
     mended: int = 0
     files: int = 0
 
@@ -310,7 +310,7 @@ class Soak:
         self.show(self.samples[-1])
 
     def missing_parts(self) -> str:
-        """What is not as stations call for, in words."""
+        """Return the parts that differ from the needs of the stations, in words."""
         status = self.gateway.status()
         with entered(GATEWAY):
             has = held.in_kernel(self.gateway.pid)

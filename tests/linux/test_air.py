@@ -62,7 +62,7 @@ AGGREGATES = (
     "{ min_th = 2, max_th = 60, max_p = 1, weight = 1, ecn = true } } }"
 )
 HEADERS = {SINGLE: 24 + 8, AGGREGATES: 26 + 8}
-"""What stands in front of a data frame's packet, LLC/SNAP included. [bytes]"""
+"""Length of the headers before a data frame's packet, LLC/SNAP included. [bytes]"""
 
 
 @pytest.fixture(autouse=True, scope="module")

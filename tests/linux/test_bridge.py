@@ -62,7 +62,7 @@ def bridge(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
         sh(f"ip -n {GATEWAY} link set {device} master br0")
     sh(f"ip -n {GATEWAY} link set br0 up")
     address(SERVER, "up0", [f"{HERE}/24"])
-    # Each guest answers for its own address alone, as two machines would.
+    # Each guest answers only for its own address, as two machines would.
     for k, (guest, mac) in enumerate(zip(GUESTS, MACS, strict=True)):
         sh(f"ip -n {STATIONS} link add g{k} link wl0 address {mac} type macvlan mode bridge")
         sh(f"ip netns exec {STATIONS} sysctl -qw net.ipv4.conf.g{k}.arp_ignore=1")
@@ -77,7 +77,7 @@ def bridge(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
 
 
 def serve(service: Service, flows: list[Flow], seconds: float) -> None:
-    """What the loop does, with traffic beside it."""
+    """Do the work of the loop, with traffic."""
     end = time.monotonic() + seconds
     counted = 0.0
     while time.monotonic() < end:
@@ -108,7 +108,7 @@ def rows(service: Service) -> dict[str, Any]:
 
 
 def rates(service: Service, flows: list[Flow], seconds: float = 4) -> list[float]:
-    """What passes through each guest's leaf once it is full. [bit/s]"""
+    """Return the rates through each guest's leaf once it is full. [bit/s]"""
     # A guest that sends no ARP is heard by one packet in 64.
     end = time.monotonic() + PATIENCE_S
     while set(MACS) - rows(service).keys():

@@ -29,7 +29,7 @@ def test_c_settles_under_the_capacity_and_stations_are_equal(
 ) -> None:
     """Claim hotspot-10 on a hop of 6 Mbit/s with a cap of 8: C within 5 %, short pings.
 
-    With one of 20 the hop's queue stands at its limit, 150 ms, for more than 64 pings.
+    With one of 20 the hop's queue stays at its limit, 150 ms, for more than 64 pings.
     """
     text = gateway_text(3, f'wce.max = "{cap_mbps} Mbps"', rate="estimated")
     rates, pings, shares = run_gateway(text, tmp_path, settled_s)

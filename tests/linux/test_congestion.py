@@ -1,4 +1,4 @@
-"""Congestion controls loaded into the kernel: whose they are, how they go away, their windows."""
+"""Congestion controls loaded into the kernel: their owners, their removal, their windows."""
 
 import ctypes
 import fcntl
@@ -92,7 +92,7 @@ def connected(name: str) -> tuple[socket.socket, socket.socket]:
 
 
 def carries(ends: tuple[socket.socket, socket.socket], length: int = 5_000_000) -> bool:
-    """Whether so many bytes arrive."""
+    """Return whether this many bytes arrive."""
     client, server = ends
     sender = os.fork()
     if sender == 0:

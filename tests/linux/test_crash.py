@@ -129,7 +129,7 @@ class Countdown:
 
 
 def a_life_of_a_service(directory: Path, more: str = "", discipline: str = "pfifo") -> None:
-    """A service that hears of what others do and mends it, until it is killed.
+    """Run a service that notices the changes of others and repairs them, until it is killed.
 
     A file says that it is up: what others do before, it refuses in a line, and ends.
     """
@@ -180,10 +180,10 @@ KINDS = {
         "pfifo",
     ),
 }
-"""What differs in what is sent to the kernel: settings of the file and queue of leaves.
+"""Cases that differ in the messages to the kernel: settings of the file and queue of leaves.
 
 With the best queue the kernel is asked for each, and UDP from stations has tables of its own but
-with `udp = "down"`. What fq_codel and codel are sent is tried in user-mode Linux, below.
+with `udp = "down"`. Messages for fq_codel and codel are tested in user-mode Linux, below.
 """
 
 
@@ -228,7 +228,7 @@ def test_killed_after_any_record_or_message(lab: Lab, directory: Path, kind: str
 @pytest.mark.usefixtures("user_mode")
 @pytest.mark.parametrize(("discipline", "every"), [("fq_codel", 1), ("codel", 1)])
 def test_killed_with_leaves_that_keep_delay_low(discipline: str, every: int) -> None:
-    """The same in user-mode Linux, whose kernel has them: after every so many steps."""
+    """Kill it after every few steps in user-mode Linux, whose kernel has these disciplines."""
     script = Path(__file__).parent / "inside" / "kills.py"
     seen: dict[str, Any] = uml.answer(script, discipline, str(every))
     assert seen["steps"] > 20
@@ -238,7 +238,7 @@ def test_killed_with_leaves_that_keep_delay_low(discipline: str, every: int) -> 
 
 @pytest.mark.slow
 def test_killed_while_healing(lab: Lab, directory: Path) -> None:
-    """Wherever it ends, what it has changed is given back, also where it has mended."""
+    """Wherever it ends, its changes are undone, also after repairs."""
 
     def count() -> int:
         counter = Countdown(-1, lambda: None)
@@ -307,7 +307,7 @@ def harm(draw: random.Random) -> None:
 
 
 def test_refused_by_the_kernel_at_any_message(lab: Lab, directory: Path, shaping: Make) -> None:
-    """A netlink error half-way: the error is told, and nothing stays."""
+    """After a netlink error half-way, the error is reported, and nothing remains."""
 
     def refuse() -> None:
         raise KernelError(errno.ENOMEM, "a change", "")

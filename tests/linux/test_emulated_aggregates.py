@@ -145,7 +145,7 @@ with socket.socket(socket.AF_INET, socket.SOCK_DGRAM, socket.IPPROTO_ICMP) as pi
 
 @pytest.mark.parametrize("words", [(), ("--gro",)], ids=["", "gro"])
 def test_programs_talk_through_aggregates(tmp_path, words):
-    """A body up and twice the same down by HTTP, beside an upload, and three pings."""
+    """Send a body up and receive it twice by HTTP, with an upload and three pings."""
     path, serves, asks = (tmp_path / name for name in ("x.toml", "serves.py", "asks.py"))
     text = CELL.replace("80 MHz", "20 MHz").replace('warmup = "1 s"', 'warmup = "200 ms"')
     path.write_text(f"{text}[station.laptop]\n[station.other]\nupload = 1\n")

@@ -34,7 +34,7 @@ tcp = { congestion = "reno", window = 42 }
 
 DOWNLOADS = "[station.first]\ndownload = 4\n[station.other]\ndownload = 1\n"
 UPLOADS = "[station.first]\nupload = 4\n[station.other]\ndownload = 1\ncount = 4\n"
-"""As in the paper's figure 5: against two stations alone the level is just 2."""
+"""With only two stations, as in the paper's figure 5, the level is just 2."""
 
 
 @pytest.fixture(autouse=True, scope="module")
@@ -68,7 +68,8 @@ def test_the_bottleneck_makes_real_tcp_fair(tmp_path, stations):
     total = [answer.cells["goodput_bps"].iloc[0] for answer in (free, shared)]
     assert abs(total[1] / total[0] - 1) < 0.1, total
     if stations == UPLOADS:
-        # all of the receive window is under way; the kernel, left alone, makes it 44.9 segments
+        # all of the receive window is in flight; the kernel without this setting makes it 44.9
+        # segments
         assert in_flight(free, "first/up") == pytest.approx(42, rel=0.03)
 
 
@@ -105,7 +106,7 @@ def test_the_estimator_settles_under_the_capacity_of_the_engine(tmp_path):
 @pytest.mark.slow
 @pytest.mark.simulated
 def test_the_estimator_follows_a_slow_station(tmp_path):
-    """Claim hotspot-10: beside a station at 2 Mb/s C is half of what it was."""
+    """Claim hotspot-10: with a station at 2 Mb/s C is half of what it was."""
     path = tmp_path / "x.toml"
     longer = CELL.replace('warmup = "6 s"', 'warmup = "18 s"').replace("16 s", "38 s")
     slow = 'rate = "2 Mbps"\ndownload = { connections = 1, start = "8 s" }\n'
@@ -172,7 +173,7 @@ def test_nothing_is_left_however_it_ends(tmp_path, how):
 
 
 def test_ctrl_c_as_the_medium_begins_ends_it(monkeypatch, tmp_path):
-    """It may come when the thread runs, and whoever has begun it does not know yet."""
+    """The signal may come when the thread runs, before its starter notices."""
     begun = threading.Event()
 
     def medium(*arguments):
@@ -246,7 +247,7 @@ def test_a_comparison_lays_all_three_side_by_side(tmp_path):
     assert level.predicted == pytest.approx(4.0, rel=0.01)
     assert 2 < level.simulated < 8
     # four windows against one, also on a machine that is late; in one run of six seconds a download
-    # that times out may be farther behind, so that there is no upper bound
+    # that times out may be further behind, so that there is no upper bound
     assert level.emulated > 2
     assert comparison.to_dict()["emulation"]["kind"] == "emulation"
     assert "emulated" in comparison.table

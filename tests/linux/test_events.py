@@ -1,4 +1,4 @@
-"""What somebody changes is put right at once, by events of the kernel; an idle gateway rests.
+"""Changes of others are repaired immediately, by events of the kernel; an idle gateway rests.
 
 Damage is done by `tc` and `ip` as an administrator would do it; whether all is as before is read
 from `tc` and `ip` as well, so that what heals is not what judges.
@@ -175,7 +175,7 @@ def test_repeated_changes_of_another_program_are_reported(lab: Lab, tmp_path: Pa
         wait_until(is_reported, "it is told")
         mended = running.log.read_text().count("repaired\n")
         assert 5 <= mended <= 8
-        # who stops has lost: the last try stands
+        # the program that stops loses: the last change remains
         wait_until(lambda: is_as(before), "the rate is ours")
         wait_until(lambda: running.faults == [], "no fault is left")
 
@@ -245,7 +245,7 @@ def test_events_that_do_not_fit_are_reported_as_a_change_of_everything(lab: Lab)
 
 
 def in_a_child(directory: Path, text: str, watch: Callable[[Service], Any]) -> Any:
-    """What `watch` finds in a thread beside a gateway that runs, which it then ends."""
+    """Return the result of `watch` in a thread next to a running gateway, and end the gateway."""
     results: list[Any] = []
 
     def run_service() -> Any:
@@ -274,7 +274,7 @@ def in_a_child(directory: Path, text: str, watch: Callable[[Service], Any]) -> A
 
 
 def wakings(service: Service, seconds: float) -> int:
-    """How often the loop wakes while so much time passes. [s]"""
+    """Return how often the loop wakes during this time. [s]"""
     before = service.loop.wakings
     time.sleep(seconds)
     return service.loop.wakings - before
@@ -482,7 +482,7 @@ def test_tcp_stalls_less_than_half_a_second_with_computing(
 
 @pytest.mark.measured
 def test_a_flood_at_its_own_interface_takes_no_processor(lab: Lab, gateway: Running) -> None:
-    """Ten thousand changes at the TO itself, beside what is ours there."""
+    """Ten thousand changes at the TO itself, next to our own filters."""
 
     def share() -> float:
         with entered(GATEWAY), Socket() as another:

@@ -1,4 +1,4 @@
-"""Floods of machines that do not exist, in user-mode Linux, beside downloads."""
+"""Floods of machines that do not exist, in user-mode Linux, with downloads."""
 
 from pathlib import Path
 from typing import Any

@@ -89,7 +89,7 @@ def test_the_guide_works_when_followed_literally(tmp_path: Path) -> None:
 
 
 def block_of(name: str) -> str:
-    """What the guide says is to be in a file."""
+    """Return the content that the guide gives for a file."""
     match = re.search(rf"in\n?.?`{re.escape(name)}`:\n\n```text\n(.*?)^```", GUIDE, re.M | re.S)
     assert match is not None, name
     return match[1]
@@ -172,7 +172,7 @@ def test_the_unit_is_valid_with_its_manual_page(tmp_path: Path) -> None:
     pages = tmp_path / "man/man8"
 
     def verified() -> str:
-        """What is said of our own unit."""
+        """Return the warnings about our own unit."""
         done = subprocess.run(
             ["systemd-analyze", "verify", unit],
             env=os.environ | {"MANPATH": str(pages.parent)},

@@ -18,7 +18,7 @@ with FQ-CoDel, and 1.0 in a FIFO. [-]"""
 
 
 def seen(discipline: str, more: str = "") -> dict[str, Any]:
-    """What a gateway with this setting does in user-mode Linux."""
+    """Return the results of a gateway with this setting in user-mode Linux."""
     result: dict[str, Any] = uml.answer(INSIDE / "leaves.py", discipline, more)
     assert result["faults"] == result["kept"] == []
     return result

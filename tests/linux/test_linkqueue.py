@@ -110,7 +110,7 @@ def written(directory: Path, text: str, name: str = "up.toml") -> Path:
 
 
 def others(directory: Path) -> str:
-    """What of the machine is not ours to leave changed."""
+    """Return the settings of the machine that must not stay changed."""
     with entered(GATEWAY):
         return sh("tc qdisc show dev wan; tc class show dev wan; ip -d -o link show dev wan") + str(
             offload.merges("lan")
@@ -202,7 +202,7 @@ def test_merged_packets_are_split_in_front_of_the_queue(directory: Path) -> None
 def test_segments_of_a_merged_packet_are_counted_as_they_enter(
     directory: Path, programs: None
 ) -> None:
-    """What the program of `vbs` takes to be in the queue is what the shaper holds."""
+    """The queue length that the program of `vbs` assumes is that of the shaper."""
     wanted = config.read(SHARED.replace('from = "lan"\n', ""))  # GRO stays on
     sh(f"ip -n {STATIONS} link set wl0 gso_max_segs 65535")
     flows = [Flow(station_v4(k), download=False) for k in range(2)]
@@ -274,7 +274,7 @@ def test_impossible_settings_are_refused_in_a_line_and_change_nothing(directory:
 
 
 def test_a_discipline_that_the_kernel_lacks_is_named_by_its_option(directory: Path) -> None:
-    """And before anything is touched: what is up goes on."""
+    """Before any change, too: a running queue continues."""
     text = THRESHOLD.replace("queue.threshold = 15", "queue = { limit = 100, pie = {} }")
     before = others(directory)
     message = "interface.queue: this kernel has no pie (CONFIG_NET_SCH_PIE)"
@@ -326,7 +326,7 @@ it is not drawn where a queue is killed at a random time, which may be before th
 
 
 def a_life(directory: Path, kind: str, hook: Hook, harms: Sequence[str] = (STOP, *HARM)) -> None:
-    """All that a queue ever does to the kernel, and what is mended, with a hook after each step."""
+    """Do all that a queue ever does to the kernel, and repairs, with a hook after each step."""
     wanted = config.read(TEXTS[kind])
     shaped = Shaped(wanted, UndoLog(directory / "undo.log", hook), hook)
     shaped.up()
@@ -386,7 +386,7 @@ def test_killed_after_any_record_or_message(directory: Path, kind: str, programs
 
 
 def a_life_of_a_service(directory: Path, kind: str) -> None:
-    """A queue that hears of what others do and mends it, until it is killed."""
+    """Run a queue that notices the changes of others and repairs them, until it is killed."""
     wanted = config.read(TEXTS[kind])
     state = State(directory)
     is_up = (directory / IS_UP).touch
@@ -412,7 +412,7 @@ def test_killed_at_random_under_traffic(directory: Path, programs: None) -> None
         while time.monotonic() < end:
             assert transfers(station_v4(0), count=100_000)
             if (directory / IS_UP).exists():
-                with entered(GATEWAY), suppress(AssertionError):  # it may be mending
+                with entered(GATEWAY), suppress(AssertionError):  # it may be repairing
                     sh(draw.choice(HARM))
         life.kill()
         life.result()
@@ -528,7 +528,7 @@ def test_a_packet_is_of_the_class_that_its_mark_or_address_says(
 def test_packets_are_blocked_with_the_probability_of_the_map(
     directory: Path, programs: None, probability: float
 ) -> None:
-    """Within a percentage point of it: so many packets that five deviations fit."""
+    """Within a percentage point of it, with enough packets for five deviations."""
     packets, unblocked = 60_000, 5_000
     assert transfers(station_v4(0)), "neighbours are known now"
     assert transfers(station_v4(1))
@@ -592,7 +592,7 @@ def test_a_prefix_of_all_addresses_has_none_of_the_other_version(
 
 
 def test_settings_change_while_packets_are_counted(directory: Path, programs: None) -> None:
-    """What the program counts is not lost when it is told something."""
+    """The program's counts are not lost when its settings change."""
     packets = 20_000
     assert transfers(station_v4(0)), "neighbours are known now"
     fast = config.read(SHARED.replace("50 Mbps", "10 Gbps"))

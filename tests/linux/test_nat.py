@@ -1,4 +1,4 @@
-"""Stations behind network address translation of the machine that shapes them."""
+"""Stations behind the network address translation of the machine that shapes them."""
 
 import shutil
 import socket

@@ -33,7 +33,7 @@ CAP_BPS = 20_000_000
 
 @pytest.fixture(scope="module")
 def lab() -> Iterator[Lab]:
-    """Stations behind a FIFO of 6 Mbit/s that answer no pings."""
+    """Yield stations after a FIFO of 6 Mbit/s that answer no pings."""
     with Lab(stations=2) as lab:
         for version in ("ipv4.icmp_echo", "ipv6.icmp.echo"):
             sh(f"ip netns exec {STATIONS} sysctl -qw net.{version}_ignore_all=1")
@@ -123,7 +123,7 @@ def lived(text: str, directory: Path, work: Callable[[Service, list[Flow]], None
 
 
 def rounds(service: Service, flows: list[Flow], is_over: Callable[[], bool]) -> None:
-    """What the loop of a gateway does, until something is so."""
+    """Do the work of a gateway's loop until a condition holds."""
     end_s = time.monotonic() + 4 * PATIENCE_S
     counted_s = 0.0
     while not is_over():

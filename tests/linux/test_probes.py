@@ -1,4 +1,4 @@
-"""What the gateway's sockets make of packets: forged answers, and fast senders of UDP."""
+"""How the gateway's sockets treat packets: forged answers, and fast senders of UDP."""
 
 import socket
 import time
@@ -24,7 +24,7 @@ def node() -> Iterator[Namespace]:
 
 
 def until_some(look: Callable[[], list[Answer]]) -> list[Answer]:
-    """What comes in, if it does."""
+    """Return an answer that arrives, if any."""
     end = time.monotonic() + PATIENCE_S
     while time.monotonic() < end:
         if answers := look():
@@ -76,7 +76,7 @@ def test_a_station_cannot_answer_for_another_nor_before_it_is_asked(node: Namesp
 
 @pytest.mark.parametrize("fast_packets", [8_000, 40_000])
 def test_fast_and_slow_senders_are_counted(node: Namespace, fast_packets: int) -> None:
-    """96 and 480 Mbit between two looks beside a slow sender, as fast as they are sent."""
+    """96 and 480 Mbit between two looks, with a slow sender, as fast as they are sent."""
     fast, slow, unknown = (ip_address(f"127.0.0.{k}") for k in (2, 3, 4))
     slow_packets = 4_000
 

@@ -72,7 +72,7 @@ def can_kill() -> bool:
 
 @contextmanager
 def flooding(*, reads: bool) -> Iterator[int]:
-    """A target that sends for ever, or never reads: its port."""
+    """Run a target that sends indefinitely, or never reads; yield its port."""
     server = socket.create_server(("127.0.0.1", 0), backlog=1024)
     # with its default size the kernel would copy some megabytes of each stream
     server.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, BUFFER_BYTES)
@@ -184,14 +184,14 @@ def test_a_stranger_without_the_key_receives_nothing() -> None:
         handshakes = server.metrics()["handshakes"]
         assert handshakes["good"] == 0
         assert handshakes["strangers"] > 60
-        # and one that stands there saying nothing is let go
+        # and a silent connection is closed
         with socket.create_connection(server.address) as connection:
             connection.settimeout(PATIENCE_S)
             assert received_until_end(connection) == b""
 
 
 def received_until_end(connection: socket.socket) -> bytes:
-    """What is said until the end."""
+    """Return all data until the end."""
     try:
         return b"".join(iter(lambda: connection.recv(4096), b""))
     except ConnectionResetError:
@@ -378,7 +378,7 @@ def hanging_up() -> Iterator[tuple[str, int, list[float]]]:
 
 
 def test_a_client_asks_a_server_that_is_away_ever_more_rarely() -> None:
-    """Of pauses from 0.1 s on that double there are five in 3 s, and a sixth at 3.1 s."""
+    """Of pauses from 0.1 s on that double, five fit into 3 s, and a sixth ends at 3.1 s."""
     key = relay.new_key()
     many = relay.Terms(rule="fixed", connections=(16, 16))
     with hanging_up() as (host, port, came), relay.Client((host, port), key, many):
@@ -401,7 +401,7 @@ def test_a_client_asks_a_server_that_is_away_ever_more_rarely() -> None:
 
 
 def test_a_stream_that_is_reset_is_not_connected_further() -> None:
-    """What leads nowhere would be tried for ten seconds, with a descriptor each."""
+    """Destinations that lead nowhere would be tried for ten seconds, with a descriptor each."""
     key = relay.new_key()
     with (
         socket.create_server(("127.0.0.1", 0), backlog=0) as full,

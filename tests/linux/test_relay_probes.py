@@ -1,4 +1,4 @@
-"""T by UDP probes: connections follow it, and a server answers those with the key alone."""
+"""T by UDP probes: connections follow it, and a server answers only clients with the key."""
 
 import heapq
 import select
@@ -22,7 +22,7 @@ from test_relay_attacks import Wire, ask, serving_echo
 LENGTH = 34
 """Length of a probe and of its answer. [bytes]"""
 BATCH, PAUSE_S = 64, 0.001
-"""Datagrams that a server reads at once, and the pause after as many."""
+"""Datagrams that a server reads without a pause, and the pause after as many."""
 
 
 class UdpPath(Wire):
@@ -107,7 +107,7 @@ def await_note(client: relay.Client | relay.Server, part: str) -> None:
 def test_connections_follow_the_delay_of_datagrams(rule: str) -> None:
     """The TCP path has no delay, and a delay of datagrams can only grow on a busy machine.
 
-    Where T alone decides, the client does. By another rule the server decides too, by the same T.
+    Where only T decides, the client decides. By another rule the server decides too, by the same T.
     """
     key = relay.new_key()
     with serving_echo() as target, relay.Server(key) as server, path_to(server.address) as path:

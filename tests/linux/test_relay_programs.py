@@ -1,4 +1,4 @@
-"""Programs that know nothing of relays: ssh, rsync, psql; through SOCKS, a forward, and TPROXY."""
+"""Programs without support for relays: ssh, rsync, psql; through SOCKS, a forward, and TPROXY."""
 
 import getpass
 import os
@@ -49,7 +49,7 @@ def await_port(port: int) -> None:
 
 
 def done(*command: str, **more: str) -> str:
-    """What a command prints."""
+    """Return the output of a command."""
     result = subprocess.run(
         command,
         capture_output=True,

@@ -1,4 +1,4 @@
-"""Valid files, odd sources, and hands that move things: the gateway goes on, and goes away."""
+"""Valid files, odd sources, and disturbances: the gateway continues, and ends cleanly."""
 
 import os
 import signal

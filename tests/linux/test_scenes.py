@@ -1,4 +1,4 @@
-"""What the gateway must show with real TCP, on a wire whose rate is known, in simulated time.
+"""Requirements on the gateway with real TCP, on a wire whose rate is known, in simulated time.
 
 Each test is one run with the first seed; `bench/scenes.py` runs ten.
 """
@@ -32,7 +32,7 @@ def cases(claim: str) -> dict[str, Case]:
 
 
 def seen(claim: str, label: str) -> dict[str, Any]:
-    """What is seen in a run."""
+    """Return the observations of a run."""
     return scenes.carried_out(cases(claim)[label])
 
 
@@ -67,7 +67,7 @@ def test_a_late_joiner_has_its_share_after_two_seconds(leaf: str) -> None:
 
 @pytest.fixture(scope="module")
 def honest() -> Mapping[str, Any]:
-    """Twenty stations that all answer at once."""
+    """Return a run of twenty stations that all answer immediately."""
     return seen("late", scenes.HONEST)
 
 

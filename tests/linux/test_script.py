@@ -65,7 +65,7 @@ def dash(lab: Lab, tmp_path: Path) -> Iterator[Router]:
 
 
 def left() -> list[str]:
-    """What is left in the gateway's namespace."""
+    """Return the remains in the gateway's namespace."""
     with entered(GATEWAY):
         return leftovers()
 
@@ -254,7 +254,7 @@ def test_a_missing_interface_is_named(dash: Router) -> None:
 
 
 def test_neighbours_come_and_go(router: Router, tmp_path: Path) -> None:
-    """Found stations have what listed ones would have, and give it back."""
+    """Found stations have the same parts as listed stations, and give them back."""
     text = gateway_text(0) + FOUND + '\nignore = "10.77.1.12"\n'
     router.write(made(text))
     for address in ("10.77.1.10", "10.77.1.11", "10.77.1.12", "fd77:1::a"):

@@ -57,7 +57,7 @@ class Gateway:
         return ForkedCommand(self.words(verb, *options), namespace=GATEWAY)
 
     def __call__(self, verb: str, *options: str) -> tuple[int, str]:
-        """Exit code, and output with errors behind it."""
+        """Return the exit code, and the output followed by errors."""
         mounts = None if self.run is None else f"mount --bind {self.run} /run"
         return lasthop(*self.words(verb, *options), mounts=mounts)
 
@@ -75,7 +75,7 @@ class Gateway:
             self.run, self.state = None, before
 
     def status(self) -> Any:
-        """What `status --json` prints, without the start of a process."""
+        """Return the output of `status --json`, without the start of a process."""
         return State(self.state).ask({"do": "status"})
 
     def is_up(self) -> bool:
@@ -295,7 +295,7 @@ def test_no_fault_of_a_source_outlives_its_cause(gateway: Gateway, tmp_path: Pat
 
 
 def test_stations_that_do_not_answer_pings_are_reported(gateway: Gateway) -> None:
-    """Here all do not: the stations' machine ignores pings, and its traffic goes on.
+    """Here no station answers: the stations' machine ignores pings, and its traffic continues.
 
     An upload says nothing of the queue in front of the station, a download does.
     """
@@ -337,7 +337,9 @@ def test_stations_that_do_not_answer_pings_are_reported(gateway: Gateway) -> Non
         flow.close()
         sh(f"ip netns exec {STATIONS} {ignore.format(0)}")
     wait_until(lambda: not any(r["pinged"] for r in gateway.status()["stations"]), "rest")
-    time.sleep(2.5)  # a round may be under way; who was active within two seconds may be asked
+    time.sleep(
+        2.5
+    )  # a round may be in progress; a station that was active within two seconds may be asked
     pings = gateway.status()["aps"][0]["pings"]
     time.sleep(2)
     assert gateway.status()["aps"][0]["pings"] == pings  # nobody has traffic
@@ -390,7 +392,7 @@ def test_a_good_file_is_taken_over(gateway: Gateway) -> None:
     assert code == 0
     assert printed.startswith(f"process {number} continues with {gateway.file}; leaves are pfifo")
     wait_until(lambda: members(gateway) == {"s0", "s1", "s2"}, "a third station")
-    # other classes: everything is set up anew, in the same process
+    # other classes: everything is set up again, in the same process
     gateway.file.write_text(gateway_text(3, 'fairness = "flow"\nqueue = 50'))
     code, printed = gateway("up")
     assert code == 0, printed
@@ -462,7 +464,7 @@ def test_neighbours_join_and_leave_without_disturbing_others(gateway: Gateway, l
         ip -n {STATIONS} route add default via 10.77.1.1 dev guest table 113
         """
     )
-    for device in ("wl0", "guest"):  # each answers for its own address alone
+    for device in ("wl0", "guest"):  # each answers only for its own address
         settings = f"net.ipv4.conf.{device}.arp_ignore=1 net.ipv4.conf.{device}.arp_announce=2"
         sh(f"ip netns exec {STATIONS} sysctl -qw {settings}")
     gateway("up")
@@ -581,7 +583,7 @@ def test_metrics_are_served_on_loopback(gateway: Gateway) -> None:
     page = Child(GATEWAY, scrape).result()
     for name in ("lasthop_ap_rate_bytes_per_second", "lasthop_station_backlog_packets"):
         assert name in page
-    # a port that is taken is said before anything is changed
+    # a port in use is reported before anything is changed
     code, printed = gateway("down")
     with entered(GATEWAY):
         import socket

@@ -1,4 +1,4 @@
-"""Real TCP over a slow hop: who gets what, without the bottleneck and with it.
+"""Real TCP over a slow hop: the shares, without the bottleneck and with it.
 
 One test runs in real time; the others are in simulated time.
 """
@@ -67,7 +67,7 @@ Flows = dict[str, list[Flow]]
 
 
 def ending(flows: Flows, measure: Callable[[], dict[str, float]]) -> dict[str, float]:
-    """What has been measured; the flows end with it."""
+    """Return the measurement; the flows end with it."""
     try:
         return measure()
     finally:
@@ -81,7 +81,7 @@ def leaf_rates(
     """Return what passes through leaves while flows run, by default those of stations. [bit/s]
 
     Headers and ACKs count, as they do for the scheduler. Goodputs of equal leaves may differ by a
-    fifth: what arrives behind a lost segment counts when that has come again.
+    fifth: data after a lost segment counts when the segment has arrived again.
     """
     every = [flow for group in flows.values() for flow in group]
 
@@ -211,9 +211,9 @@ station.slow = {{ address = "{station_v4(4)}", rate = "2 Mbps" }}
 @pytest.mark.slow
 @pytest.mark.simulated
 def test_bytes_follow_rates_that_are_read(lab: Lab, tmp_path: Path) -> None:
-    """The same shares by rates that change while the gateway is up: 11 and 2 Mbit/s, then 2 and 11.
+    """The shares by rates that change while the gateway is up: 11 and 2 Mbit/s, then 2 and 11.
 
-    The file has the second rates, so that the first ones are not the file's.
+    The file has the second rates, so that the first rates differ from the file's.
     """
     more = f"""fairness = "rate"
 queue = 30
@@ -335,7 +335,7 @@ def test_uplink_udp_bypasses_the_classes_and_pings_do_not(lab: Lab, tmp_path: Pa
 
 
 def counters_at_rest(shaper: Shaper) -> Mapping[int, object]:
-    """The classes' counters, once connections that tests before this one left behind have ended."""
+    """Return the classes' counters, once connections of earlier tests have ended."""
     last = dict(shaper.counters())
 
     def quiet() -> bool:

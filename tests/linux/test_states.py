@@ -250,7 +250,7 @@ def test_remains_are_undone_in_their_own_namespace_only(commands: Commands, twin
 def test_remains_of_a_namespace_are_not_undone_in_another_of_the_same_number(
     commands: Commands,
 ) -> None:
-    """What the one before had left is not undone in this one: here it would turn GRO on."""
+    """Changes of the earlier namespace are not undone in this one, where that would turn GRO on."""
     _, printed = commands("up")
     os.kill(process_of(printed), signal.SIGKILL)
     wait_until(lambda: not commands.state().is_held(), "the end of the process")

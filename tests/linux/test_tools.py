@@ -1,4 +1,4 @@
-"""Programs that people use, behind an emulated cell: what they say, and their flows."""
+"""Programs that people use, behind an emulated cell: their output, and their flows."""
 
 import json
 import shlex
@@ -47,7 +47,7 @@ def rights() -> None:
 def at_laptop(
     folder: Path, server: str, *command: str
 ) -> tuple[Mapping[str, Any], str, list[Mapping[str, Any]]]:
-    """Result and output of a program beside one at the server, and the program's flows."""
+    """Return result and output of a program with another at the server, and the program's flows."""
     path = folder / "x.toml"
     path.write_text(CELL)
     done = emulated(path, "--json", "--at", "laptop", "--with", "server", server, "--", *command)

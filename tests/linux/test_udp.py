@@ -1,4 +1,4 @@
-"""UDP from stations: beside the bottleneck, or through the station's leaf."""
+"""UDP from stations: past the bottleneck, or through the station's leaf."""
 
 import socket
 from contextlib import ExitStack

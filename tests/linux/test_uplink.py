@@ -69,7 +69,7 @@ class Machine:
         self.namespace = Namespace()
         stack.callback(self.namespace.close)
         self.callers: list[str] = []
-        """Who has called the servers."""
+        """Addresses that have called the servers."""
         for interface, other, own, address in [
             ("wan", "out", f"{OWN}/24", OUTSIDE),
             ("lan", "aside", "198.51.100.1/24", ASIDE),
@@ -119,7 +119,7 @@ def take_into_service(interface: str, own: str) -> None:
 
 
 def seen_of_machine() -> tuple[list[str], str, int, str]:
-    """What a namespace has."""
+    """Return the contents of a namespace."""
     interfaces = sorted(name for _, name in socket.if_nameindex())
     routes = Path("/proc/thread-self/net/route").read_text()
     settings = Path("/proc/sys/net/ipv4/conf")

@@ -76,10 +76,10 @@ KINDS: Mapping[str, int] = {"measures": 8, "settings": 6, "rules": 5, "claims": 
 
 
 class Queue:
-    """Lines of a kind in an order that hangs on the seed alone, each with one of its faults.
+    """Lines of a kind in an order that depends only on the seed, each with one of its faults.
 
-    Every line is as likely as any other, and every fault of a line. Those that cannot be read, or
-    say nothing else, are left out as they come: few of a queue are drawn.
+    Every line is as likely as any other, and every fault of a line. Faults that cannot be read, or
+    change nothing, are left out as they come: few of a queue are drawn.
     """
 
     def __init__(self, faults: Iterable[Fault], makes_sense: Callable[[Fault], bool], seed: str):
@@ -148,7 +148,7 @@ def stocks(root: Path) -> dict[str, Stock]:
 
 @dataclass(frozen=True)
 class Edit:
-    """Text that replaces what stands in one line between two columns."""
+    """Text that replaces a part of one line between two columns."""
 
     line: int
     begin: int
@@ -219,11 +219,11 @@ SYMMETRIC = {"max", "min", "isinstance", "Quantity", "RuleError", "Judged"}
 WITH_UNIT = re.compile(r'"(\d+\.?\d*)( ?[A-Za-z]+)"')
 KEY = re.compile(r"[a-z][a-z0-9_]*")
 MAPPED = ("key", "", 0)
-"""Keys of mappings are taken only for keys that look like them: others are refused at once."""
+"""Keys of mappings are replaced only by keys that look similar: others are refused immediately."""
 
 
 class Operators:
-    """What can be wrong in one file."""
+    """Possible faults of one file."""
 
     def __init__(self, module: Module) -> None:
         self.module = module
@@ -322,14 +322,14 @@ class Operators:
         known = self.module.constants
         return [name for name, value in known.items() if type(value) is type(known[like])]
 
-    # where it stands
+    # its position
 
     def _text(self, node: ast.AST) -> str:
         span = self._span(node)
         return "" if span is None else self.module.lines[span[0] - 1][span[1] : span[2]]
 
     def _span(self, node: ast.AST) -> tuple[int, int, int] | None:
-        """Line and columns of what stands in one line."""
+        """Return line and columns of a node within one line."""
         line, end = getattr(node, "lineno", None), getattr(node, "end_lineno", None)
         if line is None or line != end:
             return None
@@ -386,7 +386,7 @@ def _is_message(node: ast.AST) -> bool:
 
 
 def _strings(node: ast.AST) -> Iterator[tuple[ast.Constant, object]]:
-    """Return the keys below a node, each with the sort of place where it stands."""
+    """Return the keys below a node, each with the sort of its place."""
     for parent in walked(node):
         match parent:
             case ast.Call(func=function, args=args):
@@ -433,7 +433,7 @@ def _doubled(value: int) -> list[str]:
 
 
 def nearest(names: Sequence[str], name: str) -> list[str]:
-    """Return the other names that stand next to a name, before and behind."""
+    """Return the other names next to a name, before and after it."""
     others = list(dict.fromkeys(names))
     if name not in others:
         return []

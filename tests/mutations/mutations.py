@@ -3,10 +3,10 @@
     make mutations SEED=7              about ten minutes on two cores
     .venv/bin/python tests/mutations/mutations.py --seed 7
 
-Faults of one line each are drawn (`fault.py` says which), so many of each kind, by the seed alone.
-Each is put into a fresh copy of the tree, and the suites of `make test` that could notice are run
-on it, the closest first, up to the first test that fails. A test that fails without the fault, too,
-does not count. The table says which test caught a fault, or that it survived: then a test is
+Faults of one line each are drawn (`fault.py` defines them), a number of each kind, only by the
+seed. Each is put into a fresh copy of the tree, and the suites of `make test` that could notice are
+run on it, the closest first, up to the first test that fails. A test that fails without the fault,
+too, does not count. The table says which test caught a fault, or that it survived: then a test is
 missing. Exits with 1 if one survived.
 
 A fault that is proven to change nothing is drawn again, and listed as such. Proofs are: the file
@@ -14,13 +14,13 @@ compiles to the same code; or, for measures, settings and the ledger, everything
 is the same (`outputs.py` says what, and how far that goes). Rules are there for every number, so
 that only the first is a proof for them.
 
-**What could notice** is a test whose file, or the page that it runs, names studies, claims or
+**Tests that could notice** are those whose file, or the page that it runs, name studies, claims or
 `reproduce`: `NAMED`. Nothing else of the package loads a study. `--blind` proves that: it makes the
 studies unreadable and runs all other quick suites, all of which must pass. Tests of studies of one
 subject notice nothing of another: no study imports one of another subject, which `outputs.py`
 asserts, and a fault of the ledger is in a claim of one subject.
 
-What is finished stays in out/mutations, by tree and seed: after Ctrl-C the same command goes on.
+Finished faults stay in out/mutations, by tree and seed: after Ctrl-C the same command continues.
 """
 
 import argparse
@@ -53,9 +53,9 @@ QUICK = ("tests/python", "tests/equations")
 NAMED = re.compile(r"studies|claims|reproduce|refresh|rglob|plot\.(family|points|study)")
 """Words of the files of tests that could notice a fault."""
 LEFT_OUT = (".git", ".venv", ".peers", "target", "out", "site", ".*_cache", ".hypothesis")
-"""What a copy of the tree goes without."""
+"""Parts that a copy of the tree omits."""
 PATIENCE_S = 1800.0
-"""What a fault may take, on a busy machine: tests that do not end have noticed it, too. [s]"""
+"""Longest time for a fault, on a busy machine: tests that do not end have noticed it, too. [s]"""
 OUTPUTS = str(Path(__file__).with_name("outputs.py"))
 PYTEST = ("-m", "pytest", "-W", "error", "-q", "-p", "no:cacheprovider")
 FAILED = re.compile(r"^(?:FAILED|ERROR) (tests/.*?)(?: - .*)?$", re.MULTILINE)
@@ -66,7 +66,7 @@ class Stopped(Exception):
 
 
 class Processes:
-    """What was started, to be ended by Ctrl-C."""
+    """Processes to be ended by Ctrl-C."""
 
     def __init__(self) -> None:
         self._running: set[subprocess.Popen[str]] = set()
@@ -120,7 +120,7 @@ def _kill(process: "subprocess.Popen[str]") -> None:
 
 @dataclass(frozen=True)
 class Finished:
-    """What became of a fault.
+    """Outcome of a fault.
 
     Parameters
     ----------
@@ -138,7 +138,7 @@ class Finished:
     seconds: float
 
     def to_json(self) -> str:
-        """Return a line of the file of finished ones."""
+        """Return a line of the file of finished faults."""
         return json.dumps(asdict(self))
 
     @classmethod
@@ -294,7 +294,7 @@ def subject_of(root: Path, fault: Fault) -> str | None:
 
 
 def of_others(text: str, subject: str) -> bool:
-    """Whether a file of tests is about studies of other subjects alone."""
+    """Return whether a file of tests is only about studies of other subjects."""
     subjects = set(re.findall(rf"lasthop\.studies\.({'|'.join(SUBJECTS)})\b", text))
     return bool(subjects) and subject not in subjects and "reproduction" not in text
 
@@ -372,7 +372,7 @@ class Seed:
         return faults
 
     def run(self, workers: int) -> None:
-        """Try every fault that is not finished, so many at a time."""
+        """Try every fault that is not finished, this many at a time."""
         pool = ThreadPoolExecutor(workers)
         running: dict[Future[Finished], Fault] = {}
         try:
@@ -395,7 +395,7 @@ class Seed:
             pool.shutdown(cancel_futures=True)
 
     def keep(self, finished: Finished) -> None:
-        """Note what became of a fault, at once."""
+        """Note the outcome of a fault immediately."""
         self.known[finished.fault] = finished
         self.file.parent.mkdir(parents=True, exist_ok=True)
         with self.file.open("a", encoding="utf-8") as file:

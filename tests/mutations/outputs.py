@@ -1,4 +1,4 @@
-"""What studies and ledger put out, as fingerprints: the proof that a fault changes nothing.
+"""Outputs of studies and ledger, as fingerprints: the proof that a fault changes nothing.
 
     PYTHONPATH=TREE/python python tests/mutations/outputs.py FILE [STRUCTURES]
 
@@ -7,8 +7,8 @@ its scenarios (full and quick, normalised), of what it measures and finds, and o
 that; and the lines of FILE that ran meanwhile. With ``--structures SUBJECT INTO`` it writes what
 STRUCTURES is to be.
 
-What is measured comes from runs. Those of `KEPT`, a full run that the tree keeps, are taken where
-there is one. Beside them stand made-up runs with the lists, items and quantities of real ones
+Measurements come from runs. Runs of `KEPT`, a full run that the tree keeps, are taken where there
+are any. Beside them stand made-up runs with the lists, items and quantities of real ones
 (STRUCTURES has them; `structures` finds them by short runs of the tree without a fault): `WORLDS`
 of numbers that hang on the names alone, so that no two are equal but where a world says so.
 
@@ -105,11 +105,11 @@ WORLDS: Mapping[str, World] = {
     "tied": _tied,
     "lacking": _lacking,
 }
-"""So many numbers for a name: in general position, twice; with ties and zeros; some missing."""
+"""Numbers for a name: in general position, twice; with ties and zeros; some missing."""
 
 
 def made_up(key: str, structure: Structure, world: str, scenario: Any, replications: int) -> Any:
-    """Return a run of these names with numbers that hang on world, scenario and name alone."""
+    """Return a run of these names with numbers that depend only on world, scenario and name."""
     from lasthop.studies.study import Run
 
     def numbers(*name: str, size: int = replications) -> list[float]:
@@ -243,7 +243,7 @@ def ran(file: str) -> set[int]:
 def concerned(file: str) -> Callable[[Any], bool]:
     """Return which studies a file can change: those of its subject, since none imports another's.
 
-    None hangs on the ledger, which only judges.
+    None depends on the ledger, which only judges.
     """
     folder, _, name = file.removeprefix("python/lasthop/").rpartition("/")
     subject = folder.removeprefix("studies/")

@@ -1,8 +1,9 @@
 """Where the faults of studies may lie: code that measures, and code that sets scenarios up.
 
 A study names its scenarios (`points`) and what it measures (`measure`) as arguments of `Study`.
-From there every name is followed, within the studies: functions, constants, methods. What `points`
-leads to are the settings. What `measure` leads to and `points` does not are the measures.
+From there every name is followed, within the studies: functions, constants, methods. Code that is
+reachable from `points` is settings. Code that is reachable from `measure` and not from `points` is
+measures.
 """
 
 import ast
@@ -78,7 +79,7 @@ class Module:
 
     @cached_property
     def definitions(self) -> dict[str, ast.AST]:
-        """What the file defines, by name."""
+        """Return the definitions of the file, by name."""
         return definitions(self.tree.body)
 
     @cached_property

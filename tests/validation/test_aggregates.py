@@ -1,7 +1,6 @@
 """Theory of cells that aggregate against a Monte Carlo of the rules (`aggregates_monte_carlo.py`).
 
-Theory is to be within 0.5 % and three standard errors; how close it comes stands in
-`docs/validation.md`.
+Theory must be within 0.5 % and three standard errors; `docs/validation.md` has the differences.
 """
 
 from __future__ import annotations
@@ -60,7 +59,7 @@ def near(theory: float, values: np.ndarray, rel: float = 0.005) -> None:
 
 
 def near_part(theory: float, events: np.ndarray, trials: np.ndarray, rel: float) -> None:
-    """The same for a probability; events that are hardly ever seen scatter by their own root."""
+    """Compare a probability; events that are rarely seen scatter by their own root."""
     values = events / trials
     scatter = max(error(values), float(np.sqrt(theory / trials.sum())))
     assert abs(theory - values.mean()) <= rel * theory + 3 * scatter
@@ -158,7 +157,7 @@ def test_a_cell_that_aggregates_is_within_half_a_per_cent_of_its_rules(countdown
 
 
 def test_small_windows_collide_as_often_as_their_rules_say():
-    # What pairs of attempts have in common is 1.2 % of it; without the pairs among others, 0.6 %.
+    # The covariance of pairs of attempts is 1.2 % of it; without the pairs among others, 0.6 %.
     contender, each = lossless(64, None, cwmin=7, cwmax=15)
     counts = Cell([each] * 5, SLOT, AIFS, "edca", 400).run(800, 100)
     failures = counts.failures.sum(axis=1) / counts.attempts.sum(axis=1)
@@ -224,7 +223,8 @@ def test_mpdus_of_the_monte_carlo_are_conserved():
 
 
 def test_a_ppdu_that_collides_is_one_attempt_of_each_of_its_mpdus():
-    # All send at once each time: nothing is received, and each window is given up every third time.
+    # All always send simultaneously: nothing is received, and each window is given up every third
+    # time.
     cell = Cell([sender(4, exchange, attempts=3, cwmin=0, cwmax=0)] * 2, SLOT, AIFS, "edca", 3)
     counts = cell.run(60, 0)
     # Three attempts at the PPDU, three at the BlockAckReq.

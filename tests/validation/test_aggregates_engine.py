@@ -1,4 +1,5 @@
-"""Cells that aggregate: the engine beside the theory, which was written and frozen before it.
+"""Cells that aggregate: the engine compared with the theory, which was written and frozen before
+it.
 
 Seeds are fixed, and the half width of each 95 % interval is asserted.
 """

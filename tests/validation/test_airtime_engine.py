@@ -1,4 +1,4 @@
-"""Stations behind one queue: the model beside the engine, whose air time is compared with its log.
+"""Stations after one queue: the model and the engine, whose air time is compared with its log.
 
 Seeds are fixed; tolerances are a point of air time, and for throughput what 8 s of random
 arrivals leave open.

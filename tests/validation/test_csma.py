@@ -1,4 +1,4 @@
-"""Simulated CSMA networks beside what theory says of them."""
+"""Simulated CSMA networks compared with their theory."""
 
 from pathlib import Path
 
@@ -128,7 +128,7 @@ def test_one_connection_each_ends_at_equal_prices():
 
 
 def fluid_like(name, **csma):
-    """One of the paper's topologies with users whose TCP is in congestion avoidance alone."""
+    """Return one of the paper's topologies with users whose TCP is only in congestion avoidance."""
     _, conflicts, _, _ = TOPOLOGIES[name]
     links = {link: {} for link in "1234"}
     for pair in conflicts.split():
@@ -138,7 +138,7 @@ def fluid_like(name, **csma):
         "duration": "2000 s",
         "warmup": "400 s",
         "replications": 2,
-        # Marks in place of drops and a long timeout: congestion avoidance alone, as in the model.
+        # Marks in place of drops and a long timeout: only congestion avoidance, as in the model.
         "tcp": {
             "congestion": "reno",
             "ecn": True,
@@ -197,6 +197,6 @@ def test_errors_with_interference_cost_a_link_with_connections_by_marks_little()
         return rates(simulate(TOPOLOGY_A, settings=settings, replications=3))[1]
 
     clean = second("rtt", 0)
-    # 3 % are lost beside marks of 0.8 %: windows are half as long
+    # 3 % are lost in addition to marks of 0.8 %: windows are half as long
     assert second("rtt", 0.03) < 0.6 * clean
     assert second("marks", 0.03) > 0.8 * clean

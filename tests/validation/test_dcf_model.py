@@ -35,7 +35,7 @@ def scenario(stations: dict[str, Any], seconds: int, **cell: Any) -> lh.Scenario
 
 
 def grid(start: int = 0, step: int = 1) -> Iterator[lh.Scenario]:
-    """Of the 1,440 cells whose spread the page states every so many."""
+    """Yield every n-th of the 1,440 cells whose spread the page states."""
     cells = product(
         ("802.11b", "802.11g", "802.11a"),
         (1, 2, 5, 10, 30),

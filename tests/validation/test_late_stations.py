@@ -1,9 +1,9 @@
 """Stations that answer pings late, or not, or in their sleep, do not take C from the others.
 
 Twenty stations at 802.11b: most download, some have a trickle of 100 kbit/s and answer as the case
-says. The same cell with everybody prompt is what the others are held against: in every case they
-kept 98 % and more. With the paper's estimator one station that is 300 ms late leaves them 89 %, two
-leave 60 %, five 5 %.
+says. The cell with prompt stations only is the reference: in every case the others had 98 % and
+more of its goodput. With the paper's estimator one station that is 300 ms late leaves them 89 %,
+two leave 60 %, five 5 %.
 """
 
 from functools import cache

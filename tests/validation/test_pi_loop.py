@@ -1,4 +1,4 @@
-"""PI's linear loop beside packets: sixty flows over 15 Mb/s, the example of its paper."""
+"""PI's linear loop compared with packets: sixty flows over 15 Mb/s, the example of its paper."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""The fluid of a router with RED beside packets: sixty flows over 100 Mb/s, runs of 60 s.
+"""The fluid of a router with RED compared with packets: sixty flows over 100 Mb/s, runs of 60 s.
 
 Packets lose three quarters of what the fluid loses at equal windows: windows swing like saw-teeth,
 whose mean square is 4/3 of the square of the mean that the fluid takes for it.
@@ -34,7 +34,7 @@ def router(rtt_ms: float, max_th: float, **red: object) -> lh.Comparison:
 
 
 def small_buffer(rtt_ms: float) -> dict[str, object]:
-    """The same sixty flows through a drop-tail queue of 15 packets."""
+    """Return sixty flows through a drop-tail queue of 15 packets."""
     return {
         "duration": "60 s",
         "warmup": "20 s",
@@ -113,7 +113,7 @@ def test_small_buffer_loses_between_poisson_and_smooth(rtt_ms: float) -> None:
 
 
 def test_steady_small_buffer_has_no_period() -> None:
-    """At 200 ms: its queue is like itself a round trip later, and does not swing."""
+    """At 200 ms: its queue is similar a round trip later, and does not oscillate."""
     swing = lh.compare(small_buffer(200)).swing
     assert swing is not None
     assert swing.stable

@@ -1,8 +1,8 @@
 """One download over a wire that loses segments at random, against Padhye and against Ott.
 
-54 Mb/s station alone, 50 ms of wire each way, receive window 1000 packets: only the losses hold
-the flow back. Eight replications of 1,500 s. The round-trip time in the formulas is the one that
-the sender measured; T0 is the minimum RTO of 200 ms, twice the round trip.
+A single 54 Mb/s station, 50 ms of wire in each direction, receive window 1000 packets: only the
+losses limit the flow. Eight replications of 1,500 s. The round-trip time in the formulas is the one
+that the sender measured; T0 is the minimum RTO of 200 ms, twice the round trip.
 
 Padhye et al. take the mean of a ratio for the ratio of means and assume that a loss takes the
 rest of its round with it. For independent losses and small p the exact stationary mean window is

@@ -15,7 +15,8 @@ EXAMPLE = Path(__file__).parents[2] / "examples" / "seven-downloads.toml"
 
 @pytest.fixture(scope="module")
 def tuning() -> lh.Tuning:
-    # The paper asks for goodput alone: what starves nobody for seconds counts, however uneven.
+    # The paper asks only for goodput: every allocation counts that starves no station for seconds,
+    # however uneven.
     return lh.tune(EXAMPLE, min_jain=0)
 
 

@@ -1,7 +1,7 @@
 """Two classes of five downloads, class 2 with errors on the air, by the engine and by Monte Carlo.
 
-The Monte Carlo (`two_classes_monte_carlo.py`) was written from the standard and the RFCs. What
-Linux, ns-2 and both programs give side by side is in `docs/reference/two-classes.md`.
+The Monte Carlo (`two_classes_monte_carlo.py`) was written from the standard and the RFCs. The
+results of Linux, ns-2 and both programs are side by side in `docs/reference/two-classes.md`.
 """
 
 import sys
@@ -23,10 +23,10 @@ ENGINE = Rules(timer_at_retransmit=True, timeout_in_recovery="keep", samples="ha
 """The engine's rules: docs/concepts/tcp.md."""
 
 UNKNOWN = 0.03
-"""What may part the two beside their intervals. With all rules alike that are known to differ the
-ratio of the engine is 2 to 4 % above the Monte Carlo's, with NewReno and with Compound, and the
-cause has not been found. A rule that matters is far beyond: with limited transmit counted in what a
-loss halves the ratio is 12 % lower, with a random packet lost by a full queue 10 %."""
+"""Allowed difference of the two beyond their intervals. With all rules alike that are known to
+differ the ratio of the engine is 2 to 4 % above the Monte Carlo's, with NewReno and with Compound,
+and the cause has not been found. A rule that matters is far beyond: with limited transmit counted
+in what a loss halves the ratio is 12 % lower, with a random packet lost by a full queue 10 %."""
 
 
 def simulated(error: float, seconds: tuple[float, float], replications: int) -> lh.Result:

@@ -1,9 +1,9 @@
-"""Two classes behind one access point: a Monte Carlo of its own, from the standard and the RFCs.
+"""Two classes at one access point: a Monte Carlo of its own, from the standard and the RFCs.
 
-Ten downloads share the drop-tail queue of an access point; attempts at data frames of five of them
-fail with probability p_w, and a frame is given up after so many attempts. The program knows nothing
-of the engine. Medium access is IEEE 802.11-2016, 10.3.4 (DCF, frozen counters, post-backoff, EIFS
-after a failure); TCP is in `two_classes_tcp.py`.
+Ten downloads share the drop-tail queue of an access point. Attempts at data frames of five of them
+fail with probability p_w, and a frame is given up after this many attempts. The program is
+independent of the engine. Medium access is IEEE 802.11-2016, 10.3.4 (DCF, frozen counters,
+post-backoff, EIFS after a failure); TCP is in `two_classes_tcp.py`.
 
     python two_classes_monte_carlo.py [--rule NAME=VALUE ...] [--cell NAME=VALUE ...] [--runs N]
 """
@@ -42,7 +42,8 @@ class Cell:
     room: int = 100
     """Room in the access point's queue, the frame in service included. [packets]"""
     overflow: Literal["tail", "random"] = "tail"
-    """Whom a full queue loses: who comes, or one of those that wait and who comes, all alike."""
+    """The packet that a full queue loses: the arriving packet, or a random packet among the waiting
+    ones and the arriving one."""
     slot_s: float = 20e-6
     sifs_s: float = 10e-6
     preamble_s: float = 192e-6
@@ -66,11 +67,11 @@ class Cell:
 
     @property
     def eifs_s(self) -> float:
-        """The same after a frame that was not understood."""
+        """Return EIFS, the idle time after a frame that was not understood."""
         return self.sifs_s + self.mac_ack_s + self.difs_s
 
     def frame_s(self, payload_bytes: int) -> float:
-        """Length of a frame with so many bytes above TCP."""
+        """Return the length of a frame with this many bytes above TCP."""
         length = self.mac_bytes + self.header_bytes + payload_bytes
         return self.preamble_s + 8 * length / self.rate_bps
 
@@ -81,7 +82,7 @@ class Node:
 
     queue: deque[Segment] = field(default_factory=deque)
     counter: int | None = None
-    """Backoff that is left, also behind a queue's last frame; None: none is running. [slots]"""
+    """Remaining backoff, also after a queue's last frame; None: none is running. [slots]"""
     cw: int = 0
     failed: int = 0
     """Attempts at the frame in front that have failed."""
@@ -123,7 +124,7 @@ class Run:
                 other = 0
                 if self.cell.overflow == "random":
                     other = self.random.randint(0, len(ap.queue) - 1)
-                if other == 0:  # who comes; the frame in service stays
+                if other == 0:  # the arriving packet; the frame in service stays
                     counts.overflowed += 1
                     continue
                 self.counts[ap.queue[other].flow].overflowed += 1
@@ -194,7 +195,7 @@ class Run:
             if not warm and now_s >= warmup_s:
                 warm = True
                 self.forget()
-            # who sends next, and when
+            # the next sender, and when
             least = min(
                 (node.counter for node in self.nodes if node.queue and node.counter is not None),
                 default=None,
@@ -272,7 +273,7 @@ class Run:
         node.counter = self.random.randint(0, node.cw)
 
     def forget(self) -> None:
-        """What is counted is counted from now on."""
+        """Reset all counts."""
         for flow, counts in enumerate(self.counts):
             fresh = Counts()
             for count in dataclasses.fields(Counts):
@@ -281,7 +282,7 @@ class Run:
         self.queue_time = 0.0
 
     def values(self) -> dict[str, float]:
-        """What the run has measured."""
+        """Return the measurements of the run."""
         half = self.cell.stations_per_class
         minutes = self.measured_s / 60.0
         result = {"queue": self.queue_time / self.measured_s}

@@ -76,7 +76,7 @@ def serving(*arguments: str) -> Iterator[str]:
 
 @pytest.fixture(scope="session")
 def address(built_page: Path) -> Iterator[str]:
-    """Where the page is served beside Python."""
+    """Return the address where the page is served with Python."""
     with serving() as address:
         yield address
 
@@ -149,7 +149,7 @@ def saved(page: Page) -> str:
 
 @pytest.fixture(scope="session")
 def simulated(tmp_path_factory: pytest.TempPathFactory) -> Callable[..., str]:
-    """What `lasthop simulate --json --tails` says of a text."""
+    """Return the answer of `lasthop simulate --json --tails` to a text."""
 
     def simulate(text: str, settings: tuple[str, ...] = ()) -> str:
         file = tmp_path_factory.mktemp("text") / "scenario.toml"
@@ -166,6 +166,6 @@ def simulated(tmp_path_factory: pytest.TempPathFactory) -> Callable[..., str]:
 
 
 def fetched(url: str) -> bytes:
-    """What a server answers."""
+    """Return the reply of a server."""
     with urllib.request.urlopen(url) as answer:
         return bytes(answer.read())

@@ -33,7 +33,7 @@ LONG = (
 
 
 def write(page: Page, text: str) -> None:
-    """Type a text in the place of what stands there."""
+    """Type a text in the place of the present text."""
     editor = page.locator(".cm-content")
     editor.wait_for()
     editor.click()

@@ -1,4 +1,4 @@
-"""What the views of results do where a click or a key leads."""
+"""Behaviour of the views of results where a click or a key leads."""
 
 import re
 

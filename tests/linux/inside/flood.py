@@ -100,7 +100,7 @@ def arp_request(number: int) -> bytes:
 
 
 def solicitation(number: int) -> bytes:
-    """The same for IPv6 (RFC 4861, section 4.3)."""
+    """Return an ICMPv6 neighbour solicitation (RFC 4861, section 4.3)."""
     sender, router = mac(1, number), ip_address(ROUTER_V6).packed
     source = (ip_address("fd77::1000") + number).packed
     group = ip_address("ff02::1:ff00:1").packed

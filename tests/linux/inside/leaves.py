@@ -1,4 +1,4 @@
-"""A gateway comes up with a discipline, is changed by hand, mended, and planned."""
+"""A gateway comes up with a discipline, is changed by hand, repaired, and planned."""
 
 import json
 import sys
@@ -31,7 +31,7 @@ DAMAGES = {
 
 
 def main(word: str, more: str) -> dict[str, object]:
-    """Set up, damage, mend, take down, plan."""
+    """Set up, damage, repair, take down, plan."""
     gateway = config.read(gateway_text(2, more, discipline=word))
     links = [f"ip link add {name} type veth peer name {name}1" for name in ("wan", "lan")]
     in_batches([*links, *(f"ip link set {name} up" for name in ("wan", "wan1", "lan", "lan1"))])

@@ -1,4 +1,4 @@
-"""Round-trip times of a station beside its own downloads, and of an idle one, with a gateway."""
+"""Round-trip times of a station with its own downloads, and of an idle station, with a gateway."""
 
 import json
 import sys

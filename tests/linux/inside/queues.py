@@ -31,7 +31,7 @@ def main() -> dict[str, list[str]]:
 
 
 def wrong_with(queue: str, directory: Path) -> list[str]:
-    """What is not as it ought to be of a queue."""
+    """Return the faults of a queue."""
     wanted = config.read(f'[interface]\nname = "wan"\nrate = "10 Mbps"\nqueue = {queue}\n')
     with Shaped(wanted, log_in(directory)) as shaped:
         shaped.up()
@@ -45,7 +45,7 @@ def wrong_with(queue: str, directory: Path) -> list[str]:
 
 
 def state(*after: str) -> str:
-    """What the kernel has, as `tc` shows it, without what it makes up and counts.
+    """Return the state of the kernel as `tc` shows it, without its arbitrary numbers and counters.
 
     `after` has further lines for `tc`, which run in the same process.
 
