@@ -393,7 +393,7 @@ def sentences(text: str) -> list[str]:
 
 
 def faults_of(sentence: str, words: dict[str, re.Pattern[str]]) -> Iterator[str]:
-    """Yield what is wrong with a sentence."""
+    """Yield the faults of a sentence."""
     if (count := len(sentence.split())) > MAX_WORDS:
         yield f"{count} words, at most {MAX_WORDS}"
     if HEADLESS.search(sentence):

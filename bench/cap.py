@@ -59,7 +59,7 @@ def main() -> None:
 
 
 def run(air: str, cap_bps: float, seed: int) -> dict[str, Any]:
-    """One kernel's life."""
+    """Return the results of one kernel."""
     settings = {"cap_bps": cap_bps, "data_rate_bps": AIRS[air], "rtt_s": RTT_S, "seed": seed}
     seen = uml.answer(INSIDE, json.dumps(settings))
     return {"air": air, "cap_bps": cap_bps, "seed": seed, **seen}

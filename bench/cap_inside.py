@@ -24,7 +24,7 @@ PERIODS = ((0.0, 2.0), (2.0, 5.0), (5.0, 10.0), (10.0, 30.0))
 
 
 def main(settings: dict[str, Any]) -> Table:
-    """Build, let it run, and put together what was seen."""
+    """Build, run, and return the observations."""
     build(settings["rtt_s"], settings["data_rate_bps"])
     for address in STATIONS.values():
         sh(f"ip netns exec {ROUTER} {sys.executable} -ISc '{HELLO}' {address}")

@@ -183,7 +183,7 @@ def ticks_of(process: int) -> int:
 
 @contextmanager
 def gateway(stations: int, way: Way) -> Iterator[int | None]:
-    """The gateway, if there is one to be, in a process of its own, whose number is given."""
+    """Run the gateway of a path, if any, in a process of its own; yield its number."""
     merging(way.merges)
     if way.rate_bps is None:
         yield None
@@ -199,7 +199,7 @@ def gateway(stations: int, way: Way) -> Iterator[int | None]:
                     raise BenchError(f"the gateway has ended, with {stations} stations")
                 time.sleep(0.05)
             if way.merges:
-                # healed in a moment, unless nobody is there to heal
+                # it would be repaired immediately by a running process
                 os.kill(child, signal.SIGSTOP)
                 merging(True)
             yield child
@@ -225,7 +225,7 @@ def file(stations: int, rate_bps: int) -> str:
 
 
 def live(text: str, state: State) -> None:
-    """The life of the gateway's process."""
+    """Run the gateway in its process."""
     code = 1
     try:
         with entered(net.GATEWAY):

@@ -48,7 +48,7 @@ def processor() -> str:
 
 
 def main() -> None:
-    """Measure, and print or keep what was measured."""
+    """Measure, and print or store the measurements."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--keep", action="store_true", help="write it where the claim reads it")
     keep = parser.parse_args().keep

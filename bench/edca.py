@@ -18,9 +18,9 @@ from lasthop.estimates import Estimate
 
 FILE = Path(__file__).parent / "cases" / "edca.toml"
 SEGMENT_BITS = 8 * 1460
-#: The same goodput: as we are, or with the one switch that is named.
+#: Goodputs with a smaller difference are equal: as we are, or with the one switch that is named.
 SAME = 0.02
-#: The same with all rules that ns-3 has.
+#: Goodputs with all rules that ns-3 has.
 SAME_RULES = 0.005
 #: How many times less CPU time per delivered segment than ns-3.
 RATIO_GOAL = 1000.0

@@ -232,7 +232,7 @@ def wait(seen: Table) -> float:
 
 
 def run(suites: Sequence[str], jobs: int) -> None:
-    """Run what has not been run."""
+    """Run the missing runs."""
     done = RUNS.known()
     for suite in suites:
         seeds = range(1, 2 if suite in ONCE else SEEDS + 1)

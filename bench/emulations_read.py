@@ -57,7 +57,7 @@ def queue(seen: Table) -> float:
 
 
 def goodput(prefix: str) -> Reading:
-    """Goodput of the stations whose names begin so. [Mb/s]"""
+    """Return the reader of the goodput of the stations with this prefix. [Mb/s]"""
 
     def read(seen: Table) -> float:
         own = [station for name, station in seen["stations"].items() if name.startswith(prefix)]

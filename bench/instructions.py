@@ -44,7 +44,7 @@ ROUTER = HERE / "cases" / "dumbbell.toml"
 
 @dataclass(frozen=True)
 class Case:
-    """A scenario, and what is set in it."""
+    """A scenario, and its settings."""
 
     file: Path
     settings: tuple[str, ...] = ()

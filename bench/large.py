@@ -275,7 +275,7 @@ def known() -> tuple[list[Entry], list[Slope]]:
 
 
 def save(entries: Sequence[Entry], slopes: Sequence[Slope]) -> None:
-    """Write what has been measured."""
+    """Write the measurements."""
     OUT.parent.mkdir(exist_ok=True)
     content = {
         "runs": [asdict(each) for each in entries],

@@ -90,5 +90,5 @@ def estimates(slopes: Sequence[Slope]) -> Iterator[str]:
 
 
 def estimated(*cells: str) -> list[str]:
-    """A row of what has not been run, in italics."""
+    """Return a row of values that have not been measured, in italics."""
     return [f"*{cell}*" for cell in cells]

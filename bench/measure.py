@@ -88,7 +88,7 @@ class Beside:
 
     @property
     def ratio(self) -> float:
-        """Median over the rounds: one that was disturbed decides nothing."""
+        """Return the median over the rounds: a disturbed round decides nothing."""
         return median(self.ratios)
 
     def undecided(self, goal: float) -> bool:
@@ -129,7 +129,7 @@ def process(argv: Sequence[str], cwd: Path | None = None) -> Process:
     """
     start = time.monotonic()
     peak_kb = 0
-    # Into files, as a pipe holds a few lines only, and nobody reads it meanwhile.
+    # Into files, as a pipe holds a few lines only, and no process reads it meanwhile.
     with (
         TemporaryFile("w+") as printed,
         TemporaryFile("w+") as complaints,

@@ -56,7 +56,7 @@ def merge(shaper: Shaper, segments: int) -> None:
     for device in ("wan", "lan"):
         offload.set_merging(device, segments != 1)
         if segments > 1:
-            # what is merged has to stay below this
+            # merged segments have to stay below this
             sh(f"ip link set {device} gro_max_size {segments * (FRAME_BYTES - 14) + 1}")
     for member in shaper.running().members.values() if segments > 1 else ():
         leaf = f"{member.leaf >> 16:x}:{member.leaf & 0xFFFF:x}"

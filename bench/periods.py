@@ -62,7 +62,7 @@ def loss_by_period(
     -------
     float or None
         Losses per period over packets per period; NaN if the window falls, but there are too few
-        whole periods, so that nobody knows; None if the flow is not periodic.
+        whole periods for a value; None if the flow is not periodic.
     """
     falls = reductions(track["time_s"], track["first"], from_s, to_s)
     periods = [later - earlier for earlier, later in pairwise(falls)]

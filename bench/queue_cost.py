@@ -4,7 +4,8 @@
 
 It measures the time of a packet in the program (the kernel's own statistics) and of a reading of
 the queue's length by netlink. It also measures the queue if the algorithm steps at every packet, or
-at intervals as a polling process would. As root, on Linux; this machine's network is not touched.
+at intervals as a polling process would. Needs root, on Linux; this machine's network is not
+touched.
 """
 
 import itertools
@@ -34,7 +35,7 @@ from lasthop.linux.undo import UndoLog
 STATISTICS = Path("/proc/sys/kernel/bpf_stats_enabled")
 INFO_BYTES = 208
 RUNS = struct.Struct("=192xQQ")
-"""Time and number of runs in what the kernel says of a program (linux/bpf.h). [ns, -]"""
+"""Time and number of runs in the kernel's information about a program (linux/bpf.h). [ns, -]"""
 HERE, THERE = "10.200.0.1", "10.200.0.2"
 GATE, HOSTS = "10.201.0.1", ("10.201.0.101", "10.201.0.102")
 """The senders' addresses, one a class: a queue that holds packets of its own machine slows it."""
@@ -209,7 +210,7 @@ def change(seen: Sequence[int], age_s: float) -> float:
 
 
 def main() -> None:
-    """Print what was measured, as tables in Markdown."""
+    """Print the measurements, as tables in Markdown."""
     was = STATISTICS.read_text()
     STATISTICS.write_text("1")
     try:

@@ -63,7 +63,7 @@ def capacity(runs: list[dict[str, Any]]) -> str:
 
 
 def run(case: tuple[str, int], length: tuple[float, float]) -> dict[str, Any]:
-    """One kernel's life."""
+    """Return the results of one kernel."""
     name, seed = case
     upload, gateway = CASES[name]
     warm_up_s, measured_s = length

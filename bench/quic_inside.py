@@ -5,9 +5,9 @@
 `SETTINGS` is JSON: `upload` ("udp", "tcp" or null), `gateway` (lines of the gateway's table; null
 for none), `rtt_s`, `seed`, `warm_up_s`, `measured_s`.
 
-The upload is similar to QUIC for the network: a connection of the kernel's TCP through a tunnel,
-each packet in a datagram, so that it reacts to the loss of datagrams by the kernel's congestion
-control.
+The upload is similar to QUIC for the network. It is a connection of the kernel's TCP through a
+tunnel, each packet in a datagram, so that it reacts to the loss of datagrams by the kernel's
+congestion control.
 """
 
 import json
@@ -38,7 +38,7 @@ QUEUE_BYTES = 1 << 22
 
 
 def main(settings: dict[str, Any]) -> Table:
-    """Build, let it run, and put together what was seen."""
+    """Build, run, and return the observations."""
     build(settings["rtt_s"], FAST_BPS)
     for address in STATIONS.values():
         sh(f"ip netns exec {ROUTER} {sys.executable} -ISc '{HELLO}' {address}")

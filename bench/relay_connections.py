@@ -1,6 +1,6 @@
 """CPU time that two relays spend on connections: opening, having and closing them, and sending.
 
-The relays are threads of this process, whose CPU time the kernel tells to the nanosecond. Their
+The relays are threads of this process, whose CPU time the kernel reports in nanoseconds. Their
 rule asks for the most connections as long as there is a stream, and for one ten seconds after the
 last; the others rest for a minute and are closed then.
 """

@@ -119,7 +119,7 @@ def program(todo: str, *words: str) -> tuple[str, ...]:
 
 
 def await_port(port: int) -> None:
-    """Wait until somebody listens."""
+    """Wait until a process listens."""
     until_s = time.monotonic() + PATIENCE_S
     while f":{port} " not in output_of("ss", "-Hltn", f"sport = :{port}"):
         if time.monotonic() > until_s:
@@ -162,7 +162,7 @@ def through_relays(stack: ExitStack, port: int) -> tuple[list[Process], int]:
 
 @contextmanager
 def pair(connections: int | str, port: int, *options: str) -> Iterator[list[Process]]:
-    """Two relays, the second of which leads to a port by one that is two higher."""
+    """Run two relays; the second forwards the port that is two higher to this port."""
     with ExitStack() as stack:
         key = Path(stack.enter_context(tempfile.TemporaryDirectory())) / "key"
         output_of(LASTHOP, "relay", "key", str(key))

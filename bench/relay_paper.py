@@ -117,7 +117,7 @@ def known() -> dict[Case, dict[str, Any]]:
 
 
 def main(jobs: int) -> None:
-    """Run what is missing."""
+    """Run the missing runs."""
     RUNS.parent.mkdir(exist_ok=True)
     done = known()
     missing = [case for case in plan() if case not in done]

@@ -179,7 +179,7 @@ def known() -> list[Run]:
 
 
 def main(jobs: int) -> None:
-    """Run what is missing."""
+    """Run the missing runs."""
     RUNS.parent.mkdir(exist_ok=True)
     done = {(run["way"], run["number"], run["seed"]) for run in known()}
     missing = [each for each in plan() if each not in done]

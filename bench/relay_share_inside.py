@@ -20,7 +20,7 @@ LOOK_S = 0.05
 
 
 def give(port: str, protocol: str = "0") -> None:
-    """Send to whoever comes."""
+    """Send to every client."""
     with socket.socket(socket.AF_INET, socket.SOCK_STREAM, int(protocol)) as listener:
         listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         listener.bind(("0.0.0.0", int(port)))

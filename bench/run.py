@@ -2,18 +2,26 @@
 
     make bench                                  everything, about an hour
     .venv/bin/python bench/run.py --quick       shorter runs, rougher figures
-    .venv/bin/python bench/run.py --only edca   access parameters of 802.11e beside ns-3 alone
+    .venv/bin/python bench/run.py --only edca   only access parameters of 802.11e and ns-3
 
-`--only csma`: links that hear only some of each other; `--only dumbbell`: a router with sixty flows
-beside ns-2, ns-3 and, where LASTHOP_HTSIM names the folder of its source, htsim; `--only memory`:
-twenty million packets through a router; `--only gateway`: what changes of the gateway take in this
-kernel and how much it carries, as root; `--only instructions`: instructions per segment, which must
-not grow. In no other run: `--only large`, six minutes, long and large runs beside bounds of their
-memory, and what a million flows would take; `--only growth`, hours, what a segment costs over
-flows, stations and round-trip time; `--only tc`, hours, the gateway beside queues of plain tc, in
-user-mode Linux. Writes results.json, goodput.json, router.json, gateway.json,
-carries.json and tc.json in bench/out. If a goal is missed it says by how much, shows where our time
-goes and exits with 1.
+Parts of it, by `--only`:
+
+- `csma`: links that hear only some of each other;
+- `dumbbell`: a router with sixty flows, compared with ns-2, ns-3 and, where LASTHOP_HTSIM names the
+  folder of its source, htsim;
+- `memory`: twenty million packets through a router;
+- `gateway`: the time of changes of the gateway in this kernel and the traffic it carries, as root;
+- `instructions`: instructions per segment, which must not grow.
+
+In no other run:
+
+- `large`, six minutes: long and large runs compared with bounds of their memory, and the needs of a
+  million flows;
+- `growth`, hours: the cost of a segment over flows, stations and round-trip time;
+- `tc`, hours: the gateway compared with queues of plain tc, in user-mode Linux.
+
+Writes results.json, goodput.json, router.json, gateway.json, carries.json and tc.json in bench/out.
+If a goal is missed it reports by how much, shows where our time goes and exits with 1.
 """
 
 import argparse
@@ -145,7 +153,7 @@ def main() -> int:
 
 
 def write(name: str, content: object) -> None:
-    """Writes what was measured."""
+    """Write the measurements."""
     file = HERE / "out" / name
     file.parent.mkdir(exist_ok=True)
     file.write_text(json.dumps(content, indent=2) + "\n")
@@ -201,7 +209,7 @@ def routers(records: list[Record], missed: list[str], *, quick: bool) -> None:
 
 
 def memory(records: list[Record], missed: list[str]) -> None:
-    """Mixed traffic, with web connections that come and go: more than twenty million packets."""
+    """Measure mixed traffic, with short web connections: more than twenty million packets."""
     report.alone_head("memory: mixed traffic through a router")
     short, long = (
         ours.cost(MIXED, duration_s / 2, duration_s, repeats=1)
@@ -220,7 +228,7 @@ def memory(records: list[Record], missed: list[str]) -> None:
 
 
 def against_peers(records: list[Record], missed: list[str], *, quick: bool) -> None:
-    """The seven-station cell, simulated by everybody."""
+    """Simulate the seven-station cell by all simulators."""
     report.peers_head("seven stations, a download each, window 4, 802.11b (paper 003)")
     lean.install()
     for peer in (*peers(quick=quick), LEAN):

@@ -1,4 +1,4 @@
-"""Runs that are kept as lines of a file, and not run again; what is kept of a result."""
+"""Runs that are stored as lines of a file, and not run again; stored parts of a result."""
 
 import json
 import os

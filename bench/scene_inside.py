@@ -90,7 +90,7 @@ class Scene:
 
 
 def main(scene: Scene) -> Table:
-    """Build, let it run, and put together what was seen."""
+    """Build, run, and return the observations."""
     stations = tuple(dict.fromkeys(name for name, _, _ in scene.downloads))
     wires(scene.rtt_s, stations, scene.device_delay)
     if scene.slow is None:

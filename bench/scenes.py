@@ -301,7 +301,7 @@ def named(seen: Table, late: Sequence[str]) -> Figures:
 
 
 def carried_out(case: Case) -> Table:
-    """One run, and what is kept of it."""
+    """Run a case, and return the stored observations."""
     settings = json.dumps(asdict(case.scene))
     seen = uml.answer(INSIDE, settings, memory_mb=MEMORY_MB)
     rows = seen.pop("status")["stations"]
@@ -311,7 +311,7 @@ def carried_out(case: Case) -> Table:
 
 
 def run(claims: Sequence[str], seeds: int, jobs: int) -> None:
-    """Run what has not been run."""
+    """Run the missing runs."""
     if (reason := uml.missing()) is not None:
         print(f"scenes: left out: {reason}")
         return

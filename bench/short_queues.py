@@ -260,7 +260,7 @@ def known() -> dict[tuple[str, str], dict[str, Any]]:
 
 
 def main() -> None:
-    """Run what has not been run, or write the page."""
+    """Run the missing runs, or write the page."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("series", nargs="*", help="what to run; all")
     parser.add_argument("--page", action="store_true", help="write the page")

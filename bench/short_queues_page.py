@@ -61,7 +61,7 @@ HEADINGS = {
 
 
 def compared(series: str, mine: Sequence[Case], done: Known) -> Iterator[str]:
-    """A row a case, what was seen each way in a cell."""
+    """Yield one row per case, with one cell per path."""
     keys = [key for key in QUANTITIES if key != "least_share" or series == "access"]
     what = "what is turned off" if series == "why" else "queue"
     head = [what, "congestion control", "RTT", *(QUANTITIES[key][0] for key in keys)]

@@ -69,7 +69,7 @@ class Case:
 
 @dataclass(frozen=True)
 class Run:
-    """A run and what was seen in it."""
+    """A run and its observations."""
 
     case: Case
     seen: Table
@@ -297,10 +297,11 @@ def write(
 
 if __name__ == "__main__":
     require_release_build()
-    parser = argparse.ArgumentParser(description="the gateway beside queues of plain tc")
+    parser = argparse.ArgumentParser(description="compare the gateway with queues of plain tc")
     parser.add_argument("--quick", action="store_true", help="one round-trip time, one short run")
     parser.add_argument("--again", action="store_true", help="run what is in out/tc.json once more")
-    parser.add_argument("contender", nargs="*", help=f"one of {', '.join(CONTENDERS)}; all")
+    names = ", ".join(CONTENDERS).replace("%", "%%")
+    parser.add_argument("contender", nargs="*", help=f"one of {names}; all")
     options = parser.parse_args()
     unknown = [name for name in options.contender if name not in CONTENDERS]
     if unknown:

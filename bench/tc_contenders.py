@@ -10,9 +10,10 @@ from typing import Any
 from tc_network import ROUTER, ip, redirect, sh, tc
 
 MARGIN, WIDE_MARGIN = 0.95, 0.85
-"""Part of what the air carries in the speed test that those with a fixed rate are given, so that a
-queue forms there and not in the access point; and what one ends at who turns it down until calls
-are good, since calls and ACKs take more of the air than their bytes."""
+"""Part of the carried rate of the speed test that contenders with a fixed rate are given, so that a
+queue forms there and not in the access point. The last contender has the part that remains after a
+user has reduced it until calls are good, since calls and ACKs take more of the air than their
+bytes."""
 HEADROOM = 1.2
 """How far `wce.max` of the gateway is above the goodput of a speed test, as its guide says."""
 
@@ -107,7 +108,7 @@ def cake_each_way(air: Measured) -> None:
 
 
 def cake_autorate(air: Measured) -> None:
-    """CAKE that takes its rate from what arrives, which is meant for a bottleneck before it."""
+    """Set up CAKE that takes its rate from arrivals, which is meant for a bottleneck before it."""
 
     def queue(rate_bps: int) -> list[str]:
         options = f"bandwidth {rate_bps} autorate-ingress triple-isolate"

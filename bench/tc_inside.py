@@ -1,4 +1,4 @@
-"""One run, inside user-mode Linux: what is measured of a hot-spot, as a line of JSON.
+"""One run, inside user-mode Linux: measurements of a hot-spot, as a line of JSON.
 
     tc_inside.py SETTINGS
 
@@ -44,7 +44,7 @@ SETTLE_S = 3.0
 
 
 def main(settings: Table) -> Table:
-    """Build, let it run, and put together what was seen."""
+    """Build, run, and return the observations."""
     groups, data_rate_bps = TRAFFIC[settings["traffic"]]
     build(settings["rtt_s"], data_rate_bps)
     for address in STATIONS.values():

@@ -53,7 +53,7 @@ class Window:
         time.sleep(max(0.0, self.begin_s - time.monotonic()))
 
     def counts(self, sent_s: float) -> bool:
-        """Whether what was sent at this time is measured."""
+        """Return whether packets sent at this time are measured."""
         return self.from_s <= sent_s < self.to_s
 
 
@@ -76,7 +76,7 @@ class Process:
         self.reader = reader
 
     def result(self) -> Table:
-        """Return its result. Raises `RuntimeError` with what it died of."""
+        """Return its result. Raises `RuntimeError` with the reason if it failed."""
         with os.fdopen(self.reader) as pipe:
             answer: Table = json.load(pipe)
         os.waitpid(self.pid, 0)

@@ -1,14 +1,14 @@
-"""The gap between two classes whose packets are given up on the air, by everybody's TCP.
+"""The gap between two classes whose packets are given up on the air, by several TCPs.
 
     python bench/two_classes.py                  runs what has not been run, what is quick first
     python bench/two_classes.py --only PATTERN   points whose names match: Linux, ns-2, SACK
     python bench/two_classes.py --list           names points, and how many of their runs there are
     python bench/two_classes.py --keep           docs/reference/two-classes.json, of the page
 
-The same cell with Linux's TCP (emulated, as root), ns-2, the engine and a Monte Carlo, and with one
-rule of TCP switched at a time. Every run is a line of out/two_classes.jsonl, and is not run again.
-Runs in real time that were late do not count, as in `emulations.py`. Rules on trial are those of a
-patch of the engine that is not in the repository: only records have them.
+One cell with Linux's TCP (emulated, as root), ns-2, the engine and a Monte Carlo, and with one rule
+of TCP switched at a time. Every run is a line of out/two_classes.jsonl, and is not run again. Runs
+in real time that were late do not count, as in `emulations.py`. Rules on trial are those of a patch
+of the engine that is not in the repository: only records have them.
 """
 
 import argparse
@@ -174,7 +174,7 @@ def run(points: Sequence[Point], jobs: int) -> None:
 
 
 def can_run(point: Point) -> bool:
-    """Whether this machine has what a point needs; says so where not."""
+    """Return whether this machine has the requirements of a point; report missing ones."""
     why = None
     if isinstance(point, Ns2) and shutil.which("ns") is None:
         why = "needs ns (Debian package ns2)"
@@ -192,7 +192,7 @@ def is_late(seen: Mapping[str, Any]) -> bool:
     return bool(seen.get("late_s", 0.0) > LATE_S or seen.get("wait", 0.0) >= MUCH_WAITING)
 
 
-# -- what is kept -------------------------------------------------------------------------------
+# -- stored points ------------------------------------------------------------------------------
 
 
 def write_points() -> None:

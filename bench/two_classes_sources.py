@@ -69,7 +69,7 @@ class Point(ABC):
 
     @abstractmethod
     def run(self, seeds: Sequence[int]) -> list[Seen]:
-        """Run, and return what is seen with each of these seeds."""
+        """Run, and return the observations with each of these seeds."""
 
 
 def scenario(congestion: str, until_s: float, **tcp: Any) -> dict[str, Any]:

@@ -253,7 +253,7 @@ def run_datagrams() -> None:
 
 
 def main() -> None:
-    """Run what has not been run, or write the section."""
+    """Run the missing runs, or write the section."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--only", metavar="PATTERN", default="", help="points whose names match")
     parser.add_argument("--way", action="append", choices=WAYS, help="all")

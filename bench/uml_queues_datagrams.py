@@ -35,7 +35,7 @@ class Load:
     looks_s: tuple[float, ...]
     """When drops are counted; the last time is the end."""
     settled_s: float
-    """When what is averaged begins."""
+    """Beginning of the averages."""
     overload: float = OVERLOAD
     pause_s: tuple[float, float] | None = None
     """When nothing is sent."""
@@ -134,8 +134,8 @@ def red_mean_packets(lost: float, *, is_linux: bool) -> float:
     """Return the queue length at which RED settles if this part of the load is lost, the packet in
     service included.
 
-    Drops are uniform on 1 to 1/p packets apart in Linux, on 1 to 1/p - 1 in the engine, so that the
-    mean gap is (1 + 1/p) / 2, or 1 / (2 p); and p rises to 0.1 between the thresholds.
+    Drops are uniform on 1 to 1/p packets apart in Linux, on 1 to 1/p - 1 in the engine. So the mean
+    gap is (1 + 1/p) / 2, or 1 / (2 p), and p rises to 0.1 between the thresholds.
     """
     settings = RED["red"]
     probability = 1 / (2 / lost - is_linux)

@@ -26,7 +26,7 @@ from lasthop.linkqueue.shaped import Shaped
 from lasthop.linux.netns import Namespace
 
 DISCARD = 9
-"""A port where nobody listens."""
+"""A port where no process listens."""
 
 
 def by_engine(task: dict[str, Any]) -> dict[str, Any]:

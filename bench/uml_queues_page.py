@@ -25,7 +25,7 @@ QUANTITIES = {
 }
 """Title, factor, digits, and the band within which two queues are equal under the same TCP."""
 NOT_EQUAL = "difference of the kernel's queue from the engine's queue, if not equal"
-"""Head of the column that names what is apart, and what is undecided."""
+"""Head of the column that names figures that differ or are undecided."""
 LATE_DATAGRAMS_S = 0.002
 
 

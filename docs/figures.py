@@ -134,7 +134,7 @@ def sides() -> Figure:
 
 
 def stored_figure(study: Study) -> Figure:
-    """The picture of a study, from what is kept of its runs."""
+    """Return the picture of a study, from its stored runs."""
     assert study.draw is not None
     content = {**claims.load(), "runs": claims.samples()}
     return study.draw(kept.runs_of(study, content))

@@ -35,7 +35,7 @@ def missing(site: Path) -> Iterator[str]:
 
 
 def main() -> None:
-    """Name what is loaded from elsewhere, and fail if anything is."""
+    """Name files that are loaded from elsewhere, and fail if there are any."""
     site = Path(sys.argv[1])
     wrong = [
         f"{path.relative_to(site)}: loads {address}"

@@ -13,7 +13,7 @@ from lasthop import _core
 Schema = Mapping[str, Any]
 
 NAMED = "NAME"
-"""Stands in a path for a name that the user chooses."""
+"""Placeholder in a path for a name that the user chooses."""
 UNITS = {
     "ns|us": 'a time, such as "20 us"',
     "bps|": 'a rate, such as "11 Mbps"',

@@ -36,7 +36,7 @@ def refreshed(page: str) -> str:
 
 
 class Reader:
-    """Someone who reads a page and tries it: a folder of files and a Python prompt."""
+    """A reader of a page who tries it: a folder of files and a Python prompt."""
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder

@@ -1,4 +1,4 @@
-"""The gap between two classes by everybody's TCP: a page from `reference/two-classes.json`.
+"""The gap between two classes by several TCPs: a page from `reference/two-classes.json`.
 
 `bench/two_classes.py --keep` writes that file.
 """

@@ -67,7 +67,7 @@ def served() -> Iterator[str]:
 
 
 def draw(browser: Browser, address: str, name: str) -> None:
-    """Open the page, wait until all is there, and keep what is seen."""
+    """Open the page, wait until it is complete, and save a picture."""
     picture = PICTURES[name]
     context = browser.new_context(
         viewport={"width": WIDTH, "height": picture.height or 2 * WIDTH}, color_scheme="light"

@@ -28,7 +28,7 @@ def main(scenario: Path) -> None:
 
 
 def about(address: str, text: str) -> str:
-    """Return in a line what is served at an address."""
+    """Return a line about the server at an address."""
     page = reply_of(address).decode()
     files = re.findall(r'(?:src|href)="\./([^"]+)"', page)
     bytes_ = len(page) + sum(len(reply_of(address + name)) for name in files)

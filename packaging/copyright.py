@@ -1,4 +1,4 @@
-"""Prints what is in the Debian package and under which licence: copyright.py SITE-PACKAGES."""
+"""Prints the contents of the Debian package and their licences: copyright.py SITE-PACKAGES."""
 
 import json
 import subprocess

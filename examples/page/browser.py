@@ -25,7 +25,7 @@ FLAGS = (
     "--no-sandbox",  # it would need a user that is not root
     "--disable-gpu",
     "--no-first-run",
-    # nothing is asked of anybody but the page's server
+    # requests go only to the page's server
     "--no-proxy-server",
     "--disable-background-networking",
     "--disable-component-update",
@@ -62,7 +62,7 @@ def program() -> str:
 
 
 class Browser:
-    """A Chromium with a profile that nobody has used, for pages of one host.
+    """A Chromium with a new profile, for pages of one host.
 
     Raises
     ------

@@ -1,4 +1,4 @@
-"""Whether this machine had time for what was measured on it.
+"""Whether this machine had time for the measurements on it.
 
 A browser whose processor others use is late where no network is: its times are of a busy machine.
 """

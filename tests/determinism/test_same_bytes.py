@@ -1,4 +1,4 @@
-"""The same scenario and seed give the same bytes with every build and processor."""
+"""A scenario and a seed give the same bytes with every build and processor."""
 
 from __future__ import annotations
 

@@ -179,7 +179,7 @@ def test_ppdus_given_up_are_as_many_as_collisions_in_a_row():
     assert solution.request_share[0] == pytest.approx(
         solution.given_up[0] / (1 + solution.given_up[0]), rel=1e-9
     )
-    # A PPDU that is given up costs no more than the request that tells of it.
+    # A PPDU that is given up costs no more than the request that reports it.
     unlimited_bps = solve([ONE] * 10).goodput_bps[0]
     assert unlimited_bps * (1 - solution.given_up[0]) < solution.goodput_bps[0] < unlimited_bps
 

@@ -98,7 +98,7 @@ def test_packets_held_for_a_request_are_those_of_all_states(case):
     listed, solution = Listed(*case), window.solve(*case)
 
     def held(_state, after, _received, holes, moved):
-        # Those before the first that was given up are handed up at the end of the PPDU.
+        # MPDUs before the first that was given up are handed up at the end of the PPDU.
         if not holes:
             return 0
         return sum(tried == SETTLED for tried in after) + moved - len(holes) - holes[0]

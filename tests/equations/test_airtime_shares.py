@@ -109,7 +109,7 @@ def test_a_fifo_of_six_by_hand() -> None:
         sent.append("ab"[station] * packets)
         fifo.take(station, packets, 0)
         fifo.settle()
-    # b b b + a b a: b, b, b go before the first a, which takes what has come since
+    # b b b + a b a: b, b, b go before the first a, which takes the packets that have come since
     assert sent == ["aaa", "b", "b", "b", "aaa", "b", "b", "b"]
 
 
@@ -193,7 +193,7 @@ def test_a_fifo_agrees_with_a_monte_carlo() -> None:
         bps = 8 * PAYLOAD * tally.packets[number] / time_s
         assert station["goodput_bps"]["mean"] == pytest.approx(bps, rel=0.03)
         mpdus = tally.packets[number] / tally.exchanges[number]
-        # of what is drawn, a queue has more or less for a station than its part
+        # of the draws, a queue has more or less for a station than its part
         assert station["downlink_mpdus_per_ppdu"]["mean"] == pytest.approx(mpdus, rel=0.05)
     shares = [row["goodput_share"]["mean"] for row in answer["stations"]]
     assert shares == pytest.approx([1 / 3] * 3)

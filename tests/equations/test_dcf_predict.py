@@ -1,4 +1,4 @@
-"""Saturated UDP in cells of 802.11a, b and g: from a scenario to an answer, and what is refused."""
+"""Saturated UDP in cells of 802.11a, b and g: from a scenario to an answer, and refusals."""
 
 import time
 from dataclasses import replace

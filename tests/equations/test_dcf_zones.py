@@ -52,7 +52,7 @@ def test_opportunities_carry_packets_without_changing_contention():
 
 
 def outcomes(categories, taus):
-    """All outcomes of an idle period: probability, slot, who sends; slots counted to 60."""
+    """Yield all outcomes of an idle period: probability, slot, senders; slots counted to 60."""
     first = min(member.aifsn for member in categories)
     reached = 1.0
     for slot in range(60):

@@ -40,7 +40,7 @@ def test_collisions_and_idle_time_as_printed(cell, uploads):
 def test_printed_number_of_ap_collisions_is_no_distribution(cell):
     at = contention(cell(7, 4, 3, 3))
     exact = at.ap_collision / at.success
-    # As printed: P(j) = (P_AP,col)^j P_succ, whose mean is lower.
+    # As printed, P(j) = (P_AP,col)^j P_succ, whose mean is lower.
     printed = at.success * at.ap_collision / (1 - at.ap_collision) ** 2
     low = 1 - printed[1:8] / exact[1:8]
     assert np.all(np.diff(low) > 0.0)  # the more contend, the lower
@@ -106,7 +106,7 @@ def test_collisions_of_unlike_stations_against_listing_all_sets(to_active, early
 
 
 def collided_s(cell, at, k, active, to, early):
-    """Longest frame of a collision, 0 for a success; mean over who sends and what."""
+    """Return the longest frame of a collision, 0 for a success; mean over senders and packets."""
     ap, tau, reach = at.ap_attempt_prob[k], at.station_attempt_prob[k], at.reach[k]
     kinds = [
         [(c.up.exposed_s, cell.stations[s].share(c)) for c in cell.stations[s].connections]

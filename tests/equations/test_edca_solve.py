@@ -58,7 +58,7 @@ def test_solvers_agree_for_equal_parameters(cell, uploads):
 
 @pytest.mark.parametrize("stations", [2, 7])
 def test_the_state_at_a_success_is_no_time_average(cell, stations):
-    """Whatever CWmin is; by hand for windows of one packet, where n active have n packets."""
+    """For every CWmin; by hand for windows of one packet, where n active have n packets."""
     alike = [solve(cell(stations, 1, cwmin, cwmin)) for cwmin in (7, 31, 255)]
     weights = [
         (1.0 * (n < stations) + n) * factorial(stations - n) * comb(stations, n)

@@ -1,4 +1,4 @@
-"""From a router's scenario to the fluid: every parameter by hand, and what is refused."""
+"""From a router's scenario to the fluid: every parameter by hand, and refusals."""
 
 from math import expm1
 from sys import modules

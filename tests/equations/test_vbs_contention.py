@@ -310,7 +310,7 @@ def test_eq_12_as_printed_overstates_goodput():
     ],
 )
 def test_the_ap_attempts_at_the_rate_of_its_failures(balance, errors):
-    """As printed whatever the classes, averaged by shares; else if they are equal."""
+    """Averaged by shares as printed, for any classes; for equal classes otherwise."""
     shares = np.array([0.7, 0.3])
     options = replace(PAPER, ack_balance=balance)
     solution = solve(cell(errors, attempts=8), shares, np.array([1.0, 0.9]), options)

@@ -1,4 +1,4 @@
-"""The model as a whole: fixed points, options, what is refused."""
+"""The model as a whole: fixed points, options, refusals."""
 
 import json
 import re

@@ -37,7 +37,7 @@ def test_growth_is_renos_below_sixteen_packets_and_where_gamma_packets_wait():
     assert at(81, "engine") == pytest.approx(0.125 * 27)
     assert at(81, "engine", queued=0.4) == 1.0  # 32.4 packets wait, gamma is 30
     assert at(81, "engine", replace(LAW, alpha=0.0)) == 1.0
-    assert at(81, "compound", replace(LAW, alpha=0.0)) == 1.0  # Reno, whatever the variant
+    assert at(81, "compound", replace(LAW, alpha=0.0)) == 1.0  # Reno, for every variant
 
 
 @pytest.mark.equation("vbs", 2)

@@ -233,7 +233,7 @@ def checksum(data: bytes) -> bytes:
 
 
 def invented(number: int) -> str:
-    """Return a MAC address that nobody has."""
+    """Return a MAC address that no station has."""
     return f"02:00:5e:99:{number >> 8 & 255:02x}:{number & 255:02x}"
 
 

@@ -32,7 +32,7 @@ was 5 % lower, with 80 ms goodput 10 %.
 """
 
 WINDOW_S = 45e-3
-"""Lateness that those who read from an emulated cell can make up for. [s]
+"""Lateness that readers of an emulated cell can compensate. [s]
 
 Half of the time in which the whole cell, 5.2 Mbit/s, fills a single window of 42 segments.
 """
@@ -110,7 +110,7 @@ def in_time(
     bound_s : float
         Lateness up to which the run counts.
     own : callable
-        What the answer says of its own lateness, if it does.
+        Returns the lateness that the answer reports, if it does.
     witness_bound_s : float, optional
         That of the witness, if it is another one.
     """
@@ -130,6 +130,6 @@ def in_time(
 
 
 def announce(line: str) -> None:
-    """Tell whoever watches, now: what is repeated is repeated openly."""
+    """Print a line immediately: repetitions are visible."""
     test = os.environ.get("PYTEST_CURRENT_TEST", "").partition(" ")[0]
     print(f"\n{test}: {line}", file=sys.__stderr__, flush=True)

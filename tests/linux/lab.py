@@ -59,7 +59,7 @@ def sh(command: str) -> str:
 
 
 def clean_up(prefix: str = PREFIX) -> None:
-    """Remove the namespaces of this process, or of one that was killed."""
+    """Remove the namespaces of this process, or of a killed process."""
     for line in sh("ip netns list").splitlines():
         name = line.split()[0]
         if name.startswith(f"{prefix}-"):
@@ -225,7 +225,7 @@ def gateway_text(
 ) -> str:
     """Return a gateway file with this many stations; `more` is put into its table [gateway].
 
-    Its leaves are FIFOs, whatever this kernel has.
+    Its leaves are FIFOs with every kernel.
     """
     lines = ["[gateway]", 'wan = "wan"', 'lan = "lan"', f'rate = "{rate}"', 'metrics = "off"']
     lines += [f'discipline = "{discipline}"', more]

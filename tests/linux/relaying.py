@@ -31,7 +31,7 @@ CLIENT_FIRST, SERVER_FIRST, CLIENT_RESETS, SERVER_RESETS = range(4)
 PIECE = 16_384
 SIZES = (0, 1, 1_000, 30_000, 300_000)
 PATIENCE_S = 30.0
-"""Time after which nobody may wait any more."""
+"""Time after which no stream may still wait."""
 
 
 def content(number: int, way: str, size: int) -> bytes:

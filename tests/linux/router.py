@@ -89,7 +89,7 @@ class Router:
                 stdout=log,
                 text=True,
                 stdin=subprocess.DEVNULL,
-                preexec_fn=heed_hangup,  # what is ignored at its start a shell cannot trap
+                preexec_fn=heed_hangup,  # a shell cannot trap signals that are ignored at its start
             )
         running = self.running
 
@@ -122,7 +122,7 @@ class Router:
         return sum(map(int, fields[11:15])) / os.sysconf("SC_CLK_TCK")
 
     def close(self) -> None:
-        """End what still runs, and take back what is left."""
+        """End running processes, and undo the remains."""
         if self.running is not None and self.running.poll() is None:
             self.running.kill()
             self.running.wait()
@@ -131,7 +131,7 @@ class Router:
 
 
 def heed_hangup() -> None:
-    """Let SIGHUP be what it usually is, whatever the terminal of the tests."""
+    """Restore the usual action of SIGHUP, with any terminal of the tests."""
     signal.signal(signal.SIGHUP, signal.SIG_DFL)
 
 

@@ -22,7 +22,7 @@ class Running:
         self.file.write_text(text)
         self.log = directory / "log"
 
-        def life() -> tuple[float, int]:
+        def run() -> tuple[float, int]:
             log = self.log.open("a", buffering=1)
             gateway = config.read(self.file)
             self.state.make()
@@ -37,7 +37,7 @@ class Running:
             used = resource.getrusage(resource.RUSAGE_SELF)
             return used.ru_utime + used.ru_stime, service.loop.wakings
 
-        self.child = Child(GATEWAY, life)
+        self.child = Child(GATEWAY, run)
 
     def status(self) -> dict[str, Any] | None:
         return self.state.ask({"do": "status"})

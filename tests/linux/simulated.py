@@ -4,7 +4,7 @@
     def test_two_downloads_are_equal(lab: Lab) -> None: ...
 
 The tests run as root inside, in one process of pytest, whose reports become those of the tests
-here. Computing takes no simulated time: measurements are the same in each run, whatever the load of
+here. Computing takes no simulated time: measurements are the same in each run, with any load of
 the host. A test that waits for a time in a loop without sleeping stops the clock.
 """
 

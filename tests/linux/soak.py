@@ -8,12 +8,12 @@
 Guests come and go every second, by leases and by the kernel's neighbours, and receive UDP. Its
 metrics are read every second. Every minute the file is another one. Where its rate is fixed, an
 administrator does damage, which the gateway must repair. Every 30 s it is noted what the gateway
-holds, after everybody who was to leave has left. Ctrl-C ends it early, with a report.
+holds, after all leaving guests have left. Ctrl-C ends it early, with a report.
 
-It exits with 1 if memory grows by more than `LIMIT_MB_PER_H` (the lower end of the 95 % interval,
-of samples after a warm-up of ten minutes, in which each kind of damage is done once). It also exits
-with 1 if threads or descriptors grow, if the kernel holds objects that no station needs, or if
-damage stays. Writes out/soak.json.
+It exits with 1 if memory grows by more than `LIMIT_MB_PER_H`. That is the lower end of the 95 %
+interval, of samples after a warm-up of ten minutes, in which each kind of damage is done once. It
+also exits with 1 if threads or descriptors grow, if the kernel holds objects that no station needs,
+or if damage stays. Writes out/soak.json.
 """
 
 import argparse
@@ -51,7 +51,7 @@ NOTED_EVERY_S = 30.0
 SHORT_S = 540.0
 """A run with less than this after its warm-up cannot determine a slope, and does not judge it."""
 DAMAGES_AT_ONCE = 3
-"""One after another, whenever somebody does damage: each kind has its turn within the warm-up."""
+"""One after another, whenever damage is done: each kind has its turn within the warm-up."""
 PATIENCE_S = 60.0
 """Longest wait for what the gateway is to do by itself. [s]"""
 METRICS = "127.0.0.1:9477"
@@ -87,7 +87,7 @@ def tell():
 os.register_at_fork(after_in_child=threading.Thread(target=tell, daemon=True).start)
 sys.exit(main(["gateway", *sys.argv[2:]]))
 """
-"""`lasthop gateway`, whose process in the background tells how much memory is in use: pieces of
+"""`lasthop gateway`, whose process in the background reports how much memory is in use: pieces of
 Python's own allocator, for what is small, and bytes of malloc, for the rest."""
 
 
@@ -101,7 +101,7 @@ class Phase:
     listed: int = LISTED
     leaves: int = 0
     is_damaged: bool = False
-    """Whether somebody does damage meanwhile: it needs a rate that stays."""
+    """Whether damage is done meanwhile: it needs a rate that stays."""
 
 
 PHASES = (
@@ -187,7 +187,7 @@ class Gateway:
         self.guests = present
 
     def send(self) -> None:
-        """Datagrams to guests, listed stations' downloads and uploads, sometimes new ones."""
+        """Send datagrams to guests, and data of listed stations, sometimes over new connections."""
         for k in self.guests:
             for _ in range(GUEST_DATAGRAMS):
                 with suppress(OSError):
@@ -221,7 +221,7 @@ class Gateway:
     # Its resources.
 
     def has_members(self) -> bool:
-        """Whether exactly those have a place who are there, and the kernel has what they need."""
+        """Return whether exactly the present stations have a place and parts in the kernel."""
         status = self.status()
         names = {f"s{k}" for k in range(self.phase.listed)}
         names |= {f"guest{k}" if k % 2 == 0 else mac(k) for k in self.guests}
@@ -284,7 +284,7 @@ class Soak:
     files: int = 0
 
     def run(self) -> None:
-        """Until time is over or somebody interrupts."""
+        """Run until time is over, or until an interrupt."""
         every_s = min(NOTED_EVERY_S, self.seconds / 10)
         end_s = self.gateway.began_s + self.seconds
         next_s = self.gateway.began_s + every_s
@@ -304,7 +304,7 @@ class Soak:
                 next_s = max(next_s + every_s, time.monotonic())
 
     def look(self) -> None:
-        """Note what is held once who is to leave has left."""
+        """Note the resources once the leaving guests have left."""
         self.wait(self.gateway.has_members, self.missing_parts)
         self.samples.append(self.gateway.note())
         self.show(self.samples[-1])
@@ -345,7 +345,7 @@ class Soak:
         return True
 
     def show(self, sample: Held) -> None:
-        """Tell whoever watches."""
+        """Print a sample."""
         line = (
             f"{sample.at_s:6.0f} of {self.seconds:g} s: {sample.rss_bytes / 1e6:.1f} MB, "
             f"{sample.stations} stations, {sample.kernel.macs} MAC addresses, {self.files} files, "
@@ -376,7 +376,7 @@ STAYS = {"lock", "file", "namespace", "sort", "log", "log.1", "stations"}
 
 
 def report(soak: Soak) -> list[str]:
-    """Print the table; what is wrong, in words."""
+    """Print the table; return the faults, in words."""
     warm_s = min(WARM_UP_S, soak.seconds / 2)
     counted = [sample for sample in soak.samples if sample.at_s >= warm_s]
     wrong = list(soak.wrong)
@@ -437,7 +437,7 @@ FIELDS = {
 
 
 def soaked(seconds: float) -> list[str]:
-    """Run, report; what is wrong, in words."""
+    """Run and report; return the faults, in words."""
     with ExitStack() as stack:
         stack.enter_context(Lab(LISTED, rate_bps=None))
         directory = Path(stack.enter_context(tempfile.TemporaryDirectory()))

@@ -198,7 +198,7 @@ def test_packets_without_a_station_are_charged_to_the_access_point_of_their_addr
     assert [now - then for now, then in zip(unclassified(), before, strict=True)] == [0, 20]
     send(UNKNOWN, INVENTED)
     assert [now - then for now, then in zip(unclassified(), before, strict=True)] == [20, 20]
-    # a MAC address that waits is known to be at b, whatever its address
+    # a MAC address that waits is known to be at b, with any address
     speak(1, of="10.77.1.200")
     see(service)
     send(UNKNOWN, MACS[1])

@@ -133,7 +133,7 @@ def test_captured_frames_are_the_packets_of_the_interfaces(tmp_path, cell):
         sniffed(of_server),
         sniffed(of_laptop),
     )
-    # without a wire what has crossed the air has arrived, in its order; the sniffers begin later
+    # without a wire, packets that have crossed the air have arrived in order; sniffers begin later
     came = at_server[False]
     assert len(came) > 200
     assert contains(captured[True], came)

@@ -1,4 +1,4 @@
-"""Frames at `lan` belong to the station whose MAC address they have, whatever they carry."""
+"""Frames at `lan` belong to the station whose MAC address they have, with any content."""
 
 import errno
 import socket
@@ -239,7 +239,7 @@ def test_a_station_behind_a_router_has_its_subnets(
             packet = ipv6 if ":" in source else ipv4
             send(packet(17, udp(4433), source), INVENTED)
             assert growth(shaper, before) == {leaf: COUNT}, source
-        # A station's own MAC address counts, whatever the source.
+        # A station's own MAC address counts, for any source.
         before = passed(shaper)
         send(ipv4(17, udp(4433), "10.78.4.1"), MACS[0])
         assert growth(shaper, before) == {"s0": COUNT}
@@ -319,6 +319,6 @@ def test_an_entry_that_does_not_exist_is_no_fault(shaper: Shaper) -> None:
     assert programs is not None
     assert programs.moves("02:00:00:00:00:99") == 0
     key = ("macs", mac_key(INVENTED))
-    programs.table[key] = b""  # as if somebody else had removed it
+    programs.table[key] = b""  # as if another program had removed it
     programs.remove([key])
     assert key not in programs.table

@@ -1,4 +1,4 @@
-"""The crash contract: whatever happens, traffic flows, `down` removes ours, `up` works again."""
+"""The crash contract: in every case traffic flows, `down` removes ours, `up` works again."""
 
 import ctypes
 import errno
@@ -95,7 +95,7 @@ HARM_TO_SERVICES = (HARM[0].replace("100kbit", "3mbit"), *HARM[1:3])
 """At 100 kbit/s what a download has left in its leaf when the service is killed would take 24 s."""
 
 
-def a_life_of_healing(directory: Path, hook: Hook) -> None:
+def run_with_damage(directory: Path, hook: Hook) -> None:
     """All that is done when others remove and change things, with a hook after each step."""
     gateway = config.read(gateway_text(LISTED).replace('wan = "wan"', 'wan = "usb"'))
     shaper = Shaper(gateway, UndoLog(directory / "undo.log"))
@@ -128,7 +128,7 @@ class Countdown:
             self.end()
 
 
-def a_life_of_a_service(directory: Path, more: str = "", discipline: str = "pfifo") -> None:
+def run_service(directory: Path, more: str = "", discipline: str = "pfifo") -> None:
     """Run a service that notices the changes of others and repairs them, until it is killed.
 
     A file says that it is up: what others do before, it refuses in a line, and ends.
@@ -139,8 +139,8 @@ def a_life_of_a_service(directory: Path, more: str = "", discipline: str = "pfif
     service.run((directory / IS_UP).touch, None)
 
 
-def steps_of_a_life(directory: Path, more: str = "", discipline: str = "pfifo") -> int:
-    """How many messages and records a whole life takes."""
+def steps_of_run(directory: Path, more: str = "", discipline: str = "pfifo") -> int:
+    """Return the number of messages and records of a complete run."""
 
     def count() -> int:
         counter = Countdown(-1, lambda: None)
@@ -194,7 +194,7 @@ KINDS_DRAWN, STEPS_DRAWN = 2, 3
 def killed_after(directory: Path, kind: str, steps_of: Callable[[int], Iterable[int]]) -> None:
     """Kill a gateway after each step that `steps_of` chooses from the number of steps."""
     more, discipline = KINDS[kind]
-    steps = steps_of_a_life(directory, more, discipline)
+    steps = steps_of_run(directory, more, discipline)
     assert steps > 20
     for last in steps_of(steps):
         killed = Child(
@@ -242,7 +242,7 @@ def test_killed_while_healing(lab: Lab, directory: Path) -> None:
 
     def count() -> int:
         counter = Countdown(-1, lambda: None)
-        a_life_of_healing(directory, counter)
+        run_with_damage(directory, counter)
         return counter.steps
 
     with entered(GATEWAY):
@@ -253,7 +253,7 @@ def test_killed_while_healing(lab: Lab, directory: Path) -> None:
         for last in range(1, steps + 1):
             killed = Child(
                 GATEWAY,
-                lambda: a_life_of_healing(directory, Countdown(last, kill_myself)),  # noqa: B023
+                lambda: run_with_damage(directory, Countdown(last, kill_myself)),  # noqa: B023
             )
             assert killed.result() is None, f"step {last} of {steps} was not the end"
             assert transfers(station_v4(0)), "traffic is stuck"
@@ -270,8 +270,8 @@ def test_killed_while_healing(lab: Lab, directory: Path) -> None:
 def test_killed_at_random_under_traffic(lab: Lab, directory: Path) -> None:
     """Five hundred kills at random times, under a download (LASTHOP_RANDOM_KILLS: another number).
 
-    Half of them have only what is sent to the kernel, half are services whose classes and ingresses
-    somebody removes meanwhile.
+    Half of them have only messages to the kernel, half are services whose classes and ingresses
+    others remove meanwhile.
     """
     draw = seeded_random("kills of a gateway")
     kills = 0
@@ -279,16 +279,16 @@ def test_killed_at_random_under_traffic(lab: Lab, directory: Path) -> None:
         while kills < int(os.environ.get("LASTHOP_RANDOM_KILLS", "500")):
             more, discipline = KINDS[draw.choice(list(KINDS))]
             if is_service := draw.random() < 0.5:
-                life = Child(GATEWAY, lambda: a_life_of_a_service(directory, more, discipline))  # noqa: B023
+                child = Child(GATEWAY, lambda: run_service(directory, more, discipline))  # noqa: B023
             else:
-                life = Child(GATEWAY, lambda: a_life(directory, lambda: None, more, discipline))  # noqa: B023
+                child = Child(GATEWAY, lambda: a_life(directory, lambda: None, more, discipline))  # noqa: B023
             end = time.monotonic() + draw.uniform(0, 0.25 if is_service else 0.06)
             while time.monotonic() < end:
                 assert transfers(station_v4(0), count=100_000)
                 if (directory / IS_UP).exists():
                     harm(draw)
-            life.kill()
-            life.result()
+            child.kill()
+            child.result()
             kills += 1
             if kills % 100 == 0:
                 print(f"{kills} kills", file=sys.__stderr__, flush=True)

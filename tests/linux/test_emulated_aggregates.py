@@ -1,4 +1,4 @@
-"""Cells of 802.11n, ac and ax with the kernel's TCP; what is measured is in simulated time."""
+"""Cells of 802.11n, ac and ax with the kernel's TCP; measurements are in simulated time."""
 
 import hashlib
 import json
@@ -80,8 +80,8 @@ def test_a_cell_of_aggregates_carries_real_tcp(tmp_path):
 )
 def test_stations_share_the_air_as_in_a_simulation(tmp_path, phy, gro):
     """With windows that never overflow the queue, so that a run's shares do not depend on which TCP
-    loses when: what is compared is the way through queue, air and wire. Shares of those who lose
-    are on the page of what was measured.
+    loses when: the comparison is of the path through queue, air and wire. Shares of losing flows
+    are on the page of measurements.
     """
     path = tmp_path / "x.toml"
     path.write_text(CELL.replace("802.11ax", phy) + STATIONS)
@@ -99,7 +99,7 @@ def test_stations_share_the_air_as_in_a_simulation(tmp_path, phy, gro):
 @pytest.mark.slow
 @pytest.mark.simulated
 def test_the_queue_of_linux_is_that_of_the_simulation(tmp_path):
-    """Air time in turns decides here, not whose TCP loses when; a call waits for its turn.
+    """Air time in turns decides here, not the order of losses of TCP; a call waits for its turn.
 
     A segment of 802.11b at 11 Mb/s takes 2 ms on the air.
     """
@@ -165,7 +165,7 @@ def test_programs_talk_through_aggregates(tmp_path, words):
     length_s = result["duration_s"] - result["warmup_s"]
     for traffic, bytes_ in (("tcp 80 out", 300_000), ("tcp 80 in", 600_000), ("icmp in", 3 * 64)):
         carried = flows[traffic]["goodput_bps"]["mean"] * length_s / 8
-        assert 0.999 * bytes_ <= carried < 1.3 * bytes_ + 1000  # headers, what is sent again
+        assert 0.999 * bytes_ <= carried < 1.3 * bytes_ + 1000  # headers, retransmissions
 
 
 def test_ctrl_c_ends_a_cell_of_aggregates(tmp_path):

@@ -27,7 +27,7 @@ def test_the_middle_of_a_row_has_more_connections_between_its_relays(timed: bool
     if timed:  # n = k T grows with the queues, and T is longest in the middle
         assert (flows["connections"] > 1).all()
         assert flows["rtt_s"].idxmax() == "b"
-    # what programs got has gone over the air, with what the relays add and what is under way
+    # data of programs have gone over the air, with additions of relays and data in flight
     sent_bps = answer.links["airtime_fraction"] * 400 * 1040 * 8
     for user_bps, link_bps in zip(flows["goodput_bps"], sent_bps[["1", "2", "3"]], strict=True):
         assert 0 < user_bps < link_bps

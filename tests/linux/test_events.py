@@ -1,7 +1,7 @@
 """Changes of others are repaired immediately, by events of the kernel; an idle gateway rests.
 
 Damage is done by `tc` and `ip` as an administrator would do it; whether all is as before is read
-from `tc` and `ip` as well, so that what heals is not what judges.
+from `tc` and `ip` as well, so that the repairing code does not judge itself.
 """
 
 import select
@@ -113,11 +113,11 @@ def test_a_missing_interface_is_reported_until_it_is_back(lab: Lab, tmp_path: Pa
             with entered(GATEWAY):
                 number = links.index_of("lh-usb")
                 sh("ip link set usb down")
-            wait_until(lambda: running.faults == ["interface usb is down"], "it is told")
+            wait_until(lambda: running.faults == ["interface usb is down"], "it is reported")
             damage("ip link set usb up")
             wait_until(lambda: running.faults == [], "it is up")
             damage("ip link del usb")
-            wait_until(lambda: running.faults == ["interface usb is gone"], "it is told")
+            wait_until(lambda: running.faults == ["interface usb is gone"], "it is reported")
             assert transfers(station_v4(0))
             damage("ip link add usb type veth peer name usb2; ip link set usb up")
             wait_until(lambda: running.faults == [], "it is back")
@@ -127,7 +127,7 @@ def test_a_missing_interface_is_reported_until_it_is_back(lab: Lab, tmp_path: Pa
                 assert links.index_of("lh-usb") == number
                 # another name is as good as gone, and its own again
                 sh("ip link set usb name usb9")
-                wait_until(lambda: running.faults == ["interface usb is gone"], "it is told")
+                wait_until(lambda: running.faults == ["interface usb is gone"], "it is reported")
                 sh("ip link set usb9 name usb")
                 wait_until(lambda: running.faults == [], "it is back")
     finally:
@@ -148,7 +148,7 @@ def test_hooks_of_another_program_are_reported_and_stay(lab: Lab, tmp_path: Path
 
         wait_until(replace_first, "another program is quicker")
         faults = ["the clsact of lan is no longer ours"]
-        wait_until(lambda: running.faults == faults, "it is told")
+        wait_until(lambda: running.faults == faults, "it is reported")
         with entered(GATEWAY):
             assert "egress_block" not in sh("tc qdisc show dev lan")
         assert transfers(station_v4(0))
@@ -172,7 +172,7 @@ def test_repeated_changes_of_another_program_are_reported(lab: Lab, tmp_path: Pa
             damage(change)
             return running.faults == [message]
 
-        wait_until(is_reported, "it is told")
+        wait_until(is_reported, "it is reported")
         mended = running.log.read_text().count("repaired\n")
         assert 5 <= mended <= 8
         # the program that stops loses: the last change remains
@@ -191,7 +191,7 @@ def test_repeated_removal_of_the_ifb_leaves_traffic_unshaped(lab: Lab, tmp_path:
                 damage("ip link del lh-lan")
             return running.faults == [message]
 
-        wait_until(is_reported, "it is told")
+        wait_until(is_reported, "it is reported")
         assert transfers(station_v4(0))
         wait_until(lambda: is_as(before), "it shapes again")
         wait_until(lambda: running.faults == [], "no fault is left")
@@ -221,7 +221,7 @@ def test_own_changes_and_changes_elsewhere_wake_no_process(lab: Lab) -> None:
             assert {event.interface for event in read} == {wan.number, tc.BLOCK_INDEX}
             another.carry_out([tc.del_hooks(wan)])
             events.read()
-            # one that comes back is known by its name
+            # an interface that comes back is recognised by its name
             sh("ip link set x0 name lh-la; ip link set lh-la name lh-land; ip link set lh-land up")
             assert events.read() == set()
             sh("ip link set lh-land name lh-lan")
@@ -371,9 +371,9 @@ def test_traffic_ends_an_idle_time(lab: Lab, tmp_path: Path) -> None:
 HEALED_S = 0.2
 STALL_S = 0.5
 QUIET_S = 1.0
-"""So long nothing happens once all is healed. [s]"""
+"""Time without events once all is repaired. [s]"""
 MACHINE_S = 50e-3
-"""Lateness up to which a run in real time counts: what is measured is four times that and more."""
+"""Lateness up to which a run in real time counts: measured times are four times that and more."""
 WITNESSES = ("the hierarchy is removed", "filters of a block are removed", "the IFB is removed")
 """Damages that are measured in real time, too: simulated time leaves out the time of computing."""
 
@@ -406,7 +406,7 @@ def longest_gap(flow: Flow, act: Callable[[], None]) -> float:
 
 
 def healing_s(what: str) -> float:
-    """Return the time from the first event, that of the damage, to the last, of healing. [s]"""
+    """Return the time from the first event, that of the damage, to the last, of repairs. [s]"""
     with entered(GATEWAY), Events() as events:
         before = snapshot()
         doing = Thread(target=damage, args=[DAMAGES[what]])

@@ -53,7 +53,7 @@ def run_as_root(line: str, etc: Path, run: Path) -> str:
 
 
 def test_the_guide_works_when_followed_literally(tmp_path: Path) -> None:
-    """Its file, its commands, its interfaces: a guest who shows up is found, and shaped."""
+    """Its file, its commands, its interfaces: a guest that appears is found, and shaped."""
     file = re.search(r"^```toml\n# cafe.toml\n(.*?)^```", GUIDE, re.MULTILINE | re.DOTALL)
     assert file is not None
     etc, run = tmp_path / "cafe.toml", tmp_path / "run"

@@ -1,4 +1,4 @@
-"""Leaves that keep delay low, in user-mode Linux, whose kernel has them; and what a host has."""
+"""Leaves that keep delay low, in user-mode Linux, whose kernel has them; and those of a host."""
 
 from pathlib import Path
 from typing import Any

@@ -385,7 +385,7 @@ def test_killed_after_any_record_or_message(directory: Path, kind: str, programs
     killed_after(directory, kind, lambda steps: range(1, steps + 1))
 
 
-def a_life_of_a_service(directory: Path, kind: str) -> None:
+def run_service(directory: Path, kind: str) -> None:
     """Run a queue that notices the changes of others and repairs them, until it is killed."""
     wanted = config.read(TEXTS[kind])
     state = State(directory)
@@ -399,29 +399,31 @@ def a_life_of_a_service(directory: Path, kind: str) -> None:
 def test_killed_at_random_under_traffic(directory: Path, programs: None) -> None:
     """Two hundred kills at random times (LASTHOP_RANDOM_KILLS: another number), while things move.
 
-    Half of them have only what is sent to the kernel, half are services that are harmed.
+    Half of them have only messages to the kernel, half are services that are harmed.
     """
     draw, before = seeded_random("kills of a queue"), others(directory)
     for number in range(int(os.environ.get("LASTHOP_RANDOM_KILLS", "200"))):
         kind = draw.choice(list(TEXTS))
         if is_service := draw.random() < 0.5:
-            life = Child(GATEWAY, lambda: a_life_of_a_service(directory, kind))  # noqa: B023
+            child = Child(GATEWAY, lambda: run_service(directory, kind))  # noqa: B023
         else:
-            life = Child(GATEWAY, lambda: a_life(directory, kind, lambda: None, HARM))  # noqa: B023
+            child = Child(GATEWAY, lambda: a_life(directory, kind, lambda: None, HARM))  # noqa: B023
         end = time.monotonic() + draw.uniform(0, 0.25 if is_service else 0.06)
         while time.monotonic() < end:
             assert transfers(station_v4(0), count=100_000)
             if (directory / IS_UP).exists():
                 with entered(GATEWAY), suppress(AssertionError):  # it may be repairing
                     sh(draw.choice(HARM))
-        life.kill()
-        life.result()
+        child.kill()
+        child.result()
         (directory / IS_UP).unlink(missing_ok=True)
         assert transfers(station_v4(0)), f"traffic is stuck after kill {number}"
         with entered(GATEWAY):
             assert take_back(directory) == []
             assert leftovers() == []
-            sh("ip link set wan gso_max_segs 65535")  # what somebody has set meanwhile is theirs
+            sh(
+                "ip link set wan gso_max_segs 65535"
+            )  # settings that others have changed meanwhile stay
         assert others(directory) == before, f"kill {number}"
 
 
@@ -430,12 +432,12 @@ def test_parts_that_others_remove_come_back(directory: Path, programs: None) -> 
     assert lasthop("queue", "up", file)[0] == 0
     try:
         with entered(GATEWAY):
-            for harm in (STOP, *HARM[:-1]):  # of the last one no event tells
+            for harm in (STOP, *HARM[:-1]):  # the last one has no event
                 sh(harm)
                 wait_until(lambda: is_complete(), f"mending after {harm}")
             sh("tc qdisc replace dev wan root handle 9: pfifo")
         fault = "the queue of wan is gone: there is a pfifo 9:"
-        wait_until(lambda: fault in status(file)["faults"], "the fault to be told")
+        wait_until(lambda: fault in status(file)["faults"], "the fault to be reported")
         with entered(GATEWAY):
             sh("tc qdisc del dev wan root")
             wait_until(lambda: is_complete(), "the queue to be back")
@@ -508,7 +510,7 @@ def test_a_packet_is_of_the_class_that_its_mark_or_address_says(
         send(14, station_v6(0), ("fd77::2", 9))
         send(15, "", mark=7)
         expected = [11 + 14 + 15, 12]
-        # what is sent waits until a neighbour is known
+        # packets wait until a neighbour is known
         wait_until(lambda: offered(shaped)[:2] == expected, f"{expected} packets")
         none = offered(shaped)[2]
         assert 13 <= none <= 13 + 20  # neighbours are asked for, and routers
@@ -517,7 +519,7 @@ def test_a_packet_is_of_the_class_that_its_mark_or_address_says(
             shaped.apply(config.read(by_mac))
         send(16, station_v4(1))
         far = offered(shaped)[1]
-        assert 12 + 16 <= far <= 12 + 16 + 20  # what no mark tells goes out with its own address
+        assert 12 + 16 <= far <= 12 + 16 + 20  # packets without a mark leave with their own address
     finally:
         with entered(GATEWAY):
             assert shaped.down() == []
@@ -621,7 +623,7 @@ def test_a_check_reports_the_flows_that_it_hears(directory: Path) -> None:
     """Three uploads are heard at the uplink, and a download is not among them.
 
     All are paced, so that the queue stays short. Where they fill it, one may wait for a timeout
-    through a third of the time, and is not long-lived to who listens.
+    through a third of the time, and does not look long-lived to a listener.
     """
     file = written(directory, THRESHOLD)
 

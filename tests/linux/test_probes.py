@@ -34,7 +34,7 @@ def until_some(look: Callable[[], list[Answer]]) -> list[Answer]:
 
 
 def forge(source: str, identifier: int, sequence: int, payload: bytes) -> None:
-    """Send an echo reply that nobody has asked for."""
+    """Send an unsolicited echo reply."""
     packet = HEADER.pack(0, 0, 0, identifier, sequence) + payload
     packet = HEADER.pack(0, 0, checksum(packet), identifier, sequence) + payload
     with socket.socket(socket.AF_INET, socket.SOCK_RAW, socket.IPPROTO_ICMP) as raw:

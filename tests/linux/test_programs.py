@@ -1,4 +1,4 @@
-"""Programs at places of an emulated scenario: what they say, what is counted, what is left."""
+"""Programs at places of an emulated scenario: their output, counters and remains."""
 
 import json
 import os

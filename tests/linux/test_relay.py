@@ -1,4 +1,4 @@
-"""Relays as processes: no stream loses a byte, none hangs, nobody without the key hears a word."""
+"""Relays as processes: no stream loses a byte, none hangs, no stranger receives data."""
 
 import asyncio
 import json
@@ -101,7 +101,7 @@ def flooding(*, reads: bool) -> Iterator[int]:
         yield server.getsockname()[1]
     finally:
         server.shutdown(socket.SHUT_RDWR)
-        while thread.is_alive():  # it may be sending, on one that it has just accepted
+        while thread.is_alive():  # it may be sending on a connection that it has just accepted
             for connection in held:
                 with suppress(OSError):
                     connection.shutdown(socket.SHUT_RDWR)
@@ -126,7 +126,7 @@ def test_unread_streams_hold_little_memory_and_stop_no_other(
 
 
 def check_unread(directory: Path, downloads: bool, count: int, most_bytes: int) -> None:
-    """Open streams that nobody reads; check the relays' memory, and that other streams end well."""
+    """Open streams without readers; check the relays' memory, and that other streams end well."""
     with relays(directory, is_program=True) as pair, flooding(reads=downloads) as port:
         both = [process for process in (pair.client, pair.server) if process is not None]
         held = [relay.connect("127.0.0.1", port, via=pair.via) for _ in range(count)]
@@ -228,7 +228,7 @@ def test_targets_that_a_server_does_not_allow_are_refused() -> None:
 
 
 async def echo(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-    """Say what is heard."""
+    """Send back all that arrives."""
     while piece := await reader.read(65_536):
         writer.write(piece)
         await writer.drain()
@@ -296,7 +296,7 @@ def test_curl_goes_through_socks_and_a_forward(
 
 
 def free_port() -> int:
-    """Return a free port that the kernel gives to nobody who asks for any port."""
+    """Return a free port outside the range of ports that the kernel chooses."""
     least = int(Path("/proc/sys/net/ipv4/ip_local_port_range").read_text().split()[0])
     while True:
         port = random.randrange(10_000, least)

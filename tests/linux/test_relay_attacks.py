@@ -1,4 +1,4 @@
-"""Attacks on relays: idle sockets, flipped bits, noise, and a server that dies while data wait."""
+"""Attacks on relays: idle sockets, flipped bits, noise, and a server that ends while data wait."""
 
 import random
 import select

@@ -21,7 +21,7 @@ from test_relay import free_port
 
 
 def need(*programs: str, package: str) -> None:
-    """Skip, or install what is needed where this is Debian and we are root."""
+    """Skip, or install the packages where this is Debian and we are root."""
     if all(map(shutil.which, programs)):
         return
     try:
@@ -43,7 +43,7 @@ def served(command: list[str], port: int) -> Iterator[None]:
 
 
 def await_port(port: int) -> None:
-    """Wait until somebody listens."""
+    """Wait until a process listens."""
     listening = f"ss -Hltn 'sport = :{port}'"
     wait_until(lambda: f":{port} " in sh(listening), f"listening at {port}")
 

@@ -114,7 +114,7 @@ ap = "b"
         running.service.stations.roster.see(seen, 0.0)
         running.service.stations.settle(running.service.stations.roster.stations())
         assert running.reload(text + aps.format(a="other")) == []
-        # a look that had been under way still tells of the old name
+        # a look in progress may still report the old name
         running.service.stations.roster.see(seen, 0.0)
         running.service.stations.settle(running.service.stations.roster.stations())
         third = aps.format(a="a").replace("ap.b", "ap.c").replace('"b"', '"c"')

@@ -57,7 +57,7 @@ def router(request: pytest.FixtureRequest, lab: Lab, tmp_path: Path) -> Iterator
 
 @pytest.fixture
 def dash(lab: Lab, tmp_path: Path) -> Iterator[Router]:
-    """One whose shell finds nothing but what is in PATH."""
+    """Return a router whose shell finds only programs in PATH."""
     router = Router(tmp_path / "root", "dash")
     yield router
     router.close()

@@ -80,7 +80,7 @@ def test_c_settles_under_the_capacity(router: Router, cap_mbps: int) -> None:
 def test_a_station_that_answers_late_does_not_lower_c(
     router: Router, late: Sequence[int], least: float
 ) -> None:
-    """While all three do: that is a queue, as far as anybody can know."""
+    """While all three answer late, that is a queue, for all that can be known."""
     answering = Child(STATIONS, lambda: answer_pings(set(late), 0.3))
     try:
         rates = followed(router, 8, 10)

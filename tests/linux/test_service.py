@@ -220,7 +220,7 @@ def test_a_stopped_process_is_reported_immediately(gateway: Gateway) -> None:
         for verb in ("status", "down", "up"):
             start = time.monotonic()
             code, printed = gateway(verb)
-            assert time.monotonic() - start < 20  # what one that does not answer is given
+            assert time.monotonic() - start < 20  # the time that a silent process is given
             assert code == 2
             assert f"process {number} is stopped and does not answer" in printed
             assert f"hint: kill -CONT {number} continues it" in printed
@@ -288,7 +288,7 @@ def test_no_fault_of_a_source_outlives_its_cause(gateway: Gateway, tmp_path: Pat
     gateway("up")
     fault = f"gateway.discover.leases: {leases}: No such file or directory"
     for _ in range(2):
-        wait_until(lambda: gateway.status()["faults"] == [fault], "it is told")
+        wait_until(lambda: gateway.status()["faults"] == [fault], "it is reported")
         leases.write_text("")
         wait_until(lambda: gateway.status()["faults"] == [], "it is there")
         leases.unlink()
@@ -342,7 +342,7 @@ def test_stations_that_do_not_answer_pings_are_reported(gateway: Gateway) -> Non
     )  # a round may be in progress; a station that was active within two seconds may be asked
     pings = gateway.status()["aps"][0]["pings"]
     time.sleep(2)
-    assert gateway.status()["aps"][0]["pings"] == pings  # nobody has traffic
+    assert gateway.status()["aps"][0]["pings"] == pings  # no station has traffic
 
 
 def test_a_disk_that_is_full_is_no_question_of_rights(gateway: Gateway, tmp_path: Path) -> None:
@@ -499,7 +499,7 @@ def test_neighbours_join_and_leave_without_disturbing_others(gateway: Gateway, l
 
 
 def test_a_newcomer_has_its_place_before_the_next_look(gateway: Gateway, timed: bool) -> None:
-    """The kernel tells of a neighbour; the next look by itself would be in an hour."""
+    """The kernel reports a neighbour; the next look by itself would be in an hour."""
     more = 'discover = { neighbours = true, interval = "1 h", quarantine = "0 s" }'
     gateway.file.write_text(gateway_text(1, more))
     with entered(GATEWAY):

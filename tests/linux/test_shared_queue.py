@@ -1,4 +1,4 @@
-"""Virtual buffer sharing on a Linux link, with the kernel's own TCP: what paper 000 says of it.
+"""Virtual buffer sharing on a Linux link, with the kernel's own TCP: the statements of paper 000.
 
 Two classes of five uploads leave by the gateway's uplink, at 20 Mbit/s through 100 packets; c is
 0.6.

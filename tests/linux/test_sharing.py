@@ -169,7 +169,7 @@ def test_uploads_against_a_download_are_equal(lab: Lab, tmp_path: Path) -> None:
 @pytest.mark.slow
 @pytest.mark.simulated
 def test_the_papers_leaves_share_as_ours_do(lab: Lab, tmp_path: Path) -> None:
-    """Leaves of C/M instead of a small constant rate: TCP cannot tell the difference."""
+    """Leaves of C/M instead of a small constant rate: TCP sees no difference."""
     with shaping(tmp_path, gateway_text(2)) as shaper:
         with entered(GATEWAY):
             for leaf in ("100", "101"):

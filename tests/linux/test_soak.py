@@ -9,7 +9,7 @@ from soak import soaked
 
 @pytest.mark.slow
 def test_half_a_minute_leaves_nothing(capsys: pytest.CaptureFixture[str]) -> None:
-    """Files, damage and guests that come and go; memory is judged from ten minutes on."""
+    """Files, damage and changing guests; memory is judged from ten minutes on."""
     assert soaked(30) == []
     assert "0 damages mended" not in capsys.readouterr().out
 

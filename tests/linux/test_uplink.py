@@ -1,8 +1,8 @@
-"""Programs that reach the outside: what it sees, what comes back, what is left on the machine.
+"""Programs that reach the outside: traffic to it, replies, and remains on the machine.
 
 ```text
   [machine: emulate] wan ======= out [outside: serves]
-                     lan ======= aside [another network, which nobody asked for]
+                     lan ======= aside [another network, which is not requested]
 ```
 """
 
@@ -80,11 +80,11 @@ class Machine:
             beyond.run(partial(take_into_service, other, f"{address}/24"))
             listener = beyond.run(partial(socket.create_server, (address, 80)))
             stack.callback(listener.close)
-            stack.callback(listener.shutdown, socket.SHUT_RDWR)  # which wakes who accepts
+            stack.callback(listener.shutdown, socket.SHUT_RDWR)  # which wakes the accepting thread
             threading.Thread(target=self.serve, args=[listener], daemon=True).start()
 
     def serve(self, listener: socket.socket) -> None:
-        """Send bytes to whoever calls."""
+        """Send bytes to every caller."""
         while True:
             try:
                 caller, (address, _) = listener.accept()
@@ -99,7 +99,7 @@ class Machine:
         return self.namespace.run(lambda: emulated(*words))
 
     def state(self) -> object:
-        """Interfaces, routes, tables of nf_tables and what is forwarded."""
+        """Return interfaces, routes, tables of nf_tables and forwarding settings."""
         return self.namespace.run(seen_of_machine)
 
 

@@ -9,11 +9,11 @@ In Python a fault replaces one expression, found by its syntax tree:
 - least and greatest, first and mean, a truth value and its contrary;
 - a key by another that the file uses at such a place (the same argument of the same function, the
   same mapping, keys or values of mappings); a name that a file takes from another one, or a
-  constant of its own, by a name of the same sort that stands nearest.
+  constant of its own, by the nearest name of the same sort.
 
-In ``claims.toml`` it is text: a digit of a paper's value, of a band or of a bound, a sign, a key of
-same study, larger and smaller, a place of `at`, `about`, `judge`.
-title, the paper's words) stays as it is.
+In ``claims.toml`` a fault replaces text: a digit of a paper's value, of a band or of a bound, a
+sign, a key of the same study, larger and smaller, a place of `at`. The descriptions of checks
+(what, unit, the paper's words) stay as they are.
 
 Docstrings, annotations, decorators, titles, messages and f-strings stay as they are. A fault is one
 changed line, and the file can still be read.
@@ -215,7 +215,7 @@ CONTRARY: Mapping[str, Sequence[str]] = {
 }
 """Functions that are taken for each other, where the file knows both."""
 SYMMETRIC = {"max", "min", "isinstance", "Quantity", "RuleError", "Judged"}
-"""Functions whose first arguments stay: their order does not matter, or types tell."""
+"""Functions whose first arguments stay: their order does not matter, or types show it."""
 WITH_UNIT = re.compile(r'"(\d+\.?\d*)( ?[A-Za-z]+)"')
 KEY = re.compile(r"[a-z][a-z0-9_]*")
 MAPPED = ("key", "", 0)
@@ -443,7 +443,7 @@ def nearest(names: Sequence[str], name: str) -> list[str]:
 
 # -- the ledger --------------------------------------------------------------------------------
 
-TOLD = re.compile(r'\b(what|unit|words|where|softer|reading) = "(\\.|[^"\\])*"')
+DESCRIBED = re.compile(r'\b(what|unit|words|where|softer|reading) = "(\\.|[^"\\])*"')
 DIGITS = re.compile(r"(?<![\w.{])\d[\d.]*(?:e-?\d+)?(?![\w.}])")
 VALUE = re.compile(r"\b[a-z][a-z0-9_]*\.[a-z{][a-z0-9_{}]*")
 AT = re.compile(r"at = \[([^\]]*)\]")
@@ -471,12 +471,12 @@ def _reads_otherwise(text: str, tree: Mapping[str, object]) -> bool:
 
 
 def _judging(line: str) -> str:
-    """Return a line of a check with blanks for what only tells about it."""
+    """Return a line of a check with blanks in place of its descriptions."""
     if not re.match(r"\s*(check = \[)?\s*\{ ", line) and " = " not in line:
         return ""
     if re.match(r"(text|figure|id) = |#|\s*#", line):
         return ""
-    return TOLD.sub(lambda match: " " * len(match[0]), line)
+    return DESCRIBED.sub(lambda match: " " * len(match[0]), line)
 
 
 def _in_check(line: str, every: Sequence[str]) -> Iterator[str]:

@@ -150,7 +150,7 @@ class Finished:
 
 @dataclass(frozen=True)
 class Bench:
-    """A tree, and what is tried on copies of it.
+    """A tree, and the trials on copies of it.
 
     Parameters
     ----------
@@ -163,7 +163,7 @@ class Bench:
     failing : dict
         Whether a test fails without a fault, of those that were asked about.
     lock : threading.Lock
-        What is found once for all faults is found by one thread.
+        Values that are found once for all faults are found by one thread.
     """
 
     root: Path
@@ -403,7 +403,7 @@ class Seed:
         print(f"\r\033[K{finished.fault.place}: {_outcome(finished)}", file=sys.stderr)
 
     def progress(self, running: Sequence[Fault]) -> None:
-        """Show how far it is, where somebody looks."""
+        """Show the progress on a terminal."""
         if sys.stderr.isatty():
             done = [row for row in map(self.known.get, self.drawn()) if row and not row.proof]
             caught = sum(bool(row.test) for row in done)
@@ -412,7 +412,7 @@ class Seed:
             print(f"\r\033[K{text[:100]}", end="", file=sys.stderr, flush=True)
 
     def table(self) -> tuple[str, int]:
-        """Return the table of what is finished, and how many survived."""
+        """Return the table of finished faults, and how many survived."""
         every = [self.known[fault] for fault in self.drawn() if fault in self.known]
         judged = [row for row in every if not row.proof]
         lines = []

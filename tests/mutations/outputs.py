@@ -2,22 +2,22 @@
 
     PYTHONPATH=TREE/python python tests/mutations/outputs.py FILE [STRUCTURES]
 
-prints a JSON object: fingerprints of the parsed ledger and, for each study that FILE concerns, of
-its scenarios (full and quick, normalised), of what it measures and finds, and of the verdicts on
-that; and the lines of FILE that ran meanwhile. With ``--structures SUBJECT INTO`` it writes what
-STRUCTURES is to be.
+prints a JSON object. It has fingerprints of the parsed ledger and, for each study that FILE
+concerns, of its scenarios (full and quick, normalised), of its measurements and findings, and of
+the verdicts on them. It also has the lines of FILE that ran meanwhile. With ``--structures SUBJECT
+INTO`` it writes what STRUCTURES is to be.
 
 Measurements come from runs. Runs of `KEPT`, a full run that the tree keeps, are taken where there
-are any. Beside them stand made-up runs with the lists, items and quantities of real ones
-(STRUCTURES has them; `structures` finds them by short runs of the tree without a fault): `WORLDS`
-of numbers that hang on the names alone, so that no two are equal but where a world says so.
+are any. There are also made-up runs with the lists, items and quantities of real ones (STRUCTURES
+has them; `structures` finds them by short runs of the tree without a fault). They are `WORLDS` of
+numbers that depend only on the names, so that no two are equal unless a world says so.
 
 The proof is sound for scenarios and for the ledger, which have no input: all that they are is
-compared. It is one by data for measures: a fault counts as without effect only if its line ran and
-everything put out was the same in every world, to eleven digits (the last ones hang on the order
-of sums). Then what it changes is of no weight for numbers in general position, for ties, for
-numbers that lack, nor for those of `KEPT`.
-For rules, which are there for every number, data prove nothing: see `mutations.py`.
+compared. It is a proof by data for measures: a fault counts as without effect only if its line ran
+and every output was the same in every world, to eleven digits (the last ones depend on the order of
+sums). Then what it changes is of no weight for numbers in general position, for ties, for numbers
+that lack, nor for those of `KEPT`. For rules, which are there for every number, data prove nothing:
+see `mutations.py`.
 """
 
 import gzip
@@ -199,7 +199,7 @@ def _of_study(study: Any, known: Mapping[str, Structure], book: Any) -> Iterator
 
 
 def _as_text(study: Any, runs: Any, book: Any) -> Iterator[str]:
-    """Return as text what is measured, found and judged, or how it fails."""
+    """Yield measurements, findings and verdicts as text, or how they fail."""
     values = {}
     try:
         for name, quantity in study.measure(runs).items():

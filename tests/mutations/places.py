@@ -39,7 +39,7 @@ class Module:
         return self.name.rpartition(".")[0]
 
     def code(self) -> list[ast.AST]:
-        """Return what stands in the file but imports."""
+        """Return the statements of the file except imports."""
         return [
             node for node in self.tree.body if not isinstance(node, ast.Import | ast.ImportFrom)
         ]
@@ -66,7 +66,7 @@ class Module:
 
     @cached_property
     def constants(self) -> dict[str, object]:
-        """Constants of the file whose values stand there."""
+        """Return the constants of the file with literal values."""
         values = {}
         for name, node in self.definitions.items():
             value = getattr(node, "value", None)
@@ -115,7 +115,7 @@ def places_in(root: Path) -> "Places":
 
 
 Place = tuple[Module, ast.AST, dict[str, ast.AST]]
-"""A part of a file, and what is defined right around it."""
+"""A part of a file, and the definition around it."""
 
 
 class Places:

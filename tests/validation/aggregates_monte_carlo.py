@@ -5,12 +5,12 @@ receiver. The winner sends all MPDUs of its window that are neither received nor
 included. Slot by slot for the medium, MPDU by MPDU for its frames; many replicas of a cell run side
 by side. It is independent of lasthop.
 
-Rules: the backoff is uniform on [0, CW]; CW + 1 doubles with each failure and returns to CWmin + 1
-with a success, and after `attempts_short` failures in a row, for which nothing is dropped. A PPDU
-that collides, or nothing of which is received, is a failure. An MPDU has one attempt more with each
-PPDU that it was in, or that only the RTS of failed, and is given up after `attempts`; then a
-BlockAckReq goes before the next PPDU, contends like it, and is given up after as many failures. The
-receiver hands MPDUs up in order; MPDUs after one that was given up wait for the BlockAckReq.
+The backoff is uniform on [0, CW]. CW + 1 doubles with each failure. It returns to CWmin + 1 with a
+success, and after `attempts_short` failures in a row, for which nothing is dropped. A PPDU that
+collides, or nothing of which is received, is a failure. Each PPDU that an MPDU was in, or of which
+only the RTS failed, is one attempt of the MPDU. It is given up after `attempts`. Then a BlockAckReq
+goes before the next PPDU, contends like it, and is given up after as many failures. The receiver
+hands MPDUs up in order; MPDUs after one that was given up wait for the BlockAckReq.
 """
 
 from dataclasses import dataclass, field
@@ -240,7 +240,7 @@ class Cell:
         self._settle(*at, self.state[at], open_[sent], np.zeros(len(at[0])))
 
     def _settle(self, rows: Array, senders: Array, state: Array, lost: Array, end_s: Array) -> None:
-        """One attempt more for what was lost; the windows move on, with new MPDUs at their ends."""
+        """Count an attempt of lost MPDUs; the windows move, with new MPDUs at their ends."""
         at = rows, senders
         tried = self.tried[at] + lost
         state[lost & (tried >= self.limit[senders][:, None])] = GIVEN_UP

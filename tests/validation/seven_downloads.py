@@ -1,14 +1,14 @@
 """Monte Carlo of paper 003's cell: seven TCP downloads, window 4, over IEEE 802.11b's DCF.
 
 Written from IEEE 802.11-2016 (clauses at the constants) and the definition of the cell in
-`docs/concepts/cell.md`, without a look at the engine, so that the two can be held against each
+`docs/concepts/cell.md`, without a look at the engine, so that the two can be compared with each
 other. Windows are constant, so TCP is a closed network: four packets per flow, each of them a
 segment in the access point's queue or a TCP ACK in its station's queue.
 
 All nodes hear everything and, as the definition has it, resume together after a collision as
 after a success. So time passes in rounds: an interframe space, idle slots until the first backoff
-runs out, and what is then sent. A frame has come to its queue only while another was on the air,
-hence there is no immediate access.
+runs out, and the frame that is then sent. A frame has come to its queue only while another was on
+the air. So there is no immediate access.
 """
 
 from random import Random

@@ -1,8 +1,7 @@
 """Saturated 802.11e cells of two classes against Bianchi's chain with zones, class by class.
 
 Every run has ten replications of 400 s and a fixed seed. A class's goodput is the mean over its
-members; the half width of its 95 % interval is asserted, so that a tolerance never hides behind
-noise.
+members. The half width of its 95 % interval is asserted, so that noise never conceals an error.
 """
 
 from dataclasses import replace

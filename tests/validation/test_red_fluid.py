@@ -1,7 +1,7 @@
 """The fluid of a router with RED compared with packets: sixty flows over 100 Mb/s, runs of 60 s.
 
-Packets lose three quarters of what the fluid loses at equal windows: windows swing like saw-teeth,
-whose mean square is 4/3 of the square of the mean that the fluid takes for it.
+Packets lose three quarters of what the fluid loses at equal windows: windows oscillate like
+saw-teeth, whose mean square is 4/3 of the square of the mean that the fluid takes for it.
 """
 
 import pytest

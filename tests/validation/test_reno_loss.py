@@ -11,10 +11,10 @@ congestion avoidance", 1996), 7 % above the sqrt(3 / (2 b p)) to which Padhye's 
 At small loss the simulation is above Padhye for that reason, by 4 to 5 %.
 
 At 2 to 3 % Reno falls below: independent losses of one window halve it twice or end in a timeout,
-where Padhye takes them for one indication. With recovery by SACK, which does so too, the
-simulation is within 2 % of Padhye from 1 to 3 % of loss (immediate ACKs). With delayed ACKs SACK is
-8 to 14 % above: a lone segment's sample has the wait of its ACK in it (mean 122 ms at 3 %), while
-the ACKs of the others return after 101 ms and keep the window moving.
+where Padhye takes them for one indication. With recovery by SACK, which does so too, the simulation
+is within 2 % of Padhye from 1 to 3 % of loss (immediate ACKs). With delayed ACKs SACK is 8 to 14 %
+above. A lone segment's sample has the wait of its ACK in it (mean 122 ms at 3 %), while the ACKs of
+the others return after 101 ms and keep the window moving.
 """
 
 import functools

@@ -1,7 +1,7 @@
 """Saturated cells against the fixed points of Bianchi and of the freezing rule.
 
-Every run has five replications of 60 s and a fixed seed; the half width of its 95 % interval is
-asserted, so that a tolerance never hides behind noise.
+Every run has five replications of 60 s and a fixed seed. The half width of its 95 % interval is
+asserted, so that noise never conceals an error.
 """
 
 import pytest

@@ -1,6 +1,6 @@
 """Paper 003, section 6: seven downloads with a receive window of four packets, 802.11b.
 
-The same cell by the engine and by a Monte Carlo that was written independently.
+One cell, simulated by the engine and by a Monte Carlo that was written independently.
 """
 
 import sys

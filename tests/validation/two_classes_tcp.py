@@ -33,15 +33,15 @@ class Rules:
     timer_at_partial: Literal["first", "every"] = "first"
     """Partial ACKs that restart it: RFC 6582's impatient or slow-but-steady variant."""
     whole_segments: bool = False
-    """Whether windows are of whole segments, as Linux counts: they grow by one after as many ACKs
-    as they have segments, and halves are rounded down; or by their inverse with each ACK
-    (RFC 5681, eq. 3)."""
+    """Whether windows are of complete segments, as Linux counts. They grow by one after as many ACKs
+    as they have segments, and halves are rounded down. Otherwise they grow by their inverse with
+    each ACK (RFC 5681, eq. 3)."""
     limited_transmit: bool = False
     """RFC 3042."""
     limited_counts: bool = False
     """Whether what a loss halves contains what limited transmit has sent, against RFC 5681."""
     decrease: Literal["flight", "cwnd"] = "flight"
-    """What a loss halves: RFC 5681, eq. (4), or cwnd, as ns-2 does."""
+    """The window that a loss halves: RFC 5681, eq. (4), or cwnd, as ns-2 does."""
     timeout_in_recovery: Literal["flight", "keep", "ssthresh"] = "flight"
     """ssthresh by a timeout in fast recovery: half of the flight (RFC 5681), that of the recovery,
     or half of it (ns-2)."""
@@ -50,9 +50,9 @@ class Rules:
     """The quantity that is at least min_rto: the timeout (RFC 6298), or its part 4 RTTVAR
     (Linux)."""
     samples: Literal["each", "half", "round"] = "each"
-    """Samples of the round-trip time: of each ACK by timestamps with gains divided by how many a
-    round has, or by half of it, which RFC 7323, appendix G, has for delayed ACKs; or one timed
-    segment at a time, never of one sent again (RFC 6298)."""
+    """Samples of the round-trip time. They are of each ACK by timestamps, with gains divided by the
+    number of ACKs in a round, or by half of it, which RFC 7323, appendix G, has for delayed ACKs.
+    Or they are of one timed segment at a time, never of a retransmission (RFC 6298)."""
     granularity_s: float = 0.0
     """The clock's, to which samples are rounded up."""
 

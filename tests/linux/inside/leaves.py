@@ -59,7 +59,7 @@ def main(word: str, more: str) -> dict[str, object]:
 
 
 def without_programs(gateway: Gateway, directory: Path, seen: dict[str, object]) -> list[str]:
-    """Set up with u32 filters, and take it down. Return what is left, in words."""
+    """Set up with u32 filters, and take it down. Return the remains, in words."""
     refuse = mock.patch.object(Shaper, "has_programs", return_value=False)
     with refuse, Shaper(gateway, log_in(directory)) as shaper:
         shaper.up(gateway.stations)

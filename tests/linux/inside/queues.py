@@ -1,4 +1,4 @@
-"""Every queue of `lasthop queue`, in a kernel that has them; prints what is wrong with each."""
+"""Every queue of `lasthop queue`, in a kernel that has them; prints the faults of each."""
 
 import json
 import re
@@ -22,7 +22,7 @@ QUEUES = {
 
 
 def main() -> dict[str, list[str]]:
-    """Set each up, look whether the kernel has what was asked for, change it, take it back."""
+    """Set each up, check that the kernel has the requested settings, change it, undo it."""
     link = "ip link add wan type veth peer name wan1"
     in_batches([link, "ip link set wan up", "ip link set wan1 up"])
     directory = Path(tempfile.mkdtemp())
