@@ -33,7 +33,7 @@ class Rules:
     timer_at_partial: Literal["first", "every"] = "first"
     """Partial ACKs that restart it: RFC 6582's impatient or slow-but-steady variant."""
     whole_segments: bool = False
-    """Whether windows are of complete segments, as Linux counts. They grow by one after as many ACKs
+    """Whether windows are of whole segments, as Linux counts. They grow by one after as many ACKs
     as they have segments, and halves are rounded down. Otherwise they grow by their inverse with
     each ACK (RFC 5681, eq. 3)."""
     limited_transmit: bool = False
