@@ -90,7 +90,7 @@ class Fault(NamedTuple):
 
 
 class Rules(NamedTuple):
-    """What is checked, as `prose.toml` says."""
+    """Rules of the check, as `prose.toml` states them."""
 
     words: dict[str, re.Pattern[str]]
     messages: dict[str, re.Pattern[str]]
@@ -152,8 +152,8 @@ def fenced(text: str) -> Iterator[tuple[int, str, list[Fence]]]:
     """Yield lines with their numbers and the fences that contain them; fences are empty lines."""
     fences = list[Fence]()
     for number, line in enumerate(text.splitlines(), 1):
-        if found := FENCE.fullmatch(line):
-            marks, title = found[1], found[2].strip()
+        if fence := FENCE.fullmatch(line):
+            marks, title = fence[1], fence[2].strip()
             if fences and not title and len(marks) >= len(fences[-1].marks):
                 fences.pop()
             elif not any(each.is_code for each in fences):
@@ -228,7 +228,7 @@ def prose_of_docstring(text: str) -> str:
     lines = text.splitlines()
     margin = min((len(each) - len(each.lstrip()) for each in lines[1:] if each.strip()), default=0)
     lines = [*lines[:1], *(line[margin:] for line in lines[1:])]
-    section, block, is_example, kept = "", None, False, list[str]()
+    section, block, is_example, prose = "", None, False, list[str]()
     for line, after in zip(lines, [*lines[1:], ""], strict=True):
         bare, indent = line.strip(), len(line) - len(line.lstrip())
         is_example = bool(bare) and (is_example or bare.startswith(">>>"))
@@ -242,8 +242,8 @@ def prose_of_docstring(text: str) -> str:
         if bare.startswith(".. ") or bare.endswith("::"):
             block = indent
         is_prose = not (is_title or is_name or is_code or UNDERLINE.fullmatch(bare))
-        kept.append(re.sub(r":[\w:]+:`", "`", bare) if is_prose else "")
-    return "\n".join(kept)
+        prose.append(re.sub(r":[\w:]+:`", "`", bare) if is_prose else "")
+    return "\n".join(prose)
 
 
 class Docstring(NamedTuple):
@@ -324,17 +324,17 @@ def unescaped(escape: re.Match[str]) -> str:
 
 def in_rust(text: str) -> Iterator[Passage]:
     """Yield passages of the documentation of settings, and messages."""
-    text = TESTS.sub(lambda found: "\n" * found[0].count("\n"), text)
+    text = TESTS.sub(lambda literal: "\n" * literal[0].count("\n"), text)
     lines, is_table = list[str](), False
     for each in text.splitlines():
         is_table = not each.startswith("}") if is_table else bool(TABLE.match(each))
         bare = each.strip()
         lines.append(bare[4:] if is_table and bare.startswith("/// ") else "")
     yield from passages("\n".join(lines))
-    for found in LITERAL.finditer(text):
-        if (message := found[1]) and message.count(" ") > 1:
+    for literal in LITERAL.finditer(text):
+        if (message := literal[1]) and message.count(" ") > 1:
             message = PLACEHOLDER.sub("x", ESCAPE.sub(unescaped, message))
-            line = text.count("\n", 0, found.start()) + 1
+            line = text.count("\n", 0, literal.start()) + 1
             yield from in_message(line, message)
 
 
@@ -360,8 +360,8 @@ def in_toml(text: str) -> Iterator[Passage]:
             shown = "" if bare.startswith("#   ") else bare.lstrip("# ")
         else:
             is_text = bare.endswith('"""')
-            for found in TOML.finditer(line):
-                value = found[1] or found[2] or found[3] or ""
+            for match in TOML.finditer(line):
+                value = match[1] or match[2] or match[3] or ""
                 yield from in_message(number, value)
         lines.append(shown)
     for passage in passages("\n".join(lines)):
@@ -393,7 +393,7 @@ def sentences(text: str) -> list[str]:
 
 
 def faults_of(sentence: str, words: dict[str, re.Pattern[str]]) -> Iterator[str]:
-    """Yield what is wrong with a sentence."""
+    """Yield the faults of a sentence."""
     if (count := len(sentence.split())) > MAX_WORDS:
         yield f"{count} words, at most {MAX_WORDS}"
     if HEADLESS.search(sentence):
@@ -401,8 +401,8 @@ def faults_of(sentence: str, words: dict[str, re.Pattern[str]]) -> Iterator[str]
     if BEGINNING.match(sentence):
         yield f'begins with "{sentence.split()[0]}"'
     for name, pattern in words.items():
-        if found := pattern.search(sentence):
-            yield f'"{found[0]}": write {name}'
+        if match := pattern.search(sentence):
+            yield f'"{match[0]}": write {name}'
 
 
 def read(name: str, text: str, rules: Rules) -> Iterator[Passage]:
@@ -434,13 +434,13 @@ class Checked(NamedTuple):
 def check(name: str, text: str, rules: Rules) -> Checked:
     """Check a file."""
     is_page = name.endswith(".md")
-    found = [
+    all_faults = [
         Fault(name, line, f"{len(wide)} columns, at most {MAX_COLUMNS}", wide)
         for line, wide, *_ in (wide_lines(text) if is_page else ())
     ]
     if is_page:
         what = "a fence that is never closed"
-        found += [Fault(name, line, what, "") for line in unclosed_fences(text)]
+        all_faults += [Fault(name, line, what, "") for line in unclosed_fences(text)]
     excepted = [each["text"] for each in rules.exceptions if each["file"] == name]
     used = set[str]()
     count = long = 0
@@ -454,15 +454,15 @@ def check(name: str, text: str, rules: Rules) -> Checked:
             excuses = {part for part in excepted if part in sentence or part in passage.text}
             used |= excuses
             if not excuses:
-                found.append(Fault(name, passage.line, what, sentence))
+                all_faults.append(Fault(name, passage.line, what, sentence))
         if not passage.is_message:
             count += len(parts)
             long += sum(len(each.split()) > LONG_WORDS for each in parts)
     few, free = (FEW, 1) if is_page else (FEW_IN_CODE, count)
     if long > max(LONG_PART * count, free if count < few else 0):
         what = f"{long} of {count} sentences have more than {LONG_WORDS} words, at most a tenth"
-        found.append(Fault(name, 1, what, ""))
-    return Checked(found, long, count, used)
+        all_faults.append(Fault(name, 1, what, ""))
+    return Checked(all_faults, long, count, used)
 
 
 def unused(exceptions: Iterable[dict[str, str]], used: Mapping[str, set[str]]) -> Iterator[Fault]:
@@ -499,19 +499,21 @@ def files(asked: Iterable[str], rules: Rules) -> list[str]:
 def main(asked: list[str]) -> int:
     """Print faults, the part of long sentences, and return the exit code."""
     read_rules = rules((HERE / "prose.toml").read_text("utf-8"))
-    found, long, count, used = list[Fault](), 0, 0, dict[str, set[str]]()
+    faults, long, count, used = list[Fault](), 0, 0, dict[str, set[str]]()
     for name in files(asked, read_rules):
         checked = check(name, (ROOT / name).read_text("utf-8"), read_rules)
-        found += checked.faults
+        faults += checked.faults
         long, count = long + checked.long, count + checked.count
         used[name] = checked.used
     if not asked:
-        found += unused(read_rules.exceptions, used)
-    for fault in found:
+        faults += unused(read_rules.exceptions, used)
+    for fault in faults:
         print(fault)
     part = 100 * long / count if count else 0.0
-    print(f"{count} sentences, {part:.1f} % with more than {LONG_WORDS} words, {len(found)} faults")
-    return 1 if found else 0
+    print(
+        f"{count} sentences, {part:.1f} % with more than {LONG_WORDS} words, {len(faults)} faults"
+    )
+    return 1 if faults else 0
 
 
 if __name__ == "__main__":

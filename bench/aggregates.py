@@ -1,4 +1,4 @@
-"""Cells of 802.11n, ac and ax beside ns-3: goodput, shares and what a TCP segment costs.
+"""Cells of 802.11n, ac and ax compared with ns-3: goodput, shares and the cost of a TCP segment.
 
     python bench/aggregates.py                  runs what has not been run
     python bench/aggregates.py --only PATTERN   cases whose names match: "ax", "UDP", "survive"
@@ -28,7 +28,7 @@ def run(cases: Sequence[Case]) -> None:
     """Runs of ns-3 that are missing, one process at a time."""
     done = RUNS.known()
     every = [(seed, case, key) for case in cases for seed, key in enumerate(case.keys, start=1)]
-    plan = sorted((one for one in every if one[2] not in done), key=lambda one: one[0])
+    plan = sorted((point for point in every if point[2] not in done), key=lambda point: point[0])
     for number, (seed, case, key) in enumerate(plan, start=1):
         seen = peer_run(case, seed)
         RUNS.add(key, seen)
@@ -39,14 +39,14 @@ def run(cases: Sequence[Case]) -> None:
 def peer_cost(case: Case) -> Cost:
     """CPU time per TCP segment in ns-3, without any trace source."""
 
-    def one(duration_s: float) -> Run:
+    def run_case(duration_s: float) -> Run:
         words = [str(duration_s), "1.5", "1", *case.argv, "--survive"]
         ended = process([str(NS3_AGGREGATES), *words])
         segments = parsed(ended.output).segments
         return Run(ended.cpu_s, segments, duration_s - 1.5, ended.peak_rss_mb)
 
     long_s = case.generation.peer_s
-    return slope(one, 1.5 + (long_s - 1.5) / 4, long_s, repeats=1)
+    return slope(run_case, 1.5 + (long_s - 1.5) / 4, long_s, repeats=1)
 
 
 def costs() -> Iterator[tuple[Case, Sequence[Cost], Sequence[Cost]]]:
@@ -58,18 +58,18 @@ def costs() -> Iterator[tuple[Case, Sequence[Cost], Sequence[Cost]]]:
         yield case, [mine for mine, _ in pairs], [theirs for _, theirs in pairs]
 
 
-def keep_costs() -> None:
+def write_costs() -> None:
     """Lines of the file of runs: microseconds per segment, round by round."""
     for case, mine, theirs in costs():
         seen = {
-            "ours_us": [one.us_per_segment for one in mine],
-            "peer_us": [one.us_per_segment for one in theirs],
+            "ours_us": [cost.us_per_segment for cost in mine],
+            "peer_us": [cost.us_per_segment for cost in theirs],
         }
         RUNS.add(f"cost, {case.name}", seen)
         print(f"{case.name}: {seen}", flush=True)
 
 
-def kept_costs() -> Iterator[tuple[Case, Mapping[str, Any]]]:
+def stored_costs() -> Iterator[tuple[Case, Mapping[str, Any]]]:
     """Costs that have been measured."""
     done = RUNS.known()
     for case in CASES:
@@ -81,17 +81,17 @@ def main(only: str, *, cost: bool, page: bool) -> int:
     """Runs, then judges; or measures costs; or writes the page."""
     install_ns3()
     if cost:
-        keep_costs()
+        write_costs()
         return 0
     if page:
-        aggregates_page.write(compare(CASES), compare(RULES), kept_costs())
+        aggregates_page.write(compare(CASES), compare(RULES), stored_costs())
         return 0
     cases = [case for case in (*CASES, *RULES) if re.search(only, case.name)]
     run(cases)
     missed: list[str] = []
-    for one in compare(cases):
-        print("  ".join(aggregates_page.row(one)))
-        missed += one.missed()
+    for compared in compare(cases):
+        print("  ".join(aggregates_page.row(compared)))
+        missed += compared.missed()
     print("\n".join(f"missed: {line}" for line in missed) or "all goals met")
     return 1 if missed else 0
 

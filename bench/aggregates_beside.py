@@ -1,4 +1,4 @@
-"""What ns-3 and lasthop say of the same cell that aggregates."""
+"""Results of ns-3 and lasthop for the same cell that aggregates."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -17,7 +17,7 @@ from lasthop.fairness import jain
 
 FILE = Path(__file__).parent / "cases" / "aggregates.toml"
 RUNS = Runs(OUT / "aggregates.jsonl")
-#: The same goodput.
+#: Goodputs with a smaller difference count as equal. [-]
 SAME = 0.02
 
 
@@ -30,7 +30,7 @@ class Seen(TypedDict):
 
 @dataclass(frozen=True)
 class Delivered:
-    """What a run of the peer delivered after its warm-up."""
+    """Packets that a run of the peer delivered after its warm-up."""
 
     segments: int
     #: By station: down, up. [bytes]
@@ -44,7 +44,7 @@ class Delivered:
     @property
     def jain(self) -> float | None:
         """Jain's index of the stations' goodputs; a single station has none. [-]"""
-        return jain([sum(one) for one in self.stations])
+        return jain([sum(flows) for flows in self.stations])
 
 
 def parsed(output: str) -> Delivered:
@@ -74,7 +74,7 @@ def peer_run(case: Case, seed: int) -> Seen:
 
 @dataclass(frozen=True)
 class Answer:
-    """What one of the two says of a case."""
+    """Answer of one simulator to a case."""
 
     goodput_bps: Estimate
     jain: Estimate | None
@@ -108,7 +108,7 @@ class Compared:
 
 
 def compare(cases: Sequence[Case]) -> Iterator[Compared]:
-    """Cases that have been run in ns-3, beside ours."""
+    """Yield the cases that have been run in ns-3, with ours."""
     done = RUNS.known()
     for case in cases:
         seen = [done[key] for key in case.keys if key in done]
@@ -119,8 +119,8 @@ def compare(cases: Sequence[Case]) -> Iterator[Compared]:
 
 def peer_answer(seen: Sequence[Mapping[str, float]]) -> Answer:
     """Over the replications of ns-3."""
-    indices = [one["jain"] for one in seen if one["jain"] is not None]
-    goodput_bps = Estimate.of([one["goodput_bps"] for one in seen])
+    indices = [run["jain"] for run in seen if run["jain"] is not None]
+    goodput_bps = Estimate.of([run["goodput_bps"] for run in seen])
     return Answer(goodput_bps, Estimate.of(indices) if indices else None)
 
 

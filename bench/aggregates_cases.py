@@ -7,7 +7,7 @@ from typing import Literal
 Settings = Mapping[str, object]
 Name = Literal["n", "ac", "ax"]
 
-#: What of cases/aggregates.toml is ns-3's, as lasthop has it without being asked.
+#: Settings of ns-3 in cases/aggregates.toml that lasthop has by default.
 STANDARD: Settings = {
     "cell.durations": "standard",
     "cell.eifs": "expected",
@@ -156,7 +156,7 @@ RULE_TITLES = {
     NO_BAR: "no BlockAckReq in ns-3 and lasthop",
 }
 """Rules as pages name them."""
-#: What parts the two, one rule at a time: in the peer alone, or in both.
+#: Differences between the two, one rule at a time: only in the peer, or in both.
 RULES = (
     *(
         Case(generation, flows, SURVIVE, ("--survive",))

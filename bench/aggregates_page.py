@@ -1,4 +1,4 @@
-"""Tables of aggregates beside ns-3: docs/validation.md has goodputs, README.md costs."""
+"""Tables of aggregates compared with ns-3: docs/validation.md has goodputs, README.md costs."""
 
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -40,8 +40,8 @@ def write(
     rewrite(
         VALIDATION,
         {
-            BESIDE: table(head, (row(one) for one in compared)),
-            RULES: table(of_rules, (row(one)[:3] for one in rules)),
+            BESIDE: table(head, (row(each) for each in compared)),
+            RULES: table(of_rules, (row(each)[:3] for each in rules)),
         },
     )
     of_costs = (
@@ -54,15 +54,18 @@ def write(
     rewrite(README, {COST: table(of_costs, (tuple(cost_row(case, seen)) for case, seen in costs))})
 
 
-def row(one: Compared) -> Sequence[str]:
+def row(compared: Compared) -> Sequence[str]:
     """A case in both."""
-    peer, mine = one.peer, one.ours
+    peer, mine = compared.peer, compared.ours
     return (
-        one.case.title,
+        compared.case.title,
         mbps(peer.goodput_bps),
-        f"{mbps(mine.goodput_bps)} ({one.apart:+.1%})",
-        *("" if one is None else f"{one.mean:.3f}" for one in (peer.jain, mine.jain)),
-        mbps(one.standard.goodput_bps),
+        f"{mbps(mine.goodput_bps)} ({compared.apart:+.1%})",
+        *(
+            "" if compared is None else f"{compared.mean:.3f}"
+            for compared in (peer.jain, mine.jain)
+        ),
+        mbps(compared.standard.goodput_bps),
     )
 
 
@@ -73,7 +76,7 @@ def mbps(goodput_bps: Estimate) -> str:
 
 
 def cost_row(case: Case, seen: Mapping[str, Sequence[float]]) -> Iterator[str]:
-    """What a segment costs in both."""
+    """Return the cost of a segment in both."""
     ratios = [theirs / mine for mine, theirs in zip(seen["ours_us"], seen["peer_us"], strict=True)]
     yield re.sub(r", (\d+)$", r", \1 stations", case.name)
     yield f"{median(seen['peer_us']):.0f}"

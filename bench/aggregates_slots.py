@@ -2,8 +2,8 @@
 
     python bench/aggregates_slots.py        goodput of the cells of UDP up, and what each rule adds
 
-A Monte Carlo written from the standard, apart from the engine. PPDUs that overlap are lost; whoever
-had no response sends a BlockAckReq next, and its data when that has been answered.
+A Monte Carlo written from the standard, apart from the engine. PPDUs that overlap are lost; a
+sender without response sends a BlockAckReq next, and its data when that has been answered.
 """
 
 import random
@@ -36,11 +36,11 @@ class Exchange:
 
 @dataclass(frozen=True)
 class Rules:
-    """What ns-3 does in another way."""
+    """Rules of ns-3 that differ."""
 
     #: EIFS runs from the end of the frame that was heard first, instead of that which ends last.
     eifs_of_first: bool = False
-    #: Who begins at most so much later has not sensed the other. [us]
+    #: A sender that begins within this time has not sensed the other. [us]
     sensing_us: float = 0.0
 
 
@@ -69,33 +69,34 @@ def goodput_bps(
         slots[station] = chance.randint(0, window)
 
     while now < 1e6 * lasts_s:
-        due = [resumed[one] + AIFS + SLOT * slots[one] for one in everybody]
+        due = [resumed[sender] + AIFS + SLOT * slots[sender] for sender in everybody]
         start = min(due)
-        senders = [one for one in everybody if due[one] - start <= rules.sensing_us + 1e-6]
-        for one in everybody:
-            idle = start - resumed[one] - AIFS
-            if one not in senders and idle >= -1e-6:
-                # the slot in which somebody begins to send counts (802.11-2020, 10.23.2.4)
-                slots[one] -= min(slots[one], int((idle + 1e-6) / SLOT) + 1)
+        senders = [sender for sender in everybody if due[sender] - start <= rules.sensing_us + 1e-6]
+        for sender in everybody:
+            idle = start - resumed[sender] - AIFS
+            if sender not in senders and idle >= -1e-6:
+                # the slot in which a node begins to send counts (802.11-2020, 10.23.2.4)
+                slots[sender] -= min(slots[sender], int((idle + 1e-6) / SLOT) + 1)
         ends = {
-            one: due[one] + (BLOCK_ACK_REQ if bar[one] else exchange.data_us) for one in senders
+            sender: due[sender] + (BLOCK_ACK_REQ if bar[sender] else exchange.data_us)
+            for sender in senders
         }
         now = max(ends.values())
         if len(senders) == 1:
-            [one] = senders
+            [sender] = senders
             now += SIFS + exchange.block_ack_us
-            delivered += 0 if bar[one] else exchange.mpdus
-            bar[one], failures[one] = False, 0
-            draw(one)
+            delivered += 0 if bar[sender] else exchange.mpdus
+            bar[sender], failures[sender] = False, 0
+            draw(sender)
             resumed = [now] * stations
             continue
         heard = ends[chance.choice(senders)] if rules.eifs_of_first else now
         resumed = [max(now, heard + BYSTANDER)] * stations
-        for one in senders:
-            resumed[one] = max(now, ends[one] + COLLIDER)
-            bar[one] = True
-            failures[one] = failures[one] + 1 if failures[one] < DOUBLINGS else 0
-            draw(one)
+        for sender in senders:
+            resumed[sender] = max(now, ends[sender] + COLLIDER)
+            bar[sender] = True
+            failures[sender] = failures[sender] + 1 if failures[sender] < DOUBLINGS else 0
+            draw(sender)
     return delivered * DATAGRAM_BITS / now * 1e6
 
 
@@ -104,8 +105,10 @@ def main(lasts_s: float = 200.0) -> None:
     print("                 Mb/s   EIFS of the first   sensing   both")
     for name, exchange in EXCHANGES.items():
         for stations in (5, 20):
-            none, *found = [goodput_bps(stations, exchange, rules, lasts_s, 1) for rules in RULES]
-            first, sensing, both = (one / none - 1 for one in found)
+            none, *goodputs = [
+                goodput_bps(stations, exchange, rules, lasts_s, 1) for rules in RULES
+            ]
+            first, sensing, both = (goodput / none - 1 for goodput in goodputs)
             row = f"{none / 1e6:8.1f} {first:+19.1%} {sensing:+9.1%} {both:+6.1%}"
             print(f"{name:9}{stations:4} {row}", flush=True)
 

@@ -1,4 +1,4 @@
-"""What `wce.max` far above the air's capacity costs: shares, and the first seconds of traffic.
+"""Cost of a `wce.max` far above the air's capacity: shares, and the first seconds of traffic.
 
     python bench/cap.py
 
@@ -59,10 +59,10 @@ def main() -> None:
 
 
 def run(air: str, cap_bps: float, seed: int) -> dict[str, Any]:
-    """One kernel's life."""
+    """Return the results of one kernel."""
     settings = {"cap_bps": cap_bps, "data_rate_bps": AIRS[air], "rtt_s": RTT_S, "seed": seed}
-    found = uml.answer(INSIDE, json.dumps(settings))
-    return {"air": air, "cap_bps": cap_bps, "seed": seed, **found}
+    seen = uml.answer(INSIDE, json.dumps(settings))
+    return {"air": air, "cap_bps": cap_bps, "seed": seed, **seen}
 
 
 if __name__ == "__main__":

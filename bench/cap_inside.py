@@ -2,8 +2,8 @@
 
     cap_inside.py SETTINGS
 
-`SETTINGS` is JSON: `cap_bps`, `data_rate_bps`, `rtt_s`, `seed`. Twelve downloads of one station
-against one of another begin at once behind a gateway that has never seen traffic.
+`SETTINGS` is JSON: `cap_bps`, `data_rate_bps`, `rtt_s`, `seed`. Twelve downloads of one station and
+one of another begin simultaneously downstream of a gateway that has never seen traffic.
 """
 
 import json
@@ -24,7 +24,7 @@ PERIODS = ((0.0, 2.0), (2.0, 5.0), (5.0, 10.0), (10.0, 30.0))
 
 
 def main(settings: dict[str, Any]) -> Table:
-    """Build, let it run, and put together what was seen."""
+    """Build, run, and return the observations."""
     build(settings["rtt_s"], settings["data_rate_bps"])
     for address in STATIONS.values():
         sh(f"ip netns exec {ROUTER} {sys.executable} -ISc '{HELLO}' {address}")

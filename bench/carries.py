@@ -1,12 +1,12 @@
 """How much the gateway carries: real TCP downloads through it, and what a segment costs.
 
-Beside it, in the same run, the same network without a gateway, with receive offload (GRO) off and
-on. Sender, ISP and stations share the processors with the gateway (`carries_network.py`), so that
-what a segment costs is that of the whole path; what shaping costs is the difference.
+The same run also measures the network without a gateway, with receive offload (GRO) off and on.
+Sender, ISP and stations share the processors with the gateway (`carries_network.py`), so that what
+a segment costs is that of the whole path; what shaping costs is the difference.
 
 Costs are processor time of the processes here, of the gateway's own, and of the machine's soft
-interrupts, in which packets are forwarded: what others compute meanwhile does not count, but it
-slows down what is carried.
+interrupts, in which packets are forwarded. Other computations do not count, but they slow down the
+traffic.
 """
 
 import argparse
@@ -41,11 +41,11 @@ TICKS = os.sysconf("SC_CLK_TCK")
 
 @dataclass(frozen=True)
 class Way:
-    """What stands between server and stations."""
+    """A path between server and stations."""
 
     name: str
     rate_bps: int | None
-    """Of the gateway; None for none."""
+    """Rate of the gateway; None without a gateway."""
     merges: bool
     """Whether received segments are merged (GRO)."""
 
@@ -63,7 +63,7 @@ WAYS = (
 
 @dataclass(frozen=True)
 class Carried:
-    """What passed, and what it cost."""
+    """Traffic that passed, and its cost."""
 
     stations: int
     way: str
@@ -73,7 +73,7 @@ class Carried:
     system: float
     """That of the kernel on their behalf. [-]"""
     softirq: float
-    """That of interrupts, soft ones above all. [-]"""
+    """Time of interrupts, mostly soft ones. [-]"""
     stolen: float
     """That of other virtual machines. [-]"""
     service: float
@@ -95,28 +95,32 @@ def main(stations: Sequence[int] = STATIONS, *, quick: bool = False) -> list[str
         f"{'':28}{'Mbit/s':>10}{'user':>10}{'system':>9}{'softirq':>9}{'service':>9}"
         f"{'us/segment':>14}{'ratio':>7}"
     )
-    found: list[Carried] = []
+    measured: list[Carried] = []
     missed = []
     for count in stations:
         with net.Network(count):
             every = {way.name: carried(count, way, quick=quick) for way in WAYS}
-        found += every.values()
-        for one in every.values():
-            show(one, every[WAYS[0].name])
+        measured += every.values()
+        for each in every.values():
+            show(each, every[WAYS[0].name])
         missed += judged(every)
     out = Path(__file__).parent / "out"
     out.mkdir(exist_ok=True)
-    out.joinpath("carries.json").write_text(json.dumps([asdict(one) for one in found], indent=2))
+    out.joinpath("carries.json").write_text(
+        json.dumps([asdict(each) for each in measured], indent=2)
+    )
     return missed
 
 
-def show(one: Carried, plain: Carried) -> None:
+def show(measured: Carried, plain: Carried) -> None:
     """A line of the table; the ratio is that of costs, to the same without a gateway."""
-    shares = "".join(f"{100 * share:8.0f} %" for share in (one.user, one.system, one.softirq))
+    shares = "".join(
+        f"{100 * share:8.0f} %" for share in (measured.user, measured.system, measured.softirq)
+    )
     print(
-        f"{one.stations:>5} {one.way:22}{one.goodput_bps / 1e6:10.0f} {shares[1:]}"
-        f"{100 * one.service:7.1f} %{1e6 * one.segment_s:14.2f}"
-        f"{one.segment_s / plain.segment_s:7.2f}",
+        f"{measured.stations:>5} {measured.way:22}{measured.goodput_bps / 1e6:10.0f} {shares[1:]}"
+        f"{100 * measured.service:7.1f} %{1e6 * measured.segment_s:14.2f}"
+        f"{measured.segment_s / plain.segment_s:7.2f}",
         flush=True,
     )
 
@@ -139,7 +143,7 @@ def judged(every: dict[str, Carried]) -> list[str]:
 
 
 def carried(stations: int, way: Way, *, quick: bool = False) -> Carried:
-    """What passes this way."""
+    """Measure the traffic over a path."""
     with gateway(stations, way) as own, net.Downloads(range(stations)) as downloads:
         time.sleep(1.0 if quick else WARM_UP_S)
         before, began_s = seen(downloads, own), time.monotonic()
@@ -179,7 +183,7 @@ def ticks_of(process: int) -> int:
 
 @contextmanager
 def gateway(stations: int, way: Way) -> Iterator[int | None]:
-    """The gateway, if there is one to be, in a process of its own, whose number is given."""
+    """Run the gateway of a path, if any, in a process of its own; yield its number."""
     merging(way.merges)
     if way.rate_bps is None:
         yield None
@@ -195,7 +199,7 @@ def gateway(stations: int, way: Way) -> Iterator[int | None]:
                     raise BenchError(f"the gateway has ended, with {stations} stations")
                 time.sleep(0.05)
             if way.merges:
-                # healed in a moment, unless nobody is there to heal
+                # it would be repaired immediately by a running process
                 os.kill(child, signal.SIGSTOP)
                 merging(True)
             yield child
@@ -221,7 +225,7 @@ def file(stations: int, rate_bps: int) -> str:
 
 
 def live(text: str, state: State) -> None:
-    """The life of the gateway's process."""
+    """Run the gateway in its process."""
     code = 1
     try:
         with entered(net.GATEWAY):

@@ -2,9 +2,9 @@
 
     SERVER --- ISP --- wan GATEWAY lan --- STATIONS, as addresses of one interface
 
-Sender and receiver cost as little as they can, since they share processors with the gateway: the
+Sender and receiver cost as little as possible, since they share processors with the gateway. The
 server hands over 64 kB at a time, without copying, and the ISP cuts them into the frames of 1514
-bytes that a network card would deliver; stations throw away what they get.
+bytes that a network card would deliver. Stations discard the data.
 
 The ISP is there also because what comes straight from a sender's socket holds its sender back while
 it waits (TCP small queues), which no packet from another machine does.
@@ -51,7 +51,7 @@ def cut_segments(device: str) -> None:
 
 
 class Network:
-    """The namespaces, with so many stations."""
+    """The namespaces, with this many stations."""
 
     def __init__(self, stations: int) -> None:
         for name in (SERVER, ISP, GATEWAY, STATIONS):
@@ -157,7 +157,7 @@ class Downloads:
         self.children.append(child)
 
     def received_bytes(self) -> int:
-        """What all have received so far. [bytes]"""
+        """Return the bytes that all have received so far. [bytes]"""
         return sum(memoryview(self.received).cast("Q"))
 
     def __enter__(self) -> Self:

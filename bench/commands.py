@@ -1,10 +1,10 @@
-"""What the commands and examples of the guides cost, the slowest first.
+"""Cost of the commands and examples of the guides, the slowest first.
 
     .venv/bin/python bench/commands.py [PAGE ...]       by default all guides, the README and papers
     .venv/bin/python bench/commands.py --slowest 20
 
 Each console command runs in a process of its own, as a reader types it; each statement of a Python
-example in one process for its page. Beside CPU time stands how many turns of a plain loop it is, in
+example in one process for its page. Next to the CPU time is the number of turns of a plain loop, in
 millions: machines differ in both alike.
 """
 
@@ -29,7 +29,7 @@ import transcripts  # noqa: E402
 PAGES = ("README.md", "docs/guide/*.md", "docs/papers/*.md", "docs/concepts/*.md")
 #: Commands that wait for packets, not for the processor.
 IN_REAL_TIME = {"gateway", "emulate", "relay", "workbench"}
-#: Turns of the loop that costs are told by.
+#: Turns of the loop that is the unit of costs.
 TURNS = 2_000_000
 
 

@@ -3,10 +3,10 @@
     python bench/connection_costs.py [--keep]
 
 Times of opening and closing connections and of sending a packet, and the memory of 100 connections
-in one thread and in a thread each, over loopback; then the same where loopback is a slow link.
-Needs a C compiler and root, for a network namespace; takes some seconds. `--keep` writes
-``python/lasthop/studies/acsma/costs.json``, which the claim on these costs reads; without it the
-same is printed.
+in one thread and in a thread each, over loopback. The times are then measured again where loopback
+is a slow link. Needs a C compiler and root, for a network namespace; takes some seconds. `--keep`
+writes ``python/lasthop/studies/acsma/costs.json``, which the claim on these costs reads; without it
+the same is printed.
 """
 
 import argparse
@@ -38,31 +38,31 @@ def measured(program: Path, prepare: str) -> dict[str, list[float]]:
     words = ["unshare", "--net", "sh", "-ec", f"{prepare}; {program} {ROUNDS + 1}"]
     done = subprocess.run(words, check=True, stdout=subprocess.PIPE)
     rounds = [json.loads(line) for line in done.stdout.splitlines()[1:]]
-    return {name: [one[name] for one in rounds] for name in rounds[0]}
+    return {name: [costs[name] for costs in rounds] for name in rounds[0]}
 
 
 def processor() -> str:
     """Return the name of the processor."""
-    found = re.search(r"model name\s*: (.*)", Path("/proc/cpuinfo").read_text("utf-8"))
-    return found.group(1).strip() if found else platform.machine()
+    match = re.search(r"model name\s*: (.*)", Path("/proc/cpuinfo").read_text("utf-8"))
+    return match.group(1).strip() if match else platform.machine()
 
 
 def main() -> None:
-    """Measure, and print or keep what was measured."""
+    """Measure, and print or store the measurements."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--keep", action="store_true", help="write it where the claim reads it")
     keep = parser.parse_args().keep
     with tempfile.TemporaryDirectory() as folder:
         program = Path(folder) / "costs"
         subprocess.run(["cc", "-O2", "-pthread", str(SOURCE), "-o", str(program)], check=True)
-        whole: dict[str, Any] = {
+        content: dict[str, Any] = {
             "on": f"{processor()}, Linux {platform.release()}",
             "date": date.today().isoformat(),
             "rounds": measured(program, LOOPBACK),
             "slow_mbps": SLOW_MBPS,
             "slow": measured(program, SLOW),
         }
-    text = json.dumps(whole, indent=1) + "\n"
+    text = json.dumps(content, indent=1) + "\n"
     if keep:
         KEPT.write_text(text, "utf-8")
     else:

@@ -1,7 +1,7 @@
 """Two replications on two cores: how many times faster than on one, by the clock.
 
-Beside it, what the machine has: two lean loops, processes that share nothing, beside one after the
-other. Cores of a virtual machine may be halves of one.
+It also measures the machine: two lean loops, processes that share nothing, in parallel and one
+after the other. Cores of a virtual machine may be halves of one.
 """
 
 import os
@@ -17,7 +17,7 @@ import lean
 import lasthop
 
 CASES = Path(__file__).parent / "cases"
-#: What is simulated, and for how long: one to two seconds of CPU time a replication. [s]
+#: Simulated scenario, and its duration: one to two seconds of CPU time per replication. [s]
 REPLICATED = (
     ("cell of seven", CASES / "seven.toml", 20_000.0),
     ("router of sixty", CASES / "dumbbell.toml", 1_000.0),
@@ -28,7 +28,7 @@ LEAN_S = 40_000.0
 
 
 @dataclass(frozen=True)
-class Beside:
+class TwoCores:
     """Rounds of both replications on one core and on two, in turn."""
 
     name: str
@@ -46,7 +46,10 @@ class Beside:
     @property
     def ratios(self) -> list[float]:
         """Round by round."""
-        return [one / two for one, two in zip(self.one_s, self.two_s, strict=True)]
+        return [
+            in_turn_s / at_once_s
+            for in_turn_s, at_once_s in zip(self.one_s, self.two_s, strict=True)
+        ]
 
     def missed(self) -> Iterator[str]:
         """The aim, if it is missed."""
@@ -54,40 +57,40 @@ class Beside:
             yield f"{self.name}: {self.ratio:.2f} times faster on two cores, aim {self.goal}"
 
 
-def compare() -> list[Beside]:
+def compare() -> list[TwoCores]:
     """Every case and the machine; none where this process has one core only."""
     if len(os.sched_getaffinity(0)) < 2:
         print("two replications on two cores: not measured, since there is one core only")
         return []
     lean.install()
     cases = [
-        beside(name, replications(file, length_s), GOAL) for name, file, length_s in REPLICATED
+        in_rounds(name, replications(file, length_s), GOAL) for name, file, length_s in REPLICATED
     ]
     return [*cases, machine()]
 
 
 def replications(file: Path, duration_s: float) -> Callable[[int], object]:
-    """Two replications, so many at a time."""
+    """Run two replications, this many at a time."""
     scenario = lasthop.Scenario(file, {"duration": f"{duration_s:g} s"})
     return lambda jobs: lasthop.simulate(scenario, replications=2, jobs=jobs)
 
 
-def machine() -> Beside:
+def machine() -> TwoCores:
     """Two lean loops, which no aim is for."""
 
     def both(jobs: int) -> None:
         with ThreadPoolExecutor(jobs) as pool:
             list(pool.map(lean.Cell(), [LEAN_S] * 2))
 
-    return beside("two lean loops", both, goal=0.0)
+    return in_rounds("two lean loops", both, goal=0.0)
 
 
-def beside(name: str, both: Callable[[int], object], goal: float) -> Beside:
+def in_rounds(name: str, both: Callable[[int], object], goal: float) -> TwoCores:
     """Rounds, warmed up by one of them."""
     both(2)
     rounds = [(clock_s(both, 1), clock_s(both, 2)) for _ in range(ROUNDS)]
     one_s, two_s = zip(*rounds, strict=True)
-    return Beside(name, one_s, two_s, goal)
+    return TwoCores(name, one_s, two_s, goal)
 
 
 def clock_s(both: Callable[[int], object], jobs: int) -> float:

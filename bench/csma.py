@@ -20,7 +20,7 @@ COST_GOAL = 3.0
 
 @dataclass(frozen=True)
 class Compared:
-    """Topology a beside a single cell, and the large network."""
+    """Topology a compared with a single cell, and the large network."""
 
     four: Cost
     thousand: Cost
@@ -32,15 +32,15 @@ class Compared:
 
     def missed(self, cell_us: float) -> list[str]:
         """The goals that are."""
-        said = []
+        goals = []
         if self.four.us_per_segment > COST_GOAL * cell_us:
-            said.append(
+            goals.append(
                 f"csma: {self.four.us_per_segment:.3f} us a packet of topology a, aim "
                 f"{COST_GOAL:g} times the cell's {cell_us:.3f} us"
             )
         if self.times_real_time <= 1.0:
-            said.append(f"csma: {LINKS} links at {self.times_real_time:.2f} of real time, aim 1")
-        return said
+            goals.append(f"csma: {LINKS} links at {self.times_real_time:.2f} of real time, aim 1")
+        return goals
 
 
 def compare(short_s: float, long_s: float, repeats: int) -> Compared:

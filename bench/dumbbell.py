@@ -1,8 +1,8 @@
-"""Sixty NewReno flows through one router, beside ns-2, ns-3 and htsim: what it does and costs.
+"""Sixty NewReno flows through one router, compared with ns-2, ns-3 and htsim: results and costs.
 
 All run the same topology with the same settings; utilisation, queue and drops are compared over
-independent replications, and then the CPU time per delivered segment. Beside ns-3 the flows have
-SACK: its NewReno without SACK sends many segments twice.
+independent replications, and then the CPU time per delivered segment. For ns-3 the flows have SACK:
+its NewReno without SACK sends many segments twice.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -44,14 +44,14 @@ class Case:
 
     @property
     def name(self) -> str:
-        """As in results.json."""
+        """Return the name in results.json."""
         return f"RTT {self.rtt_ms} ms, {QUEUES[self.queue][0]}"
 
     @property
     def settings(self) -> Mapping[str, object]:
-        """In our words; ns-2's limit does not count the packet in service.
+        """Return the settings in our words; ns-2's limit does not count the packet in service.
 
-        Its default RED is laid beside ours with its rule for timeouts in fast recovery.
+        Its default RED is compared with ours with its rule for timeouts in fast recovery.
         """
         settings = {"dumbbell.rtt": f"{self.rtt_ms} ms", "queue": QUEUES[self.queue][1]}
         return settings | ({"tcp.rto_halves_again": True} if self.queue == "bytes" else {})
@@ -95,7 +95,7 @@ class Peer:
     #: 0: shown, not judged.
     goal: float
     same: Mapping[Measure, float]
-    #: What the flows have beside this peer.
+    #: Settings of the flows for this peer.
     settings: Mapping[str, object]
 
     def run(self, case: Case, times_s: tuple[float, float], seed: int, *, measure: bool) -> Process:
@@ -116,7 +116,7 @@ class Peer:
         return process([str(NS3_DUMBBELL), *numbers, *options, *["--measure"][: int(measure)]])
 
     def router(self, case: Case) -> Router:
-        """What the router does there, with a monitor on the queue."""
+        """Return the results of the router there, with a monitor on the queue."""
         rows = []
         for seed in range(1, self.replications + 1):
             ended = self.run(case, (self.duration_s, WARMUP_S), seed, measure=True)
@@ -161,7 +161,7 @@ class Compared:
 
     @property
     def name(self) -> str:
-        """As in the records."""
+        """Return the name in the records."""
         return f"dumbbell, {self.case.name}, {self.peer.name}"
 
     def apart(self, measure: Measure) -> float:
@@ -188,15 +188,15 @@ class Compared:
         """Goals that this case misses."""
         name, goal = self.peer.name, self.peer.goal
         for measure, allowed in self.peer.same.items():
-            found = Difference.of(self.ours[measure], self.theirs[measure], allowed)
-            if found.agreement is not Agreement.EQUAL:
-                yield f"{self.case.name}: {measure} of {name} is {found.words} off"
+            difference = Difference.of(self.ours[measure], self.theirs[measure], allowed)
+            if difference.agreement is not Agreement.EQUAL:
+                yield f"{self.case.name}: {measure} of {name} is {difference.words} off"
         if self.cost.ratio < goal:
             ratio = f"{self.cost.ratio:.1f} times less than {name} ({self.spread} rounds)"
             yield f"{self.case.name}: {ratio}, aim {goal:.0f}"
 
     def record(self) -> dict[str, object]:
-        """What is written of the router."""
+        """Return the record of the router."""
         return {
             "case": self.name,
             "peer": self.peer.name,
@@ -207,7 +207,7 @@ class Compared:
 
 
 def compare(*, quick: bool) -> Iterator[Compared]:
-    """All cases beside both peers, one process at a time."""
+    """Yield all cases with both peers, one process at a time."""
     install_ns2()
     install_ns3()
     lean.install()
@@ -217,10 +217,10 @@ def compare(*, quick: bool) -> Iterator[Compared]:
         install_htsim()
     for peer in peers(quick=quick):
         for case in peer.cases:
-            yield one(case, peer, rounds=3 if quick or peer.name == "ns-3" else 5)
+            yield in_both(case, peer, rounds=3 if quick or peer.name == "ns-3" else 5)
 
 
-def one(case: Case, peer: Peer, rounds: int) -> Compared:
+def in_both(case: Case, peer: Peer, rounds: int) -> Compared:
     """One case in both."""
     settings = {**case.settings, **peer.settings}
     return Compared(
@@ -238,7 +238,7 @@ def one(case: Case, peer: Peer, rounds: int) -> Compared:
 
 
 def router(settings: Mapping[str, object]) -> Router:
-    """What the router does here, over the replications of the file."""
+    """Return the results of the router here, over the replications of the file."""
     result = lasthop.simulate(lasthop.Scenario(FILE, settings), jobs=1)
     [link] = [link for link in result.summary["links"] if link["name"] == "bottleneck"]
     [queue] = [queue for queue in result.summary["queues"] if queue["name"] == "bottleneck"]

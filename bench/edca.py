@@ -1,4 +1,4 @@
-"""Access parameters of 802.11e: goodput and cost beside ns-3.
+"""Access parameters of 802.11e: goodput and cost compared with ns-3.
 
 Both simulate the cell of paper 003 with the same parameters. Where they differ, the rule that they
 differ by is named: it is a switch of ours, and with it the difference goes away.
@@ -18,9 +18,9 @@ from lasthop.estimates import Estimate
 
 FILE = Path(__file__).parent / "cases" / "edca.toml"
 SEGMENT_BITS = 8 * 1460
-#: The same goodput: as we are, or with the one switch that is named.
+#: Goodputs with a smaller difference are equal: as we are, or with the one switch that is named.
 SAME = 0.02
-#: The same with all rules that ns-3 has.
+#: Goodputs with all rules that ns-3 has.
 SAME_RULES = 0.005
 #: How many times less CPU time per delivered segment than ns-3.
 RATIO_GOAL = 1000.0
@@ -123,10 +123,10 @@ class Compared:
             yield f"{self.case.name}: {self.ratio:.0f} times less than ns-3, aim {RATIO_GOAL:.0f}"
 
     def record(self) -> dict[str, object]:
-        """What is written of the goodputs."""
+        """Return the record of the goodputs."""
 
-        def estimate(one: Estimate) -> dict[str, float | None]:
-            return one.to_dict()
+        def estimate(value: Estimate) -> dict[str, float | None]:
+            return value.to_dict()
 
         return {
             "case": f"cell 802.11e, {self.case.name}",
@@ -153,10 +153,10 @@ def compare(*, quick: bool) -> list[Compared]:
     """All cases, one process at a time."""
     install_ns3()
     replications, long_s = (3, 40.0) if quick else (5, 60.0)
-    return [one(case, replications, long_s) for case in CASES]
+    return [in_both(case, replications, long_s) for case in CASES]
 
 
-def one(case: Case, replications: int, long_s: float) -> Compared:
+def in_both(case: Case, replications: int, long_s: float) -> Compared:
     """One case; the peer's first replication is also the long run of its slope."""
     numbers = range(1, replications + 1)
     runs = [Ns3(("--edca", *case.peer_options), number)(long_s) for number in numbers]

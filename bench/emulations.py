@@ -1,13 +1,13 @@
-"""Emulations beside simulations: runs in real time with the kernel's TCP, a page, a picture.
+"""Emulations compared with simulations: runs in real time with the kernel's TCP, a page, a picture.
 
     python bench/emulations.py [suite ...] [--jobs N]    runs what has not been run
     python bench/emulations.py --page                    docs/reference/emulation-measured.md
 
 Every run is kept as a line of out/emulations.jsonl, and is not run again. A run that was late (99th
 percentile above 2 ms) counts for nothing but the number of late runs: that rule was made before the
-first run. A run whose sockets waited for a processor for half of the time does not count either:
-that one was made when ten runs of 48 Mbit/s at once on two processors had lost goodput and were
-not late.
+first run. A run whose sockets waited for a processor for half of the time does not count either.
+This limit was set when ten simultaneous runs of 48 Mbit/s on two processors had lost goodput and
+were not late.
 """
 
 import argparse
@@ -46,10 +46,10 @@ class Case:
     name: str
     tree: Table
     gro: bool = False
-    """Whether hosts get segments that arrive at once as one packet."""
+    """Whether hosts get segments that arrive together as one packet."""
 
     def key(self, seed: int) -> str:
-        """What tells a run from others."""
+        """Return the key of a run."""
         return f"{self.suite}, {self.name}, seed {seed}"
 
 
@@ -214,7 +214,7 @@ def times(suite: str) -> Mapping[str, str]:
 
 
 def emulated(case: Case, seed: int) -> dict[str, Any]:
-    """What one run has measured, by list, name and quantity."""
+    """Return the measurements of a run, by list, name and quantity."""
     from lasthop.emulation import emulate
 
     tree = {**case.tree, **times(case.suite), "seed": seed}
@@ -232,24 +232,24 @@ def wait(seen: Table) -> float:
 
 
 def run(suites: Sequence[str], jobs: int) -> None:
-    """Run what has not been run."""
+    """Run the missing runs."""
     done = RUNS.known()
     for suite in suites:
         seeds = range(1, 2 if suite in ONCE else SEEDS + 1)
         plan = [
-            (one, seed) for seed in seeds for one in SUITES[suite]() if one.key(seed) not in done
+            (case, seed) for seed in seeds for case in SUITES[suite]() if case.key(seed) not in done
         ]
         at_once = min(jobs, MOST_AT_ONCE.get(suite, jobs))
         # a process for each: TCP's settings are of threads, and lateness of processes
         spawn = multiprocessing.get_context("spawn")
         with ProcessPoolExecutor(at_once, mp_context=spawn) as pool:
-            running = {pool.submit(emulated, one, seed): (one, seed) for one, seed in plan}
+            running = {pool.submit(emulated, case, seed): (case, seed) for case, seed in plan}
             for number, ended in enumerate(as_completed(running), start=1):
-                one, seed = running[ended]
+                case, seed = running[ended]
                 seen = ended.result()
-                RUNS.add(one.key(seed), seen)
+                RUNS.add(case.key(seed), seen)
                 late_ms = 1e3 * lateness_s(seen)
-                print(f"{number}/{len(plan)} {one.key(seed)}: {late_ms:.2f} ms late", flush=True)
+                print(f"{number}/{len(plan)} {case.key(seed)}: {late_ms:.2f} ms late", flush=True)
 
 
 def seen_of(case: Case, done: Mapping[str, Table]) -> tuple[list[Table], int]:

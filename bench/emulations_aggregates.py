@@ -1,4 +1,5 @@
-"""Cells of 802.11ac and ax for `emulations.py`: who gets how much, and how fast a cell may be."""
+"""Cells of 802.11ac and ax for `emulations.py`: the shares of goodput, and how fast a cell may
+be."""
 
 from collections.abc import Iterator
 from typing import Any
@@ -52,6 +53,6 @@ def loads() -> Iterator[tuple[str, dict[str, Any], bool]]:
 
 
 def named(phy: str, width: str, streams: int, gro: bool) -> str:
-    """What a case is called."""
+    """Return the name of a case."""
     plural = "s" if streams > 1 else ""
     return f"{phy}, {width}, {streams} stream{plural}{', merged' if gro else ''}"

@@ -22,7 +22,7 @@ run. [-]"""
 
 
 def of_aggregates(done: Mapping[str, Table], simulated: Simulated) -> Iterator[str]:
-    """Who gets how much."""
+    """Yield the table of goodputs."""
     yield from SHARES.splitlines()
     columns = [(f"goodput of the {name} station [Mb/s]", goodput(name), 1) for name in STATIONS]
     columns += [("MPDUs per PPDU of the AP", of_ap("mpdus_per_ppdu"), 1)]
@@ -41,9 +41,9 @@ def of_aggregates(done: Mapping[str, Table], simulated: Simulated) -> Iterator[s
                 row += [shown(sim, digits), shown(own, digits)]
                 if sim is None or own is None or "Mb/s" not in name:
                     continue
-                found = Difference.of(sim, own, ACCEPTED)
-                if found.agreement is not Agreement.EQUAL:
-                    outside.append((words(case.name), name.split()[3], found.words))
+                difference = Difference.of(sim, own, ACCEPTED)
+                if difference.agreement is not Agreement.EQUAL:
+                    outside.append((words(case.name), name.split()[3], difference.words))
             yield row
 
     yield from table([*head], rows())
@@ -106,19 +106,19 @@ def fastest(done: Mapping[str, Table]) -> str:
     """The fastest cells that kept time, with merged segments and without, in words."""
     lines = [f"The goal was a cell of {WANTED_MBPS:g} Mb/s that keeps time."]
     for gro, how in ((False, "Without GRO"), (True, "With GRO")):
-        kept: dict[float, str] = {}
+        in_time: dict[float, str] = {}
         for case in emulations.aggregate_loads():
             runs, _ = emulations.seen_of(case, done)
             if case.gro is gro and runs:
-                kept[of_cell("goodput_bps", 1e6)(runs[0])] = case.name
-        if not kept:
+                in_time[of_cell("goodput_bps", 1e6)(runs[0])] = case.name
+        if not in_time:
             lines.append(f"{how}, no cell kept time.")
             continue
-        most = max(kept)
+        most = max(in_time)
         verdict = "above" if most >= WANTED_MBPS else "below"
         lines.append(
             f"{how}, the fastest cell that kept time has {most:.0f} Mb/s "
-            f"({kept[most].removesuffix(', merged')}), which is {verdict} the goal."
+            f"({in_time[most].removesuffix(', merged')}), which is {verdict} the goal."
         )
     return "\n".join(wrap(" ".join(lines), 100))
 

@@ -39,7 +39,7 @@ the first run. [-]"""
 
 
 def write() -> None:
-    """Write what has been run anew; sections of suites that have not been run stay as they are."""
+    """Write the tables of new runs; sections of suites that have not been run stay as they are."""
     done, simulated = emulations.RUNS.known(), Simulated()
     before = PAGE.read_text().split(SECTION)
     parts = (part.strip() for part in page(before, done, simulated))
@@ -75,7 +75,7 @@ def page(before: Sequence[str], done: Mapping[str, Table], simulated: Simulated)
 
 
 SECTION = "## "
-"""What a section begins with."""
+"""Beginning of a section."""
 
 
 VARIANTS = {
@@ -192,12 +192,12 @@ def of_wires(done: Mapping[str, Table], simulated: Simulated) -> Iterator[str]:
             row, outside = [words(case.name)], []
             for name, (read, unit, digits) in WIRES.items():
                 both = [estimate(read, seen) for seen in (simulated.of(case), runs)]
-                row += [shown(scaled(one, unit), digits) for one in both]
+                row += [shown(scaled(value, unit), digits) for value in both]
                 first, second = both
                 if first is not None and second is not None:
-                    found = Difference.of(first, second, ACCEPTED[name])
-                    if found.agreement is not Agreement.EQUAL:
-                        outside.append(f"{name} {found.words}")
+                    difference = Difference.of(first, second, ACCEPTED[name])
+                    if difference.agreement is not Agreement.EQUAL:
+                        outside.append(f"{name} {difference.words}")
             yield [*row, ", ".join(outside)]
 
     yield from table(head, rows())
@@ -216,7 +216,7 @@ def of_loads(done: Mapping[str, Table], _: Simulated) -> Iterator[str]:
                 run = seen["totals"]["run"]
                 late_ms = 1e3 * run["lateness_p99_s"]
                 every = seen["cells"] or seen["classes"]
-                mbps = sum(one["goodput_bps"] for one in every.values()) / 1e6
+                mbps = sum(flow["goodput_bps"] for flow in every.values()) / 1e6
                 waited = 100 * emulations.wait(seen)
                 pps = run["carried_pps"]
                 name = words(case.name)
@@ -247,14 +247,14 @@ def picture(done: Mapping[str, Table], simulated: Simulated) -> Figure:
     with house_style(200.0, columns=2) as drawn:
         axes = drawn.subplots(4, 3, sharey="row")
         for column, (variant, word) in zip(axes.T, fig08.WORDS.items(), strict=True):
-            cases = [one for one in emulations.devices() if one.name.startswith(f"{variant}-")]
+            cases = [case for case in emulations.devices() if case.name.startswith(f"{variant}-")]
             reads = (of_cell("goodput_bps", 1e6), of_cell("jain"), queue)
             for axis, read in zip(column[:3], reads, strict=True):
                 curve(axis, cases, read, done, simulated, fig08.DEVICES, "o")
                 axis.set(xlabel="devices", xticks=fig08.DEVICES)
             title(column[0], word)
         for axis, law in zip(axes[3], cell.WORDS, strict=True):
-            cases = [one for one in emulations.classes() if one.name.startswith(f"{law}-")]
+            cases = [case for case in emulations.classes() if case.name.startswith(f"{law}-")]
             for prefix, marker in (("high", "^"), ("low", "v")):
                 errors = cell.ERRORS
                 curve(axis, cases, goodput(prefix), done, simulated, errors, marker, model=False)
@@ -288,18 +288,20 @@ def curve(
     """One quantity: model, simulation, emulation with its interval."""
     if model:
         solved = [
-            (x, one) for x, case in zip(abscissa, cases, strict=True) if (one := predicted(case))
+            (x, value)
+            for x, case in zip(abscissa, cases, strict=True)
+            if (value := predicted(case))
         ]
-        points = [x for x, _ in solved], [read(one) for _, one in solved]
+        points = [x for x, _ in solved], [read(value) for _, value in solved]
         axis.plot(*points, color=MODEL, linewidth=0.8)
     means = [fmean(map(read, simulated.of(case))) for case in cases]
     axis.plot(abscissa, means, color=SIMULATION, marker=marker, markersize=3)
-    found = [estimate(read, emulations.seen_of(case, done)[0]) for case in cases]
-    known = [(x, one) for x, one in zip(abscissa, found, strict=True) if one is not None]
+    estimates = [estimate(read, emulations.seen_of(case, done)[0]) for case in cases]
+    known = [(x, value) for x, value in zip(abscissa, estimates, strict=True) if value is not None]
     axis.errorbar(
         [x for x, _ in known],
-        [one.mean for _, one in known],
-        [one.ci95 or 0.0 for _, one in known],
+        [value.mean for _, value in known],
+        [value.ci95 or 0.0 for _, value in known],
         color=EMULATION,
         linestyle="",
         marker="x",

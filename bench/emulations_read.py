@@ -1,4 +1,4 @@
-"""What `emulations.py` has run, read for its page: figures of a run, estimates over runs."""
+"""Runs of `emulations.py`, read for its page: figures of a run, estimates over runs."""
 
 from collections.abc import Callable, Mapping, Sequence
 from statistics import fmean
@@ -24,7 +24,7 @@ class Simulated:
         self.known = SIMULATED.known()
 
     def of(self, case: Case) -> list[Table]:
-        """What each replication has measured."""
+        """Return the measurements of each replication."""
         key = f"{case.suite}, {case.name}"
         if key not in self.known:
             print(f"simulating {key}", flush=True)
@@ -57,11 +57,11 @@ def queue(seen: Table) -> float:
 
 
 def goodput(prefix: str) -> Reading:
-    """Goodput of the stations whose names begin so. [Mb/s]"""
+    """Return the reader of the goodput of the stations with this prefix. [Mb/s]"""
 
     def read(seen: Table) -> float:
-        own = [one for name, one in seen["stations"].items() if name.startswith(prefix)]
-        return sum(float(one["goodput_bps"]) for one in own) / 1e6
+        own = [station for name, station in seen["stations"].items() if name.startswith(prefix)]
+        return sum(float(station["goodput_bps"]) for station in own) / 1e6
 
     return read
 
@@ -82,19 +82,19 @@ def estimate(read: Reading, runs: Sequence[Table]) -> Estimate | None:
     return Estimate.of(values) if values else None
 
 
-def shown(found: Estimate | None, digits: int) -> str:
+def shown(value: Estimate | None, digits: int) -> str:
     """An estimate in words."""
-    if found is None:
+    if value is None:
         return ""
-    half = "" if found.ci95 is None else f" ± {found.ci95:.{digits}f}"
-    return f"{found.mean:.{digits}f}{half}"
+    half = "" if value.ci95 is None else f" ± {value.ci95:.{digits}f}"
+    return f"{value.mean:.{digits}f}{half}"
 
 
-def scaled(found: Estimate | None, unit: float) -> Estimate | None:
+def scaled(value: Estimate | None, unit: float) -> Estimate | None:
     """An estimate in another unit."""
-    if found is None:
+    if value is None:
         return None
-    return Estimate(found.mean / unit, None if found.ci95 is None else found.ci95 / unit)
+    return Estimate(value.mean / unit, None if value.ci95 is None else value.ci95 / unit)
 
 
 def late(cases: Sequence[Case], done: Mapping[str, Table]) -> str:

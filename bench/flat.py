@@ -3,8 +3,8 @@
     .venv/bin/python bench/flat.py            six minutes: keep the machine quiet
     .venv/bin/python bench/flat.py --page     the table in bench/README.md
 
-Instructions are callgrind's. Of CPU time the small and the large network, here and in the lean
-loop, are measured in rounds, so that all meet the same load. Exits with 1 where an aim is missed.
+Instructions are callgrind's. The CPU time of the small and the large network, here and in the lean
+loop, is measured in rounds, so that all meet the same load. Exits with 1 where an aim is missed.
 """
 
 import argparse
@@ -33,7 +33,7 @@ ROUNDS = 7
 COUNTED, COUNTED_LEAST = 2e5, 0.05
 """Segments in a slope of instructions, and how long that is at least, as a part of the start."""
 TIMED, TIMED_LEAST = 3e6, 1.0
-"""The same of CPU time."""
+"""Segments and seconds of timed runs, at least."""
 GIVEN = ("warmup", "replications")
 """Settings that `instructions.run` has itself."""
 ROUTER, SEVEN = Point("flows", 60, 60), Point("stations", 7, 7, stations=7)
@@ -49,7 +49,7 @@ class Network:
 
     @property
     def file(self) -> Path:
-        """What is simulated here."""
+        """Return the simulated scenario."""
         return self.point.file.with_stem(self.case) if self.case else self.point.file
 
     def settings(self, warmup_s: float) -> Mapping[str, object]:
@@ -58,7 +58,7 @@ class Network:
         return {key: given[key] for key in GIVEN} if self.case else given
 
     def count(self, program: Path) -> float:
-        """Instructions per segment behind the start phase."""
+        """Return the instructions per segment after the start phase."""
         lengths_s = self.point.lengths_s(COUNTED, COUNTED_LEAST)
         warmup_s = lengths_s[0] / 2
         given = self.settings(warmup_s).items()
@@ -68,16 +68,16 @@ class Network:
         return instructions.slope(last, first)
 
     def ours_us(self) -> float:
-        """CPU time per segment behind the start phase. [us]"""
+        """Return the CPU time per segment after the start phase. [us]"""
         short_s, long_s = self.point.lengths_s(TIMED, TIMED_LEAST)
         three_s = [short_s, short_s, long_s]
         _, first, last = ours.worker(self.file, self.settings(short_s / 2), three_s)
         return slope_us(first, last)
 
     def lean_us(self) -> float:
-        """The same of the lean loop. [us]"""
+        """Return the CPU time of the lean loop. [us]"""
         lengths_s = self.point.lengths_s(TIMED, TIMED_LEAST)
-        [loop] = (one for one in SIMULATORS if one.name == "lean")
+        [loop] = (simulator for simulator in SIMULATORS if simulator.name == "lean")
         return slope_us(*loop.runs(self.point, lengths_s, BUDGET_S))
 
 
@@ -95,7 +95,7 @@ class Aim:
     large: Network
     instructions: float
     cpu: float
-    #: Or so many times the lean loop's own growth, if that is more.
+    #: Or this multiple of the lean loop's own growth, if that is more.
     of_lean: float
 
 
@@ -147,7 +147,7 @@ Pair = Sequence[float]
 
 @dataclass(frozen=True)
 class Growth:
-    """What was measured of an aim's networks."""
+    """Measurements of an aim's networks."""
 
     what: str
     instructions: Pair
@@ -157,7 +157,7 @@ class Growth:
 
     @property
     def aim(self) -> Aim:
-        """What it is judged by."""
+        """Return the limit."""
         return next(aim for aim in AIMS if aim.what == self.what)
 
     @property
@@ -181,7 +181,8 @@ def times(pairs: Sequence[Pair]) -> float:
 
 
 def measure() -> list[Growth]:
-    """All aims: instructions first, as many at a time as there are cores, then CPU time alone."""
+    """Measure all aims: instructions first, as many at a time as there are cores, then CPU time
+    alone."""
     if not instructions.has_valgrind():
         raise BenchError("instructions are counted by valgrind, which is not there")
     lean.install()
@@ -205,20 +206,20 @@ def measure() -> list[Growth]:
     return grown
 
 
-def row(one: Growth) -> list[str]:
-    """Of the table."""
-    rounds = [large / small for small, large in one.ours_us]
-    small_us, large_us = (median(us) for us in zip(*one.ours_us, strict=True))
-    small, large = map(short, one.instructions)
+def row(growth: Growth) -> list[str]:
+    """Return a row of the table."""
+    rounds = [large / small for small, large in growth.ours_us]
+    small_us, large_us = (median(us) for us in zip(*growth.ours_us, strict=True))
+    small, large = map(short, growth.instructions)
     return [
-        *NETWORKS[one.what],
+        *NETWORKS[growth.what],
         f"{small}, {large}",
-        f"{times([one.instructions]):.2f}",
-        f"{one.aim.instructions:g}",
+        f"{times([growth.instructions]):.2f}",
+        f"{growth.aim.instructions:g}",
         f"{small_us:.3f}, {large_us:.3f}",
-        f"{times(one.ours_us):.2f} ({min(rounds):.2f} to {max(rounds):.2f})",
-        f"{times(one.lean_us):.2f}",
-        f"{one.allowed:.2f}",
+        f"{times(growth.ours_us):.2f} ({min(rounds):.2f} to {max(rounds):.2f})",
+        f"{times(growth.lean_us):.2f}",
+        f"{growth.allowed:.2f}",
     ]
 
 
@@ -249,7 +250,7 @@ NETWORKS = {
 
 
 def known() -> list[Growth]:
-    """What has been measured."""
+    """Return the measurements so far."""
     if not OUT.exists():
         raise BenchError("out/flat.json: not there; `bench/flat.py` writes it")
     return [Growth(**each) for each in json.loads(OUT.read_text())]
@@ -260,7 +261,7 @@ def main(*, only_page: bool) -> list[str]:
     grown = known() if only_page else measure()
     if only_page:
         rewrite(PAGE, {SECTION: table(HEAD, map(row, grown))})
-    return [line for one in grown for line in one.missed()]
+    return [line for growth in grown for line in growth.missed()]
 
 
 if __name__ == "__main__":

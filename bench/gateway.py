@@ -31,7 +31,7 @@ GOALS = {1_000: (1.0, 0.010), 5_000: (None, None)}
 
 @dataclass(frozen=True)
 class Times:
-    """What so many stations cost. [s]"""
+    """Times for a number of stations. [s]"""
 
     stations: int
     set_up_s: float
@@ -57,10 +57,10 @@ def main() -> list[str]:
         f"{'':16}{'set up':>10}{'CPU':>11}{'change C':>12}{'longest':>11}{'join':>11}{'CPU':>11}"
         f"{'counters':>12}{'down':>11}"
     )
-    found, missed = [], []
+    measured, missed = [], []
     for stations, (set_up_goal_s, change_goal_s) in GOALS.items():
         times = in_a_namespace(stations)
-        found.append(times)
+        measured.append(times)
         print(
             f"{stations:>6} stations {times.set_up_s:9.3f} s{times.set_up_cpu_s:9.3f} s"
             f"{times.change_c_s * 1e3:8.3f} ms{times.longest_change_c_s * 1e3:8.3f} ms"
@@ -75,7 +75,7 @@ def main() -> list[str]:
             missed.append(f"a change of C takes {times.longest_change_c_s * 1e3:.1f} ms")
     out = Path(__file__).parent / "out"
     out.mkdir(exist_ok=True)
-    out.joinpath("gateway.json").write_text(json.dumps([asdict(t) for t in found], indent=2))
+    out.joinpath("gateway.json").write_text(json.dumps([asdict(t) for t in measured], indent=2))
     return missed
 
 
@@ -92,9 +92,9 @@ def in_a_namespace(stations: int) -> Times:
             os._exit(0)
     os.close(writer)
     with os.fdopen(reader) as answer:
-        said = answer.read()
+        printed = answer.read()
     os.waitpid(child, 0)
-    return Times(**json.loads(said))
+    return Times(**json.loads(printed))
 
 
 def measure(stations: int) -> Times:

@@ -1,13 +1,13 @@
-"""What a segment costs as networks grow: flows through a router, round-trip time, stations, flows
-in a cell; here, in lean loops, in htsim, ns-2 and ns-3.
+"""Cost of a segment as networks grow: flows through a router, round-trip time, stations, flows in a
+cell; here, in lean loops, in htsim, ns-2 and ns-3.
 
     make bench ONLY=growth                               hours: keep the machine quiet
     .venv/bin/python bench/growth.py --quick             each point once and briefly
     .venv/bin/python bench/growth.py --axis flows        one axis; others stay as they were
     .venv/bin/python bench/growth.py --page              table in bench/README.md, and the picture
 
-The cost is the slope between two lengths of a run, both behind the start phase; rounds of all
-simulators take turns, and medians count. A peer has ten CPU minutes a point: where the point before
+The cost is the slope between two lengths of a run, both after the start phase; rounds of all
+simulators alternate, and medians count. A peer has ten CPU minutes a point: where the point before
 says that it would need more it is not begun, and the table says how long it would take.
 """
 
@@ -82,12 +82,12 @@ class Point:
 
     @property
     def segments_per_s(self) -> float:
-        """About so many are delivered: the router's rate, or that of the 802.11b cell."""
+        """Return the expected rate of segments: the router's rate, or that of the 802.11b cell."""
         return 380.0 if self.stations else self.flows * 100e6 / 60 / 12000
 
     def lengths_s(self, segments: float, least: float) -> tuple[float, float]:
-        """A run behind the start phase, and one with so many segments more, and longer at least by
-        that part of the start, which is noise in the slope.
+        """Return the lengths of a run after the start phase, and of one with this many segments
+        more. The second is longer at least by that part of the start, which is noise in the slope.
         """
         if self.stations:
             start_s = 100.0 if self.flows <= 1000 else 200.0
@@ -116,7 +116,7 @@ POINTS = (
 
 @dataclass(frozen=True)
 class Simulator:
-    """Who simulates: its command for a point, or None where it cannot."""
+    """A simulator: its command for a point, or None where it cannot simulate the point."""
 
     name: str
     #: Segments in a slope.
@@ -233,16 +233,16 @@ def estimate_s(before: Sequence[Entry], segments: Sequence[float], size: int) ->
     return last_s * math.pow(size / before[-1].size, max(0.0, power))
 
 
-def measured(one: Simulator, point: Point, rounds: Sequence[tuple[Run, Run]]) -> Entry:
+def measured(simulator: Simulator, point: Point, rounds: Sequence[tuple[Run, Run]]) -> Entry:
     """Medians over the rounds."""
     short, long = rounds[-1]
     segments = long.segments - short.segments
     if segments <= 0:
-        raise BenchError(f"{one.name}, {point}: a longer run delivers no more")
+        raise BenchError(f"{simulator.name}, {point}: a longer run delivers no more")
     return Entry(
         point.axis,
         point.size,
-        one.name,
+        simulator.name,
         len(rounds),
         median(b.cpu_s - a.cpu_s for a, b in rounds) / segments * 1e6,
         median(a.cpu_s + b.cpu_s for a, b in rounds),
@@ -261,10 +261,10 @@ def main(*, quick: bool, axes: Sequence[Axis] = AXES) -> None:
         install_htsim()
     else:
         print(skipped)
-    there = [one for one in SIMULATORS if one.name != "htsim" or skipped is None]
+    simulators = [each for each in SIMULATORS if each.name != "htsim" or skipped is None]
     entries = [entry for entry in known() if entry.axis not in axes]
     for axis in axes:
-        entries += along(axis, there, quick=quick, keep=entries)
+        entries += along(axis, simulators, quick=quick, keep=entries)
 
 
 def along(
@@ -273,38 +273,40 @@ def along(
     """The points of an axis, from the least to the largest."""
     budget_s = QUICK_BUDGET_S if quick else BUDGET_S
     done: list[Entry] = []
-    sizes: dict[str, list[float]] = {one.name: [] for one in simulators}
+    sizes: dict[str, list[float]] = {simulator.name: [] for simulator in simulators}
     for point in (point for point in POINTS if point.axis == axis):
-        results: dict[str, list[tuple[Run, Run]]] = {one.name: [] for one in simulators}
+        results: dict[str, list[tuple[Run, Run]]] = {simulator.name: [] for simulator in simulators}
         why: dict[str, str] = {}
         wanted: dict[str, float] = {}
         for number in range(1 if quick else ROUNDS):
-            for one in simulators:
-                if one.name in why or one.command(point, []) is None:
+            for simulator in simulators:
+                if simulator.name in why or simulator.command(point, []) is None:
                     continue
-                segments = one.cell_segments if point.stations else one.router_segments
+                segments = simulator.cell_segments if point.stations else simulator.router_segments
                 lengths_s = point.lengths_s(segments * (0.1 if quick else 1), 0.1 if quick else 1)
-                wanted[one.name] = sum(lengths_s) * point.segments_per_s
-                before = [entry for entry in done if entry.simulator == one.name]
-                load = [*sizes[one.name], wanted[one.name]]
-                if stopped := reason(one, before, load, point.size, budget_s):
-                    why[one.name] = stopped
+                wanted[simulator.name] = sum(lengths_s) * point.segments_per_s
+                before = [entry for entry in done if entry.simulator == simulator.name]
+                load = [*sizes[simulator.name], wanted[simulator.name]]
+                if stopped := reason(simulator, before, load, point.size, budget_s):
+                    why[simulator.name] = stopped
                     continue
-                spent_s = sum(a.cpu_s + b.cpu_s for a, b in results[one.name])
-                if one.budgeted and number and spent_s * (number + 1) / number > budget_s:
+                spent_s = sum(a.cpu_s + b.cpu_s for a, b in results[simulator.name])
+                if simulator.budgeted and number and spent_s * (number + 1) / number > budget_s:
                     continue
                 try:
-                    results[one.name].append(one.runs(point, lengths_s, budget_s))
+                    results[simulator.name].append(simulator.runs(point, lengths_s, budget_s))
                 except Stopped:
-                    why[one.name] = f"over {budget_s / 60:.2g} min"
+                    why[simulator.name] = f"over {budget_s / 60:.2g} min"
                 except BenchError as error:
-                    why[one.name] = f"failed: {str(error).splitlines()[-1][:60]}"
-        for one in simulators:
-            if results[one.name]:
-                done.append(measured(one, point, results[one.name]))
-                sizes[one.name].append(wanted[one.name])
-            elif one.name in why:
-                done.append(Entry(axis, point.size, one.name, 0, None, 0, 0, 0, why[one.name]))
+                    why[simulator.name] = f"failed: {str(error).splitlines()[-1][:60]}"
+        for simulator in simulators:
+            if results[simulator.name]:
+                done.append(measured(simulator, point, results[simulator.name]))
+                sizes[simulator.name].append(wanted[simulator.name])
+            elif simulator.name in why:
+                done.append(
+                    Entry(axis, point.size, simulator.name, 0, None, 0, 0, 0, why[simulator.name])
+                )
             else:
                 continue
             print(line(done[-1], done), flush=True)
@@ -314,10 +316,14 @@ def along(
 
 
 def reason(
-    one: Simulator, before: Sequence[Entry], segments: Sequence[float], size: int, budget_s: float
+    simulator: Simulator,
+    before: Sequence[Entry],
+    segments: Sequence[float],
+    size: int,
+    budget_s: float,
 ) -> str | None:
     """Why a peer is not begun at a point; None where it is."""
-    if not one.budgeted:
+    if not simulator.budgeted:
         return None
     if before and before[-1].us_per_segment is None:
         return "stopped before"
@@ -331,7 +337,7 @@ def short(value: float) -> str:
 
 
 def line(entry: Entry, done: Sequence[Entry]) -> str:
-    """What is printed of a point."""
+    """Return the line that is printed for a point."""
     name = f"{entry.axis:12}{entry.size:7}  {entry.simulator:8}"
     if entry.us_per_segment is None:
         return f"{name} {entry.why}"
@@ -352,7 +358,7 @@ def throughput_apart(entry: Entry, entries: Sequence[Entry]) -> float:
 
 
 def known() -> list[Entry]:
-    """What has been measured."""
+    """Return the measurements so far."""
     return [Entry(**each) for each in json.loads(OUT.read_text())] if OUT.exists() else []
 
 

@@ -51,15 +51,19 @@ def main() -> None:
 
 def rows(entries: Sequence[Entry]) -> Iterator[str]:
     """A row for each point, a column for each simulator."""
-    names = [one.name for one in SIMULATORS if any(each.simulator == one.name for each in entries)]
+    names = [
+        simulator.name
+        for simulator in SIMULATORS
+        if any(each.simulator == simulator.name for each in entries)
+    ]
     points = list(dict.fromkeys((each.axis, each.size) for each in entries))
-    there = {(each.axis, each.size, each.simulator): each for each in entries}
+    by_point = {(each.axis, each.size, each.simulator): each for each in entries}
     yield from table(
         ["network", *map(heading, names)],
         (
             [
                 NETWORKS[axis].format(size),
-                *(cell(there.get((axis, size, name)), entries) for name in names),
+                *(cell(by_point.get((axis, size, name)), entries) for name in names),
             ]
             for axis, size in points
         ),

@@ -1,4 +1,4 @@
-"""Where our CPU time goes: `perf` over the engine alone, of the case whose goal is missed."""
+"""Hot spots of our CPU time: `perf` over the engine only, of the case whose goal is missed."""
 
 import json
 import shutil
@@ -33,7 +33,7 @@ def table(command: tuple[str, ...]) -> str:
 
 def program(example: str) -> Path:
     """An example of the engine, built with symbols."""
-    # alone: with the workspace's other packages it would be another build of the engine
+    # the engine only: with the workspace's other packages it would be another build of the engine
     build = ["cargo", "build", "--release", "--package", "lasthop-engine", "--example", example]
     build += ["--message-format", "json"]
     for line in run(build).stdout.splitlines():

@@ -44,7 +44,7 @@ ROUTER = HERE / "cases" / "dumbbell.toml"
 
 @dataclass(frozen=True)
 class Case:
-    """A scenario, and what is set in it."""
+    """A scenario, and its settings."""
 
     file: Path
     settings: tuple[str, ...] = ()
@@ -94,7 +94,9 @@ def measure(program: Path, names: list[str], form: Form) -> dict[str, float]:
             return [pool.submit(run, program, case, s, short_s / 2) for s in (long_s, short_s)]
 
         pairs = {name: begin(name) for name in names}
-        return {name: slope(*(one.result() for one in pair)) for name, pair in pairs.items()}
+        return {
+            name: slope(*(process.result() for process in pair)) for name, pair in pairs.items()
+        }
 
 
 def slope(long: Run, short: Run) -> float:

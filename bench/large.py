@@ -1,5 +1,5 @@
-"""Long and large runs: CPU time, and peak memory beside a bound that is stated before; and what a
-million flows would take.
+"""Long and large runs: CPU time, and peak memory compared with a bound that is stated before; and
+the needs of a million flows.
 
     make bench ONLY=large                             six minutes: keep the machine quiet
     .venv/bin/python bench/large.py --only web        one run; the others stay as they were
@@ -79,8 +79,8 @@ MILLION = 1_000_000
 
 
 @dataclass(frozen=True)
-class Taken:
-    """What a process took."""
+class Usage:
+    """Resources that a process used."""
 
     cpu_s: float
     peak_mb: float
@@ -90,7 +90,7 @@ class Taken:
 
 @dataclass(frozen=True)
 class Entry:
-    """A run by the engine alone or from Python, beside its bound."""
+    """A run by the engine only or from Python, with its bound."""
 
     name: str
     what: str
@@ -111,7 +111,7 @@ class Entry:
         return apart_mb < max(GROWTH_MB, GROWTH * self.peak_mb)
 
     def missed(self) -> list[str]:
-        """What is not as it is said to be."""
+        """Return the differences from what is stated."""
         missed = []
         if self.peak_mb > self.bound_mb:
             missed.append(f"{self.peak_mb:.0f} MB, bound {self.bound_mb:.0f}")
@@ -122,18 +122,18 @@ class Entry:
 
 @dataclass(frozen=True)
 class Slope:
-    """What flows through a router cost the engine."""
+    """Cost of the flows through a router in the engine."""
 
     flows: int
     us_per_segment: float
     #: Segments in a simulated second.
     segments_per_s: float
-    #: CPU time beside the segments': reading, building, reporting.
+    #: CPU time in addition to the segments': reading, building, reporting.
     start_s: float
     bytes_per_flow: float
 
 
-def by_engine(case: Case, duration_s: float, size: int | None = None) -> Taken:
+def by_engine(case: Case, duration_s: float, size: int | None = None) -> Usage:
     """The engine's example."""
     network = case.network
     words = [f"{network.unit}={size or network.size}"] if network.unit else []
@@ -141,10 +141,10 @@ def by_engine(case: Case, duration_s: float, size: int | None = None) -> Taken:
     words += [f"duration={duration_s:g} s", f"warmup={min(case.warmup_s, duration_s / 2):g} s"]
     ended = process([str(hot_spots.program("summary")), str(network.file), "1", *words])
     packets = json.loads(ended.output)["totals"][0]["packets_delivered"]["mean"]
-    return Taken(ended.cpu_s, ended.peak_rss_mb, round(packets))
+    return Usage(ended.cpu_s, ended.peak_rss_mb, round(packets))
 
 
-def by_python(case: Case, duration_s: float) -> Taken:
+def by_python(case: Case, duration_s: float) -> Usage:
     """A process that calls `lh.simulate` and asks for warnings."""
     settings = {"duration": f"{duration_s:g} s"}
     settings["warmup"] = f"{min(case.warmup_s, duration_s / 2):g} s"
@@ -152,7 +152,7 @@ def by_python(case: Case, duration_s: float) -> Taken:
         settings[case.network.unit] = str(case.network.size)
     words = [str(case.network.file), json.dumps(settings)]
     ended = process([sys.executable, str(HERE / "large_inside.py"), *words])
-    return Taken(**json.loads(ended.output))
+    return Usage(**json.loads(ended.output))
 
 
 def measured(case: Case, part: float) -> list[Entry]:
@@ -163,11 +163,11 @@ def measured(case: Case, part: float) -> list[Entry]:
         "engine": engine_bytes(case.network, measured_s) / 2**20,
         "Python": python_bytes(case.network, measured_s) / 2**20,
     }
-    told = ", ".join(f"{by} {mb:,.0f} MB" for by, mb in bounds_mb.items())
-    print(f"{case.name}: bounds {told}", flush=True)
+    shown = ", ".join(f"{by} {mb:,.0f} MB" for by, mb in bounds_mb.items())
+    print(f"{case.name}: bounds {shown}", flush=True)
     entries = []
     for by, run in (("engine", by_engine), ("Python", by_python)):
-        third, whole = run(case, duration_s / 3), run(case, duration_s)
+        third, full = run(case, duration_s / 3), run(case, duration_s)
         entry = Entry(
             case.name,
             case.what,
@@ -175,10 +175,10 @@ def measured(case: Case, part: float) -> list[Entry]:
             duration_s,
             bounds_mb[by],
             third.cpu_s,
-            whole.cpu_s,
+            full.cpu_s,
             third.peak_mb,
-            whole.peak_mb,
-            whole.packets,
+            full.peak_mb,
+            full.packets,
         )
         print(
             f"{case.name:12} {by:8}{entry.third_cpu_s:8.2f} and {entry.cpu_s:.2f} CPU s"
@@ -191,7 +191,8 @@ def measured(case: Case, part: float) -> list[Entry]:
 
 
 def slope(flows: int) -> Slope:
-    """By two lengths of the campus with so many flows; its rate and its queue are theirs."""
+    """Measure by two lengths of the campus with this many flows; its rate and its queue are
+    theirs."""
     campus = CASES_RUN[0]
     settings = {"dumbbell.bottleneck": f"{flows}000000 bps", "queue": 15 * flows // 100}
     network = Network(campus.network.file, campus.network.unit, flows, settings)
@@ -200,17 +201,17 @@ def slope(flows: int) -> Slope:
     segments = long.packets - short.packets
     each_s = (long.cpu_s - short.cpu_s) / segments
     per_s = segments / (LONG_S - SHORT_S)
-    # What the warm-up delivers is not counted; at most as much in a second as the rest.
+    # Segments of the warm-up are not counted; at most as many per second as in the rest.
     start_s = max(0.0, long.cpu_s - each_s * (long.packets + WARMUP_S * per_s))
     return Slope(flows, 1e6 * each_s, per_s, start_s, long.peak_mb * 2**20 / flows)
 
 
 def million(slopes: Sequence[Slope]) -> dict[str, float]:
-    """What a million flows at a terabit per second would take, from the last two slopes.
+    """Return the needs of a million flows at a terabit per second, from the last two slopes.
 
     A segment becomes dearer by the power of the number of flows that they show, as the caches have
-    long been exceeded; what a start takes grows in proportion and by the depth of trees; so does
-    memory in proportion, since all is kept flow by flow.
+    long been exceeded. The cost of a start grows in proportion and by the depth of trees. Memory
+    grows in proportion too, since all is kept flow by flow.
     """
     before, last = slopes[-2:]
     times = MILLION / last.flows
@@ -235,8 +236,8 @@ def million(slopes: Sequence[Slope]) -> dict[str, float]:
 
 def judged(*, quick: bool, only: Sequence[str] = ()) -> int:
     """All runs; 1 if something is missed. A tenth of a run is its start: that is not judged."""
-    found = main(quick=quick, only=only)
-    missed = [] if quick else found
+    missed_goals = main(quick=quick, only=only)
+    missed = [] if quick else missed_goals
     for line in missed:
         print(f"missed: {line}")
     return int(bool(missed))
@@ -267,14 +268,14 @@ def main(*, quick: bool, only: Sequence[str] = ()) -> list[str]:
 
 
 def known() -> tuple[list[Entry], list[Slope]]:
-    """What has been measured."""
-    there = json.loads(OUT.read_text()) if OUT.exists() else {}
-    runs, slopes = there.get("runs", []), there.get("slopes", [])
+    """Return the measurements so far."""
+    content = json.loads(OUT.read_text()) if OUT.exists() else {}
+    runs, slopes = content.get("runs", []), content.get("slopes", [])
     return [Entry(**each) for each in runs], [Slope(**each) for each in slopes]
 
 
 def save(entries: Sequence[Entry], slopes: Sequence[Slope]) -> None:
-    """Write what has been measured."""
+    """Write the measurements."""
     OUT.parent.mkdir(exist_ok=True)
     content = {
         "runs": [asdict(each) for each in entries],

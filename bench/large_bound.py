@@ -1,10 +1,10 @@
 """How much memory a simulation may take, from what it is made of, before it is run.
 
-Bytes of a flow, a link, a station, a packet under way, a value of the result; sizes are those of
-the engine's structures (`std::mem::size_of` on x86_64), with what hangs on them at the size that
-the allocator gives. Nothing is fitted to a run. How many values a result has, and how long its text
-and the scenario's are, is counted in two small networks of the same file: they grow by so much a
-unit.
+Sizes of a flow, a link, a station, a packet in flight, a value of the result in bytes. They are
+those of the engine's structures (`std::mem::size_of` on x86_64), with their allocations at the size
+that the allocator gives. Nothing is fitted to a run. The number of values of a result, and the
+length of its text and of the scenario's, are counted in two small networks of the same file: they
+grow in proportion to the units.
 """
 
 from collections.abc import Mapping
@@ -16,7 +16,8 @@ import lasthop as lh
 
 
 def heap(size: int) -> int:
-    """What glibc's allocator takes for so many bytes: 8 of its own, in steps of 16, 32 at least."""
+    """Return the memory that glibc's allocator uses for this many bytes: 8 of its own, in steps of
+    16, 32 at least."""
     return max(32, -(-(size + 8) // 16) * 16)
 
 
@@ -44,7 +45,7 @@ LINK = (
 """One direction of a link. [bytes]"""
 
 QUEUE = (heap(336), 16 * 32, 3 * 64)
-"""What a link with a queue has beside: Pipe, its first places, discipline and losses. [bytes]"""
+"""Further parts of a link with a queue: Pipe, its first places, discipline and losses. [bytes]"""
 
 STATION = (
     *(576, 2 * NAME),  # the scenario's station
@@ -55,8 +56,7 @@ STATION = (
 """A station, without its flows. [bytes]"""
 
 PACKET = 64 + 24
-"""A packet under way: an entry of the calendar and what stands in its day; in a queue it has less.
-[bytes]"""
+"""A packet in flight: an entry of the calendar and of its day; in a queue it has less. [bytes]"""
 
 CONNECTION = 2 * sum(FLOW) + 10 * PACKET
 """A web connection that is open: a flow each way, and the first window of a response. [bytes]"""
@@ -83,7 +83,7 @@ ITEM = (
     *(2 * 72, 3 * (ENTRY + 2 * NAME), heap(52)),  # in the estimates
     *(ENTRY, NAME, heap(52)),  # in the samples
 )
-"""What has a name in the result: a flow, a station, a queue. [bytes]"""
+"""An item with a name in the result: a flow, a station, a queue. [bytes]"""
 
 ENGINE = 8e6
 """The engine's program and the runtime; the scenario's grammar. [bytes]"""
@@ -104,7 +104,7 @@ that is read and given away, as typed values, a number and a place each. [-]"""
 
 @dataclass(frozen=True)
 class Shape:
-    """What a result and a scenario consist of; all of it grows in proportion with a network."""
+    """Parts of a result and a scenario; all of it grows in proportion to a network."""
 
     items: float
     quantities: float
@@ -119,7 +119,7 @@ class Shape:
     windows: float
 
     def towards(self, other: "Shape", factor: float) -> "Shape":
-        """So many times as far as `other` is from here."""
+        """Return the shape at a multiple of the distance from here to `other`."""
         pairs = zip(vars(self).values(), vars(other).values(), strict=True)
         return Shape(*(a + factor * (b - a) for a, b in pairs))
 
@@ -132,11 +132,11 @@ class Network:
     unit: str = ""
     size: int = 0
     settings: Mapping[str, object] = field(default_factory=dict)
-    #: Connections that are open at once, at most.
+    #: Largest number of simultaneously open connections.
     open_connections: int = 0
 
     def scenario(self, size: int, **more: object) -> lh.Scenario:
-        """The file with so many units."""
+        """Return the file with this many units."""
         unit = {self.unit: size} if self.unit else {}
         return lh.Scenario(self.file, {**self.settings, **more, **unit})
 
@@ -150,7 +150,7 @@ class Network:
 
 
 def shape(scenario: lh.Scenario) -> Shape:
-    """What a scenario has, and its result."""
+    """Count the parts of a scenario, and its result."""
     tree: dict[str, Any] = scenario.to_dict()
     flows, links = tree["flows"], tree["links"]
     queues = [link for link in links if link["rate_bps"] and not link["of_host"]]

@@ -1,4 +1,4 @@
-"""What a user does: `large_inside.py FILE SETTINGS` simulates and asks for warnings."""
+"""The run of a user: `large_inside.py FILE SETTINGS` simulates and asks for warnings."""
 
 import json
 import sys

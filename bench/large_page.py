@@ -36,7 +36,7 @@ def main() -> None:
 
 
 def runs(entries: Sequence[Entry]) -> Iterator[str]:
-    """A row for each run by the engine alone and from Python."""
+    """Yield a row for each run by the engine only and from Python."""
     yield from table(
         HEAD,
         (
@@ -53,16 +53,16 @@ def runs(entries: Sequence[Entry]) -> Iterator[str]:
 
 
 def estimates(slopes: Sequence[Slope]) -> Iterator[str]:
-    """What was measured, and a million flows on one machine and in chunks."""
+    """Yield the measurements, and a million flows on one machine and in chunks."""
     rows = [
         [
-            f"one router, {one.flows:,} flows",
-            f"{one.us_per_segment:.2f}",
-            short(one.us_per_segment * one.segments_per_s / 1e6),
-            short(one.start_s),
-            short(one.bytes_per_flow * one.flows / 1e9),
+            f"one router, {slope.flows:,} flows",
+            f"{slope.us_per_segment:.2f}",
+            short(slope.us_per_segment * slope.segments_per_s / 1e6),
+            short(slope.start_s),
+            short(slope.bytes_per_flow * slope.flows / 1e9),
         ]
-        for one in slopes
+        for slope in slopes
     ]
     if len(slopes) > 1:
         at = million(slopes)
@@ -90,5 +90,5 @@ def estimates(slopes: Sequence[Slope]) -> Iterator[str]:
 
 
 def estimated(*cells: str) -> list[str]:
-    """A row of what has not been run, in italics."""
+    """Return a row of values that have not been measured, in italics."""
     return [f"*{cell}*" for cell in cells]

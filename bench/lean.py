@@ -16,7 +16,7 @@ QUEUE = 100
 
 
 def install() -> None:
-    """Both programs, anew where a source has changed."""
+    """Build both programs, again where a source has changed."""
     ensure_compiler()
     STORE.mkdir(exist_ok=True)
     for program in (ROUTER, CELL):

@@ -1,4 +1,4 @@
-"""What a run costs: CPU time (never wall-clock time) and peak memory of one process.
+"""Cost of a run: CPU time (never wall-clock time) and peak memory of one process.
 
 Cost is a slope: the CPU time of a long run less that of a short run, over the data
 segments delivered in between. Starting up, reading the input and the warm-up cancel.
@@ -69,7 +69,7 @@ class Cost:
     peak_rss_mb: float
 
     def transmissions_per_s(self, per_segment: int) -> float:
-        """Packets that a core sends over links or the air in a second; so many a segment."""
+        """Return the packets per second that a core sends over links or the air."""
         return per_segment / self.us_per_segment * 1e6
 
 
@@ -88,7 +88,7 @@ class Beside:
 
     @property
     def ratio(self) -> float:
-        """Median over the rounds: one that was disturbed decides nothing."""
+        """Return the median over the rounds: a disturbed round decides nothing."""
         return median(self.ratios)
 
     def undecided(self, goal: float) -> bool:
@@ -98,10 +98,12 @@ class Beside:
 
 def in_turn(ours: Callable[[], Cost], peer: Callable[[], Cost], goal: float, rounds: int) -> Beside:
     """Rounds of both; twice as many where they do not agree about the goal, either way."""
-    beside = Beside([ours()], [peer()])
-    while len(beside.ours) < rounds or (len(beside.ours) < 2 * rounds and beside.undecided(goal)):
-        beside = Beside([*beside.ours, ours()], [*beside.peer, peer()])
-    return beside
+    compared = Beside([ours()], [peer()])
+    while len(compared.ours) < rounds or (
+        len(compared.ours) < 2 * rounds and compared.undecided(goal)
+    ):
+        compared = Beside([*compared.ours, ours()], [*compared.peer, peer()])
+    return compared
 
 
 def typical(costs: Sequence[Cost]) -> Cost:
@@ -127,11 +129,11 @@ def process(argv: Sequence[str], cwd: Path | None = None) -> Process:
     """
     start = time.monotonic()
     peak_kb = 0
-    # Into files, as a pipe holds a few lines only, and nobody reads it meanwhile.
+    # Into files, as a pipe holds a few lines only, and no process reads it meanwhile.
     with (
         TemporaryFile("w+") as printed,
-        TemporaryFile("w+") as said,
-        subprocess.Popen(argv, cwd=cwd, stdout=printed, stderr=said, text=True) as child,
+        TemporaryFile("w+") as complaints,
+        subprocess.Popen(argv, cwd=cwd, stdout=printed, stderr=complaints, text=True) as child,
     ):
         while True:
             peak_kb = max(peak_kb, high_water_mark_kb(child.pid))
@@ -142,8 +144,8 @@ def process(argv: Sequence[str], cwd: Path | None = None) -> Process:
         wall_s = time.monotonic() - start
         child.returncode = os.waitstatus_to_exitcode(status)
         printed.seek(0)
-        said.seek(0)
-        output, errors = printed.read(), said.read()
+        complaints.seek(0)
+        output, errors = printed.read(), complaints.read()
     if child.returncode == -signal.SIGXCPU or (
         child.returncode == -signal.SIGKILL and argv[0] == "prlimit"
     ):
@@ -178,8 +180,8 @@ def high_water_mark_kb(pid: int | Literal["self"]) -> int:
 def slope(run: Callable[[float], Run], short_s: float, long_s: float, repeats: int) -> Cost:
     """Cost per segment between runs of two durations, the median over rounds of one of each.
 
-    Every round simulates the same. A median, not the smallest time, since a machine that others use
-    has fast minutes too, and whoever repeats more often would meet more of them.
+    Every round simulates the same. A median, not the smallest time, since a shared machine has fast
+    minutes too, and more repetitions would meet more of them.
     """
     pairs = [(run(short_s), run(long_s)) for _ in range(repeats)]
     short, long = pairs[-1]

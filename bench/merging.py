@@ -18,10 +18,10 @@ CASES = [(queue, "100", merged) for queue in ("fq_codel", "pfifo") for merged in
 def main() -> int:
     """Runs all cases, prints the table, writes out/merging.json."""
     print(f"{'leaf':10}{'Mbit/s':>7}  {'GRO':28}{'four : one':>11}{'of C':>7}{'echo, 95 %':>18}")
-    found = []
+    measured = []
     for queue, rate, merged in CASES:
         seen = uml.answer(HERE / "merging_inside.py", queue, rate, merged, memory_mb=1024)
-        found.append({"queue": queue, "rate_mbps": rate, "gro": MERGED[merged]} | seen)
+        measured.append({"queue": queue, "rate_mbps": rate, "gro": MERGED[merged]} | seen)
         delays = f"{1e3 * seen['median_s']:.2f}, {1e3 * seen['late_s']:.2f} ms"
         print(
             f"{queue:10}{rate:>7}  {MERGED[merged]:28}{seen['ratio']:11.3f}{seen['of_rate']:7.3f}"
@@ -30,7 +30,7 @@ def main() -> int:
         )
     out = HERE / "out"
     out.mkdir(exist_ok=True)
-    out.joinpath("merging.json").write_text(json.dumps(found, indent=2))
+    out.joinpath("merging.json").write_text(json.dumps(measured, indent=2))
     return 0
 
 

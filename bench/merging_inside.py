@@ -56,7 +56,7 @@ def merge(shaper: Shaper, segments: int) -> None:
     for device in ("wan", "lan"):
         offload.set_merging(device, segments != 1)
         if segments > 1:
-            # what is merged has to stay below this
+            # merged segments have to stay below this
             sh(f"ip link set {device} gro_max_size {segments * (FRAME_BYTES - 14) + 1}")
     for member in shaper.running().members.values() if segments > 1 else ():
         leaf = f"{member.leaf >> 16:x}:{member.leaf & 0xFFFF:x}"
@@ -67,7 +67,7 @@ def merge(shaper: Shaper, segments: int) -> None:
 
 
 def seen(shaper: Shaper, rate_bps: float) -> dict[str, float]:
-    """What passed, and how late echoes were."""
+    """Return the traffic that passed, and the lateness of echoes."""
     with entered(net.STATIONS):
         echoing = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
         echoing.bind((net.station_v4(2), PORT))
@@ -102,15 +102,15 @@ def seen(shaper: Shaper, rate_bps: float) -> dict[str, float]:
 
 
 def packets_sent() -> int:
-    """What the gateway has sent to stations so far, merged segments as one."""
+    """Return the packets that the gateway has sent to stations so far, merged segments as one."""
     return int(Path("/proc/thread-self/net/dev").read_text().partition("lan:")[2].split()[9])
 
 
 def echo(connection: socket.socket) -> None:
     """Answer."""
     while True:
-        said, who = connection.recvfrom(100)
-        connection.sendto(said, who)
+        content, who = connection.recvfrom(100)
+        connection.sendto(content, who)
 
 
 if __name__ == "__main__":

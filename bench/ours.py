@@ -23,7 +23,7 @@ from measure import Cost, Run, high_water_mark_kb, process, require_release_buil
 if TYPE_CHECKING:
     import lasthop
 
-#: What a cold start must not load.
+#: Modules that a cold start must not load.
 HEAVY = ("matplotlib", "numpy", "pandas", "pyarrow", "scipy")
 
 
@@ -75,8 +75,8 @@ def cold_start(command: str, argv: list[str], repeats: int) -> ColdStart:
     loaded = imported(argv)
     return ColdStart(
         command,
-        min(one.wall_s for one in starts),
-        min(one.cpu_s for one in starts),
+        min(start.wall_s for start in starts),
+        min(start.cpu_s for start in starts),
         [name for name in HEAVY if name in loaded],
     )
 

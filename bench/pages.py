@@ -1,15 +1,15 @@
-"""Pages whose tables are written anew from what was run, while the words around them stay."""
+"""Pages whose tables are rewritten from runs, while the words around them stay."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 
 SECTION = "\n## "
 NONE = "None so far."
-"""What stands in place of a table without rows."""
+"""Text in place of a table without rows."""
 
 
 def table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> Iterator[str]:
-    """A table in Markdown, behind an empty line; where there is no row, that there is none."""
+    """Yield a table in Markdown, after an empty line; without rows, a note that there are none."""
     lines = [f"| {' | '.join(row)} |" for row in rows]
     yield ""
     if not lines:
@@ -36,9 +36,9 @@ def rewrite(
 
 
 def with_table(section: str, rows: Sequence[str]) -> str:
-    """A section with its table anew."""
+    """Return a section with its new table."""
     lines = section.splitlines()
-    there = [k for k, line in enumerate(lines) if line.startswith("|") or line == NONE]
-    first, last = (there[0], there[-1] + 1) if there else (len(lines), len(lines))
+    rows_at = [k for k, line in enumerate(lines) if line.startswith("|") or line == NONE]
+    first, last = (rows_at[0], rows_at[-1] + 1) if rows_at else (len(lines), len(lines))
     before, after = ("\n".join(part).strip() for part in (lines[:first], lines[last:]))
     return "\n\n".join(filter(None, [before, "\n".join(rows[1:]), after])) + "\n"

@@ -96,9 +96,9 @@ def peers(*, quick: bool) -> list[Peer]:
 class Ns2:
     """The Debian package `ns2` and a Tcl script.
 
-    As installed, ns-2 allocates the headers of every protocol it knows in every packet
-    and keeps its events in a calendar queue. Tuned, it is told which headers are in use
-    and keeps events in a list, the fastest of its schedulers for so few of them.
+    As installed, ns-2 allocates the headers of every protocol in every packet and keeps its events
+    in a calendar queue. Tuned, it allocates only the headers in use and keeps events in a list, the
+    fastest of its schedulers for so few of them.
     """
 
     how: str
@@ -137,7 +137,7 @@ def install_ns2() -> None:
 
 
 def install_ns3() -> None:
-    """The wheel beside this file, and the programs built against it."""
+    """Install the wheel next to this file, and build the programs against it."""
     prefix = STORE / "ns3" / "ns3"
     if not prefix.exists():
         print(f"installing {NS3_WHEEL} (520 MB) in {STORE.relative_to(HERE.parent)}")

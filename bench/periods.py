@@ -1,9 +1,9 @@
 """Losses of a single flow over whole periods of its window.
 
-A flow that is alone in front of a queue is periodic: its window grows until the queue drops, and
-falls. A run of fixed length cuts the first and the last period. Where few fit into it, the losses
-that it happens to contain differ by a factor of two although every period loses the same. Losses
-per period and packets per period do not depend on where the run cuts.
+A single flow in front of a queue is periodic: its window grows until the queue drops, and falls. A
+run of fixed length cuts the first and the last period. Where few fit into it, the losses that it
+happens to contain differ by a factor of two although every period loses the same. Losses per period
+and packets per period do not depend on where the run cuts.
 """
 
 from collections.abc import Mapping, Sequence
@@ -25,18 +25,18 @@ def reductions(
     times_s: Sequence[float], windows: Sequence[float], from_s: float, to_s: float
 ) -> list[float]:
     """Return the times at which a window fell from a peak, one for each fall. [s]"""
-    found: list[float] = []
+    reduced_at: list[float] = []
     peak = 0.0
     is_falling = False
     for (_, before), (time_s, now) in pairwise(zip(times_s, windows, strict=True)):
         if not is_falling:
             peak = max(peak, before)
             if now < FALL * peak:
-                found.append(time_s)
+                reduced_at.append(time_s)
                 is_falling = True
         if is_falling and now > before:  # grows again: the next peak begins
             is_falling, peak = False, now
-    return [time_s for time_s in found if from_s <= time_s <= to_s]
+    return [time_s for time_s in reduced_at if from_s <= time_s <= to_s]
 
 
 def loss_by_period(
@@ -62,7 +62,7 @@ def loss_by_period(
     -------
     float or None
         Losses per period over packets per period; NaN if the window falls, but there are too few
-        whole periods, so that nobody knows; None if the flow is not periodic.
+        whole periods for a value; None if the flow is not periodic.
     """
     falls = reductions(track["time_s"], track["first"], from_s, to_s)
     periods = [later - earlier for earlier, later in pairwise(falls)]

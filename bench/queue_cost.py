@@ -1,10 +1,11 @@
-"""What the program in front of a shared queue costs, and what it is worth that it reads the queue.
+"""Cost of the program in front of a shared queue, and the benefit of its reading of the queue.
 
     python bench/queue_cost.py
 
-Time of a packet in the program (the kernel's own statistics), of a reading of the queue's length by
-netlink, and what becomes of the queue if the law steps at every packet, or at times that somebody
-who polls would have. As root, on Linux; this machine's network is not touched.
+It measures the time of a packet in the program (the kernel's own statistics) and of a reading of
+the queue's length by netlink. It also measures the queue if the algorithm steps at every packet, or
+at intervals as a polling process would. Needs root, on Linux; this machine's network is not
+touched.
 """
 
 import itertools
@@ -34,7 +35,7 @@ from lasthop.linux.undo import UndoLog
 STATISTICS = Path("/proc/sys/kernel/bpf_stats_enabled")
 INFO_BYTES = 208
 RUNS = struct.Struct("=192xQQ")
-"""Time and number of runs in what the kernel says of a program (linux/bpf.h). [ns, -]"""
+"""Time and number of runs in the kernel's information about a program (linux/bpf.h). [ns, -]"""
 HERE, THERE = "10.200.0.1", "10.200.0.2"
 GATE, HOSTS = "10.201.0.1", ("10.201.0.101", "10.201.0.102")
 """The senders' addresses, one a class: a queue that holds packets of its own machine slows it."""
@@ -50,7 +51,7 @@ PORT = 5001
 
 
 def text(rate: str, classes: int, update: str) -> str:
-    """A shared queue of so many classes; the senders are of the first two."""
+    """Return a shared queue of this many classes; the senders are of the first two."""
     share = {f"c{k}": {"share": 1 / classes} for k in range(1, classes + 1)}
     vbs = {"occupancy": 0.6, "algorithm": "corrected", "update": update, "class": share}
     members = {f"c{k}": {"address": f"10.201.0.{100 + k}"} for k in range(1, classes + 1)}
@@ -59,16 +60,16 @@ def text(rate: str, classes: int, update: str) -> str:
 
 
 @contextmanager
-def shaped(said: str) -> Iterator[tuple[Namespace, Namespace, Shaped]]:
-    """A shaped interface, with the namespaces of those who send through it and who take."""
+def shaped(settings: str) -> Iterator[tuple[Namespace, Namespace, Shaped]]:
+    """Shape an interface; yield it after the namespaces of senders and receiver."""
     with ExitStack() as stack:
-        hosts, here, there = Namespace(), Namespace(), Namespace()
-        for each in (hosts, here, there):
+        hosts, here, receiver = Namespace(), Namespace(), Namespace()
+        for each in (hosts, here, receiver):
             stack.callback(each.close)
 
         def set_up() -> Shaped:
             with Socket() as kernel:
-                kernel.carry_out([veth.add_pair(OURS, THEIRS, there.descriptor)])
+                kernel.carry_out([veth.add_pair(OURS, THEIRS, receiver.descriptor)])
                 kernel.carry_out([veth.add_pair(INNER, OUTER, hosts.descriptor)])
             sh(
                 f"ip address add {HERE}/24 dev {OURS}; ip link set {OURS} up; "
@@ -77,10 +78,10 @@ def shaped(said: str) -> Iterator[tuple[Namespace, Namespace, Shaped]]:
             )
             offload.set_merging(INNER, False)
             log = UndoLog(Path(tempfile.mkdtemp()) / "undo.log")
-            return Shaped(config.read(said), log)
+            return Shaped(config.read(settings), log)
 
         made = stack.enter_context(here.run(set_up))
-        there.run(
+        receiver.run(
             lambda: sh(
                 f"ip address add {THERE}/24 dev {THEIRS}; ip link set {THEIRS} up; "
                 f"ip route add default via {HERE}"
@@ -94,7 +95,7 @@ def shaped(said: str) -> Iterator[tuple[Namespace, Namespace, Shaped]]:
             )
         )
         here.run(made.up)
-        yield hosts, there, made
+        yield hosts, receiver, made
 
 
 def packet_ns(classes: int, update: str) -> float:
@@ -122,11 +123,11 @@ def poll_ns() -> float:
 
 
 def ends(
-    hosts: Namespace, there: Namespace
+    hosts: Namespace, receiver: Namespace
 ) -> dict[str, list[tuple[socket.socket, socket.socket]]]:
     """Connections of two classes."""
-    found: dict[str, list[tuple[socket.socket, socket.socket]]] = {}
-    with there.run(lambda: socket.create_server(("", PORT))) as door:
+    connections: dict[str, list[tuple[socket.socket, socket.socket]]] = {}
+    with receiver.run(lambda: socket.create_server(("", PORT))) as door:
         for name in HOSTS:
             for _ in range(FLOWS):
                 end = hosts.run(lambda: socket.socket(socket.AF_INET, socket.SOCK_STREAM))
@@ -135,8 +136,8 @@ def ends(
                 taken, _ = door.accept()
                 for each in (end, taken):
                     each.setblocking(False)
-                found.setdefault(name, []).append((end, taken))
-    return found
+                connections.setdefault(name, []).append((end, taken))
+    return connections
 
 
 class Watch(threading.Thread):
@@ -155,9 +156,9 @@ class Watch(threading.Thread):
 
 
 def held(update: str) -> dict[str, Any]:
-    """What becomes of a queue whose law steps so often."""
-    with shaped(text(RATE, 2, update)) as (hosts, there, made):
-        every = ends(hosts, there)
+    """Measure a queue whose algorithm steps at these intervals."""
+    with shaped(text(RATE, 2, update)) as (hosts, receiver, made):
+        every = ends(hosts, receiver)
         received = dict.fromkeys(every, 0)
         names = {taken: name for name, pairs in every.items() for _, taken in pairs}
         with selectors.DefaultSelector() as selector:
@@ -176,8 +177,8 @@ def held(update: str) -> dict[str, Any]:
         for end, taken in itertools.chain.from_iterable(every.values()):
             end.close()
             taken.close()
-        one, two = (received[name] - before[name] for name in HOSTS)
-        return {"queue": fmean(lengths), "ratio": one / two, "seen": watch.seen}
+        first, second = (received[name] - before[name] for name in HOSTS)
+        return {"queue": fmean(lengths), "ratio": first / second, "seen": watch.seen}
 
 
 def pump(
@@ -202,14 +203,14 @@ def pump(
 
 
 def change(seen: Sequence[int], age_s: float) -> float:
-    """How far a length that is so old is from the one that is, in the mean. [packets]"""
+    """Return the mean error of a length of this age. [packets]"""
     behind = round(age_s / SAMPLED_S)
     pairs = zip(seen[behind:], seen[:-behind], strict=True)
     return fmean(abs(now - then) for now, then in pairs)
 
 
 def main() -> None:
-    """Print what was measured, as tables in Markdown."""
+    """Print the measurements, as tables in Markdown."""
     was = STATISTICS.read_text()
     STATISTICS.write_text("1")
     try:
@@ -222,10 +223,10 @@ def main() -> None:
     print(f"\na reading by netlink: {poll_ns() / 1e3:.0f} us\n")
     print("| a step | mean queue | ratio of the classes |\n|---|---|---|")
     for update in STEPS:
-        found = held(update)
-        print(f"| {update} | {found['queue']:.1f} | {found['ratio']:.3f} |", flush=True)
+        measured = held(update)
+        print(f"| {update} | {measured['queue']:.1f} | {measured['ratio']:.3f} |", flush=True)
         if update == "packet":
-            ages = {age_s: change(found["seen"], age_s) for age_s in AGES_S}
+            ages = {age_s: change(measured["seen"], age_s) for age_s in AGES_S}
     old = ", ".join(f"{1e3 * age_s:g} ms: {off:.1f}" for age_s, off in ages.items())
     print(f"\na length that is old is off by so many packets: {old}")
 

@@ -1,4 +1,4 @@
-"""What shaping uplink UDP does: three TCP downloads beside an upload like QUIC's.
+"""Effect of shaping uplink UDP: three TCP downloads with an upload similar to QUIC.
 
     python bench/quic.py [--quick] [--jobs N]
 
@@ -63,7 +63,7 @@ def capacity(runs: list[dict[str, Any]]) -> str:
 
 
 def run(case: tuple[str, int], length: tuple[float, float]) -> dict[str, Any]:
-    """One kernel's life."""
+    """Return the results of one kernel."""
     name, seed = case
     upload, gateway = CASES[name]
     warm_up_s, measured_s = length
@@ -75,8 +75,8 @@ def run(case: tuple[str, int], length: tuple[float, float]) -> dict[str, Any]:
         "warm_up_s": warm_up_s,
         "measured_s": measured_s,
     }
-    found = uml.answer(INSIDE, json.dumps(settings))
-    return {"case": name, "seed": seed, **found}
+    seen = uml.answer(INSIDE, json.dumps(settings))
+    return {"case": name, "seed": seed, **seen}
 
 
 if __name__ == "__main__":

@@ -1,12 +1,13 @@
-"""One run, inside user-mode Linux: TCP downloads beside an upload whose packets are UDP.
+"""One run, inside user-mode Linux: TCP downloads with an upload whose packets are UDP.
 
     quic_inside.py SETTINGS
 
 `SETTINGS` is JSON: `upload` ("udp", "tcp" or null), `gateway` (lines of the gateway's table; null
 for none), `rtt_s`, `seed`, `warm_up_s`, `measured_s`.
 
-The upload is what QUIC is to a network: a connection of the kernel's TCP through a tunnel, each
-packet in a datagram, so that it reacts to the loss of datagrams by the kernel's congestion control.
+The upload is similar to QUIC for the network. It is a connection of the kernel's TCP through a
+tunnel, each packet in a datagram, so that it reacts to the loss of datagrams by the kernel's
+congestion control.
 """
 
 import json
@@ -37,7 +38,7 @@ QUEUE_BYTES = 1 << 22
 
 
 def main(settings: dict[str, Any]) -> Table:
-    """Build, let it run, and put together what was seen."""
+    """Build, run, and return the observations."""
     build(settings["rtt_s"], FAST_BPS)
     for address in STATIONS.values():
         sh(f"ip netns exec {ROUTER} {sys.executable} -ISc '{HELLO}' {address}")
@@ -62,13 +63,13 @@ def main(settings: dict[str, Any]) -> Table:
     time.sleep(max(0.0, window.to_s - time.monotonic()))
     after = carried_bytes()
     status = None if settings["gateway"] is None else gateway_status()
-    found: Table = {name: process.result() for name, process in seen.items()}
-    goodput = found["bulk"] | found.pop("upload", {})
+    results: Table = {name: process.result() for name, process in seen.items()}
+    goodput = results["bulk"] | results.pop("upload", {})
     return {
         "upload_bps": goodput.get(UPLOADER, 0.0),
         "downloads_bps": sum(goodput[name] for name in DOWNLOADERS),
         "air_bps": 8 * (after["all"] - before["all"]) / settings["measured_s"],
-        "echo": found["echo"],
+        "echo": results["echo"],
         "congestion": Path("/proc/sys/net/ipv4/tcp_congestion_control").read_text().strip(),
         "status": status,
     }
@@ -76,20 +77,20 @@ def main(settings: dict[str, Any]) -> Table:
 
 def tunnel(name: str, window: Window) -> Process:
     """One end of the tunnel, in a process of its own."""
-    ready, told = os.pipe()
+    ready, signal = os.pipe()
 
     def relay() -> Table:
         with entered(name):
             tun = open_tun("tunnel", ENDS[name], MASK, 1500 - OUTER_BYTES)
             outer = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
-        here, there = SERVERS[-4], STATIONS[UPLOADER]
+        near, far = SERVERS[-4], STATIONS[UPLOADER]
         if name == UPLOADER:
-            here, there = there, here
+            near, far = far, near
         for way in (socket.SO_RCVBUF, socket.SO_SNDBUF):
             outer.setsockopt(socket.SOL_SOCKET, way, QUEUE_BYTES)
-        outer.bind((here, PORT))
-        outer.connect((there, PORT))
-        os.write(told, b"!")
+        outer.bind((near, PORT))
+        outer.connect((far, PORT))
+        os.write(signal, b"!")
         with selectors.DefaultSelector() as selector:
             selector.register(tun, selectors.EVENT_READ)
             selector.register(outer, selectors.EVENT_READ)

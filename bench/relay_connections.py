@@ -1,6 +1,6 @@
-"""What two relays spend on connections, in CPU time: opening, having and closing them, and sending.
+"""CPU time that two relays spend on connections: opening, having and closing them, and sending.
 
-The relays are threads of this process, whose CPU time the kernel tells to the nanosecond. Their
+The relays are threads of this process, whose CPU time the kernel reports in nanoseconds. Their
 rule asks for the most connections as long as there is a stream, and for one ten seconds after the
 last; the others rest for a minute and are closed then.
 """
@@ -24,7 +24,7 @@ MANY = 101
 """Connections of which the first counts as the relay's own."""
 CYCLES = 3
 PACKETS, PACKET_BYTES, RATE_PPS = 1000, 1000, 200.0
-"""What is sent slowly: each packet is a message of its own, and a segment."""
+"""Packets that are sent slowly: each is a message of its own, and a segment."""
 SETTLE_S, IDLE_S = 2.0, 4.0
 """Rest after the last stream, and a time for which nothing is done, before connections close."""
 
@@ -80,13 +80,13 @@ def pair() -> Iterator[tuple[list[Any], Callable[[], Cpu]]]:
     key = lh.relay.new_key()
     terms = lh.relay.Terms(k_per_s=1e9, connections=(1, MANY), interval_s=0.1)
     with ExitStack() as stack:
-        server, there = beside_its_thread(partial(lh.relay.Server, key), stack)
+        server, server_thread = with_its_thread(partial(lh.relay.Server, key), stack)
         near = partial(lh.relay.Client, server.address, key, terms)
-        client, here = beside_its_thread(near, stack)
+        client, client_thread = with_its_thread(near, stack)
         await_connections((server, client), MANY)  # at first, in case there is a stream soon
         await_connections((server, client), 1)
         await_connections((server, client), 0, "connections_resting")
-        yield [server, client], lambda: np.array([cpu_of(there), cpu_of(here)])
+        yield [server, client], lambda: np.array([cpu_of(server_thread), cpu_of(client_thread)])
 
 
 @contextmanager
@@ -94,22 +94,23 @@ def stream(client: Any) -> Iterator[tuple[socket.socket, socket.socket]]:
     """A stream through a relay: both ends."""
     with (
         socket.create_server(("127.0.0.1", 0)) as target,
-        client.connect(*target.getsockname()) as one,
+        client.connect(*target.getsockname()) as near,
     ):
-        other, _ = target.accept()
-        with other:
-            yield one, other
+        far, _ = target.accept()
+        with far:
+            yield near, far
 
 
 def resting(cpu: Callable[[], Cpu]) -> tuple[Cpu, float]:
-    """What is spent while nothing is asked for, and how long that was. [s]"""
+    """Return the CPU time while nothing is asked for, and the duration. [s]"""
     before, begun_s = cpu(), time.monotonic()
     time.sleep(IDLE_S)
     return cpu() - before, time.monotonic() - begun_s
 
 
 def closing(server: Any, cpu: Callable[[], Cpu]) -> Cpu:
-    """What is spent beside what is spent before and after, where all connections but one close."""
+    """Return the additional CPU time, compared with before and after, while all connections but one
+    close."""
     times: list[float] = []
     spent: list[Cpu] = []
     left = MANY
@@ -140,7 +141,7 @@ def sockets(server: Any) -> int:
 
 
 def await_sockets(server: Any, count: int) -> None:
-    """Wait until a server has so many, and a moment for their handshakes."""
+    """Wait until a server has this many, and a moment for their handshakes."""
     until_s = time.monotonic() + PATIENCE_S
     while sockets(server) != count:
         if time.monotonic() > until_s:
@@ -149,18 +150,18 @@ def await_sockets(server: Any, count: int) -> None:
     time.sleep(AROUND_S)
 
 
-def send_slowly(one: socket.socket, other: socket.socket) -> None:
+def send_slowly(near: socket.socket, far: socket.socket) -> None:
     """Send packets one by one."""
     packet, begun_s = bytes(PACKET_BYTES), time.monotonic()
     for number in range(PACKETS):
         time.sleep(max(0.0, begun_s + number / RATE_PPS - time.monotonic()))
-        one.sendall(packet)
+        near.sendall(packet)
         left = PACKET_BYTES
         while left:
-            left -= len(other.recv(left))
+            left -= len(far.recv(left))
 
 
-def beside_its_thread(make: Callable[[], Any], stack: ExitStack) -> tuple[Any, str]:
+def with_its_thread(make: Callable[[], Any], stack: ExitStack) -> tuple[Any, str]:
     """A relay of this process, and its thread."""
     before = relay_threads()
     relay = stack.enter_context(make())
@@ -181,7 +182,7 @@ def cpu_of(thread: str) -> float:
 
 
 def await_connections(relays: Sequence[Any], count: int, which: str = "connections") -> None:
-    """Wait until all have so many."""
+    """Wait until all have this many."""
     until_s = time.monotonic() + PATIENCE_S
     while any(relay.metrics()[which] != count for relay in relays):
         if time.monotonic() > until_s:

@@ -1,11 +1,11 @@
-"""What a pair of relays costs: CPU time for a byte and for a connection, and memory.
+"""Cost of a pair of relays: CPU time for a byte and for a connection, and memory.
 
     python bench/relay_cost.py [--quick]
 
 A gigabyte goes over loopback from one program to another: directly, through two relays, through two
-socats, and over MPTCP with as many subflows, in turn and in rounds; the medians of CPU seconds for
-a gigabyte are told, of each process and of all four together (the kernel's work for loopback is
-somebody's among them). Then what the relays of one client spend on opening and closing connections
+socats, and over MPTCP with as many subflows, in turn and in rounds. The medians of CPU seconds for
+a gigabyte are printed, of each process and of all four together (the kernel's work for loopback
+belongs to one of them). Then what the relays of one client spend on opening and closing connections
 and on having them. Everything is in a network namespace of its own; needs root. Writes
 out/relay_cost.json.
 """
@@ -46,25 +46,25 @@ ADDRESSES = [f"127.0.0.{number}" for number in range(1, CONNECTIONS + 1)]
 
 
 def give(port: str, size: str, protocol: str) -> None:
-    """Send so many bytes to the first that comes."""
+    """Send this many bytes to the first connection."""
     with socket.socket(socket.AF_INET, socket.SOCK_STREAM, int(protocol)) as listener:
         listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         listener.bind(("127.0.0.1", int(port)))
         listener.listen()
-        one, _ = listener.accept()
-        with one:
+        connection, _ = listener.accept()
+        with connection:
             chunk, left = bytes(CHUNK), int(size)
             while left:
-                left -= one.send(chunk[:left])
+                left -= connection.send(chunk[:left])
 
 
 def take(port: str, size: str, protocol: str) -> None:
-    """Read so many bytes."""
-    with socket.socket(socket.AF_INET, socket.SOCK_STREAM, int(protocol)) as one:
-        one.connect(("127.0.0.1", int(port)))
+    """Read this many bytes."""
+    with socket.socket(socket.AF_INET, socket.SOCK_STREAM, int(protocol)) as connection:
+        connection.connect(("127.0.0.1", int(port)))
         left, room = int(size), bytearray(CHUNK)
         while left:
-            count = one.recv_into(room)
+            count = connection.recv_into(room)
             if count == 0:
                 raise SystemExit(f"{left} bytes are missing")
             left -= count
@@ -88,11 +88,11 @@ class Process:
 
     @property
     def memory_bytes(self) -> int:
-        """What it alone has in memory."""
-        found = re.findall(
+        """Return its own memory."""
+        sizes = re.findall(
             r"Private_\w+:\s+(\d+) kB", Path(f"/proc/{self.running.pid}/smaps_rollup").read_text()
         )
-        return 1024 * sum(map(int, found))
+        return 1024 * sum(map(int, sizes))
 
     def lines(self, until: str) -> None:
         """Read what it prints until a line has some text."""
@@ -114,28 +114,28 @@ def process(name: str, *command: str) -> Iterator[Process]:
 
 
 def program(todo: str, *words: str) -> tuple[str, ...]:
-    """The command of a program at an end, which stays until it is told to go."""
+    """Return the command of a program at an end, which stays until it is ended."""
     return (sys.executable, __file__, "--inside", todo, *words)
 
 
 def await_port(port: int) -> None:
-    """Wait until somebody listens."""
+    """Wait until a process listens."""
     until_s = time.monotonic() + PATIENCE_S
-    while f":{port} " not in said("ss", "-Hltn", f"sport = :{port}"):
+    while f":{port} " not in output_of("ss", "-Hltn", f"sport = :{port}"):
         if time.monotonic() > until_s:
             raise BenchError(f"nobody listens at {port}")
         time.sleep(0.05)
 
 
-def said(*command: str) -> str:
-    """What a command prints."""
+def output_of(*command: str) -> str:
+    """Return the output of a command."""
     return subprocess.run(command, check=True, capture_output=True, text=True).stdout
 
 
 # -- contenders -------------------------------------------------------------------------------
 
 Way = Callable[[ExitStack, int], tuple[list[Process], int]]
-"""What is put before a port: who is between, and the port to ask."""
+"""Programs in front of a port: the processes between, and the port to connect to."""
 
 
 def directly(_stack: ExitStack, port: int) -> tuple[list[Process], int]:
@@ -145,13 +145,13 @@ def directly(_stack: ExitStack, port: int) -> tuple[list[Process], int]:
 
 def through_socats(stack: ExitStack, port: int) -> tuple[list[Process], int]:
     """Two that copy, one after the other."""
-    found = []
+    processes = []
     for name in ("socat there", "socat here"):
         way = (f"TCP-LISTEN:{port + 1},bind=127.0.0.1,reuseaddr", f"TCP:127.0.0.1:{port}")
-        found.append(stack.enter_context(process(name, "socat", "-b", str(CHUNK), *way)))
+        processes.append(stack.enter_context(process(name, "socat", "-b", str(CHUNK), *way)))
         port += 1
         await_port(port)
-    return found, port
+    return processes, port
 
 
 def through_relays(stack: ExitStack, port: int) -> tuple[list[Process], int]:
@@ -162,18 +162,18 @@ def through_relays(stack: ExitStack, port: int) -> tuple[list[Process], int]:
 
 @contextmanager
 def pair(connections: int | str, port: int, *options: str) -> Iterator[list[Process]]:
-    """Two relays, the second of which leads to a port by one that is two higher."""
+    """Run two relays; the second forwards the port that is two higher to this port."""
     with ExitStack() as stack:
         key = Path(stack.enter_context(tempfile.TemporaryDirectory())) / "key"
-        said(LASTHOP, "relay", "key", str(key))
+        output_of(LASTHOP, "relay", "key", str(key))
         far = ("serve", "--listen", f"127.0.0.1:{port + 1}")
         near = ("connect", f"127.0.0.1:{port + 1}", "--connections", str(connections), *options)
         near += ("--forward", f"{port + 2}:127.0.0.1:{port}")
-        there = process("relay there", LASTHOP, "relay", *far, "--key", str(key))
-        relays = [stack.enter_context(there)]
+        server = process("relay there", LASTHOP, "relay", *far, "--key", str(key))
+        relays = [stack.enter_context(server)]
         await_port(port + 1)
-        here = process("relay here", LASTHOP, "relay", *near, "--key", str(key))
-        relays.append(stack.enter_context(here))
+        client = process("relay here", LASTHOP, "relay", *near, "--key", str(key))
+        relays.append(stack.enter_context(client))
         await_port(port + 2)
         relays[1].lines("connected")
         yield relays
@@ -211,30 +211,32 @@ def transfer(name: str, size: int, port: int) -> dict[str, Any]:
 
 
 def memory(port: int) -> dict[str, float]:
-    """What each relay has in memory for a connection, and what the kernel has for its two ends.
+    """Return the memory of each relay for a connection, and the kernel's for its two ends.
 
     [bytes]
     """
-    one, many = (held(number, port) for number in (1, MANY))
-    return {name: (many[name] - one[name]) / (MANY - 1) for name in one}
+    single, many = (held(number, port) for number in (1, MANY))
+    return {name: (many[name] - single[name]) / (MANY - 1) for name in single}
 
 
 def held(number: int, port: int) -> dict[str, float]:
-    """What two relays with so many connections have in memory, at rest; medians of some runs."""
+    """Return the memory of two relays with this many idle connections; medians of some runs."""
     runs = []
     for cycle in range(relay_connections.CYCLES):
         with pair(number, port + 10 * cycle) as relays:
             time.sleep(1.0)
-            there = said("ss", "-Htn", "state", "established", f"dport = :{port + 10 * cycle + 1}")
-            if len(there.splitlines()) != number:
-                raise BenchError(f"{number} connections: {there}")
+            connected = output_of(
+                "ss", "-Htn", "state", "established", f"dport = :{port + 10 * cycle + 1}"
+            )
+            if len(connected.splitlines()) != number:
+                raise BenchError(f"{number} connections: {connected}")
             run = {each.name: each.memory_bytes for each in relays}
             runs.append({**run, "kernel": slab_bytes()})
     return {name: median(run[name] for run in runs) for name in runs[0]}
 
 
 def slab_bytes() -> int:
-    """What the kernel has in TCP sockets, their files and what belongs to those."""
+    """Return the kernel's memory for TCP sockets, their files and related objects."""
     names = ("TCP", "sock_inode_cache", "filp", "dentry", "eventpoll_epi", "eventpoll_pwq")
     rows = (line.split() for line in Path("/proc/slabinfo").read_text().splitlines()[2:])
     return sum(int(row[1]) * int(row[3]) for row in rows if row[0] in names)
@@ -251,21 +253,21 @@ def main(*, quick: bool) -> None:
     if shutil.which("socat") is None:
         apt_install("socat")
     unshare()
-    said("ip", "link", "set", "lo", "up")
+    output_of("ip", "link", "set", "lo", "up")
     for address in ADDRESSES[1:]:
-        said("ip", "address", "add", f"{address}/8", "dev", "lo")
-        said("ip", "mptcp", "endpoint", "add", address, "dev", "lo", "subflow")
-    said("ip", "mptcp", "limits", "set", "subflow", str(CONNECTIONS - 1))
+        output_of("ip", "address", "add", f"{address}/8", "dev", "lo")
+        output_of("ip", "mptcp", "endpoint", "add", address, "dev", "lo", "subflow")
+    output_of("ip", "mptcp", "limits", "set", "subflow", str(CONNECTIONS - 1))
     size, rounds = (100_000_000, 1) if quick else (1_000_000_000, 5)
     runs = []
     for number in range(rounds):
         for index, name in enumerate(CONTENDERS):
             runs.append(transfer(name, size, 20_000 + 100 * number + 10 * index))
             print(json.dumps(runs[-1]), flush=True)
-    found = {"runs": runs, "memory_bytes": memory(30_000), "cpu_s": relay_connections.costs()}
+    measured = {"runs": runs, "memory_bytes": memory(30_000), "cpu_s": relay_connections.costs()}
     OUT.parent.mkdir(exist_ok=True)
-    OUT.write_text(json.dumps(found, indent=1) + "\n")
-    tell(found)
+    OUT.write_text(json.dumps(measured, indent=1) + "\n")
+    tell(measured)
 
 
 def unshare() -> None:
@@ -274,17 +276,17 @@ def unshare() -> None:
         raise BenchError("no network namespace")
 
 
-def tell(found: Mapping[str, Any]) -> None:
+def tell(measured: Mapping[str, Any]) -> None:
     """Print the tables."""
     print(f"{'':12} {'Gbit/s':>7}  CPU s/GB: all   of each")
     for name in CONTENDERS:
-        mine = [run for run in found["runs"] if run["contender"] == name]
+        mine = [run for run in measured["runs"] if run["contender"] == name]
         rate = median(8 * run["bytes"] / run["wall_s"] for run in mine) / 1e9
         costs = costs_per_gb(mine)
         total = median(sum(run["cpu_s"].values()) / run["bytes"] * 1e9 for run in mine)
         words = ", ".join(f"{who} {cost:.2f}" for who, cost in costs.items())
         print(f"{name:12} {rate:7.2f}  {total:13.2f}   {words}")
-    print(json.dumps({name: found[name] for name in ("memory_bytes", "cpu_s")}, indent=1))
+    print(json.dumps({name: measured[name] for name in ("memory_bytes", "cpu_s")}, indent=1))
 
 
 def costs_per_gb(runs: Sequence[Mapping[str, Any]]) -> dict[str, float]:

@@ -3,7 +3,7 @@
     python bench/relay_page.py
 
 From out/relay_share.jsonl, out/relay_paper.jsonl and out/relay_cost.json; what is simulated is
-simulated now. Tables are written anew, the words around them stay.
+simulated now. Tables are rewritten, the words around them stay.
 """
 
 import json
@@ -29,9 +29,9 @@ PAGE = DOCS / "reference/relay-measured.md"
 SHARES, PAPER = DOCS / "images/relay-share.png", DOCS / "images/relay-paper.png"
 REPLICATIONS = 10
 PAYLOAD_BYTES = 988
-"""Of a packet with timestamps."""
+"""Length of a packet with timestamps."""
 KERNEL = {"handshake": True, "sack": True}
-"""What the kernel's TCP has that the paper's has not."""
+"""Features of the kernel's TCP that the paper's lacks."""
 
 
 def main() -> None:
@@ -117,7 +117,7 @@ def cost_rows(cost: Mapping[str, Any]) -> Iterator[str]:
     for name, each in totals.items():
         mine = [run for run in cost["runs"] if run["contender"] == name]
         costs = relay_cost.costs_per_gb(mine)
-        ratio = median(one / bare for one, bare in zip(each, totals["directly"], strict=True))
+        ratio = median(cost_s / bare for cost_s, bare in zip(each, totals["directly"], strict=True))
         words = ", ".join(f"{process(who)} {value:.2f}" for who, value in costs.items())
         way = "direct" if name == "directly" else name
         rows.append([way, f"{median(each):.2f}", words, f"{ratio:.2f}"])
@@ -169,7 +169,7 @@ def efficiency_rows(cost: Mapping[str, Any], paper: "Paper") -> Iterator[str]:
     head += ["efficiency in paper 001 [%]"]
     length_s = network.DURATION_S - network.WARMUP_S
     rows = []
-    for user, told in zip(network.LINKS, (98.8, 94.0, 97.5, 97.8), strict=True):
+    for user, stated in zip(network.LINKS, (98.8, 94.0, 97.5, 97.8), strict=True):
         flows = [run["flows"][f"user-{user}"] for run in runs]
         opened, closed = (
             fmean(f[f"connections_{what}"] for f in flows) for what in ("opened", "closed")
@@ -178,7 +178,7 @@ def efficiency_rows(cost: Mapping[str, Any], paper: "Paper") -> Iterator[str]:
         sending = packets * cpu["packet"][near]
         managing = opened * cpu["open"][near] + closed * cpu["close"][near]
         part = sending / (sending + managing)
-        rows.append([str(user), f"{opened:.0f}", f"{closed:.0f}", f"{100 * part:.1f}", f"{told}"])
+        rows.append([str(user), f"{opened:.0f}", f"{closed:.0f}", f"{100 * part:.1f}", f"{stated}"])
     yield from table(head, iter(rows))
 
 
@@ -241,17 +241,17 @@ class Paper:
                     if not self.of(topology, scheme, way):
                         continue
                     emulated = list(self.rates(topology, scheme, way).values())
-                    found = self.simulated.get((topology, scheme, way))
+                    run = self.simulated.get((topology, scheme, way))
                     numbers = listed(self.connections(topology, scheme, way))
                     yield [
                         f"{topology}: {network.WORDS[scheme]}, {words}",
                         str(len(self.of(topology, scheme, way))),
                         listed(emulated),
-                        listed(found["rates"]) if found else "",
+                        listed(run["rates"]) if run else "",
                         numbers if way != "one" else "",
-                        listed(found["connections"]) if found and way != "one" else "",
+                        listed(run["connections"]) if run and way != "one" else "",
                         f"{gap(emulated, best):.1f}",
-                        f"{gap(found['rates'], best):.1f}" if found else "",
+                        f"{gap(run['rates'], best):.1f}" if run else "",
                         listed(self.arrived(topology, scheme, way)),
                     ]
 
@@ -272,7 +272,7 @@ class Paper:
         ]
 
     def picture(self) -> Figure:
-        """Figure 6.2: rates of users beside the optimum."""
+        """Draw Figure 6.2: rates of users compared with the optimum."""
         with house_style(60.0, columns=2) as drawn:
             every = drawn.subplots(1, 4, sharey=True)
             for axes, topology in zip(every, (*network.TOPOLOGIES, "d"), strict=True):
@@ -311,7 +311,7 @@ class Paper:
 
 
 def simulated(case: Case) -> dict[str, list[float]]:
-    """The same by the simulator: mean rates and numbers of connections."""
+    """Return the results of the simulator: mean rates and numbers of connections."""
     tree = case.tree()
     tree = {**tree, "tcp": {**tree["tcp"], **KERNEL}, "replications": REPLICATIONS}
     flows = lh.simulate(tree).flows

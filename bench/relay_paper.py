@@ -4,10 +4,11 @@
 
 Topologies a to d with adaptive CSMA, TCP ACKs by h-ACK and n-ACK; a three times, b to d once, 500 s
 each of which 100 s are cut. Timestamps are on, so that a packet of 1040 bytes has 988 of payload,
-and the first timeout is 30 s, on a also the kernel's own second. Beside it one connection a user,
-under adaptive CSMA and under 802.11's, and as many connections as the rule asks for without relays,
-each of which sends data of its own. Every run is kept as a line of out/relay_paper.jsonl, and is
-not run again. A run that was late (99th percentile above 2 ms) counts for nothing.
+and the first timeout is 30 s, on a also the kernel's own second. For comparison there is one
+connection per user, under adaptive CSMA and under 802.11's. There are also as many connections as
+the rule asks for without relays, each of which sends data of its own. Every run is kept as a line
+of out/relay_paper.jsonl, and is not run again. A run that was late (99th percentile above 2 ms)
+counts for nothing.
 """
 
 import argparse
@@ -108,15 +109,15 @@ def means(item: Mapping[str, Any], names: tuple[str, ...]) -> dict[str, float]:
 def known() -> dict[Case, dict[str, Any]]:
     """Runs that were in time."""
     lines = RUNS.read_text().splitlines() if RUNS.exists() else []
-    found = {}
-    for one in map(json.loads, lines):
-        if one["lateness_p99_s"] < LATE_S:
-            found[Case(one["topology"], one["scheme"], one["way"], one["seed"])] = one
-    return found
+    by_case = {}
+    for run in map(json.loads, lines):
+        if run["lateness_p99_s"] < LATE_S:
+            by_case[Case(run["topology"], run["scheme"], run["way"], run["seed"])] = run
+    return by_case
 
 
 def main(jobs: int) -> None:
-    """Run what is missing."""
+    """Run the missing runs."""
     RUNS.parent.mkdir(exist_ok=True)
     done = known()
     missing = [case for case in plan() if case not in done]
@@ -124,12 +125,17 @@ def main(jobs: int) -> None:
     with ProcessPoolExecutor(jobs, mp_context=processes, max_tasks_per_child=1) as pool:
         running = [pool.submit(run, case) for case in missing]
         for each in as_completed(running):
-            one = each.result()
+            measured = each.result()
             with RUNS.open("a") as file:
-                print(json.dumps(one), file=file, flush=True)
-            rates = [round(flow["goodput_bps"] / 8e3) for flow in one["flows"].values()]
+                print(json.dumps(measured), file=file, flush=True)
+            rates = [round(flow["goodput_bps"] / 8e3) for flow in measured["flows"].values()]
             print(
-                one["topology"], one["scheme"], one["way"], rates, one["lateness_p99_s"], flush=True
+                measured["topology"],
+                measured["scheme"],
+                measured["way"],
+                rates,
+                measured["lateness_p99_s"],
+                flush=True,
             )
 
 

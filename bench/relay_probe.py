@@ -3,11 +3,11 @@
     .venv/bin/python bench/relay_probe.py [--runs N]     (root; 80 s per case and run)
 
 One download goes through two relays over an emulated link of 10 Mbit/s. The first 10 s are cut, and
-30 s count. Each link is run with T of the TCP connections, and then with T of probes.
-Printed are means: number of connections, smoothed round-trip time of the server's connections,
-round-trip time of the probes, goodput. Rule, set before the first run: behind a FIFO the mean
-numbers of both variants are within 10 % or half a connection of each other. A run that was late
-(99th percentile above 2 ms) is marked.
+30 s count. Each link is run with T of the TCP connections, and then with T of probes. Printed are
+means: number of connections, smoothed round-trip time of the server's connections, round-trip time
+of the probes, goodput. Rule, set before the first run: after a FIFO the mean numbers of both
+variants are within 10 % or half a connection of each other. A run that was late (99th percentile
+above 2 ms) is marked.
 """
 
 import argparse

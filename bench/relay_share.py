@@ -1,4 +1,4 @@
-"""What a pair of relays takes of a shared queue: n connections beside one other download.
+"""Share of a pair of relays in a shared queue: n connections with one other download.
 
     python bench/relay_share.py [--jobs N]     runs what has not been run; prints the table
 
@@ -39,7 +39,7 @@ Run = dict[str, Any]
 
 
 def scenario(name: str, **flows: Any) -> dict[str, Any]:
-    """One queue, and who goes through it."""
+    """Return the scenario of one queue, and its users."""
     return {
         "name": name,
         "warmup": f"{WARMUP_S} s",
@@ -52,10 +52,11 @@ def scenario(name: str, **flows: Any) -> dict[str, Any]:
 
 
 def simulated(number: int) -> list[float]:
-    """Shares of so many connections of one user, by the simulator.
+    """Return the shares of this many connections of one user, by the simulator.
 
-    Sources have the jitter of a packet, as hosts have some: two flows without any can stay in step
-    for a whole run, and one of them lose what the other does not (0.28 to 0.73 of the rate).
+    Sources have the jitter of a packet, as hosts have some. Two flows without jitter can stay in
+    step for a whole run, and one of them loses packets that the other does not (0.28 to 0.73 of the
+    rate).
     """
     tree = scenario(f"{number} beside one", mine={"count": number})
     tree["dumbbell"]["jitter"] = "packet"
@@ -73,8 +74,8 @@ def emulated(way: str, number: int, seed: int) -> Run:
         here = Path(directory)
         (here / "share.json").write_text(json.dumps({**tree, "seed": seed}))
         command = [*LASTHOP, "emulate", str(here / "share.json"), "--json", "--at", "mine/sink"]
-        for place, one in BESIDE[way](number, here):
-            command += ["--with", place, one]
+        for place, program in BESIDE[way](number, here):
+            command += ["--with", place, program]
         command += ["--", sys.executable, str(INSIDE), "wait", str(MEASURED_S), str(here / "span")]
         done = subprocess.run(command, capture_output=True, text=True, check=False)
         if done.returncode != 0:
@@ -153,7 +154,8 @@ def new_key(directory: Path) -> Path:
 
 
 def rate_bps(taken: str, begin_s: float, end_s: float) -> float:
-    """What has been taken between two moments; lines of `taken` are moments, and bytes so far."""
+    """Return the rate between two moments; lines of `taken` are moments, and bytes so
+    far."""
     rows = [tuple(map(float, line.split())) for line in taken.splitlines()]
     within = [row for row in rows if begin_s <= row[0] <= end_s]
     return 8 * (within[-1][1] - within[0][1]) / (within[-1][0] - within[0][0])
@@ -177,7 +179,7 @@ def known() -> list[Run]:
 
 
 def main(jobs: int) -> None:
-    """Run what is missing."""
+    """Run the missing runs."""
     RUNS.parent.mkdir(exist_ok=True)
     done = {(run["way"], run["number"], run["seed"]) for run in known()}
     missing = [each for each in plan() if each not in done]
@@ -195,7 +197,7 @@ def share(run: Run) -> float:
 
 
 def shares(runs: Sequence[Run], way: str, number: int) -> list[float]:
-    """Of all runs of a case."""
+    """Return the shares of all runs of a case."""
     return [share(run) for run in runs if (run["way"], run["number"]) == (way, number)]
 
 

@@ -1,4 +1,4 @@
-"""What runs at the places of `relay_share.py`.
+"""Programs that run at the places of `relay_share.py`.
 
 give PORT [PROTOCOL]            a target that sends without end
 take HOST PORT FILE [PROTOCOL]  a program that reads, and writes when it had how many bytes
@@ -20,40 +20,40 @@ LOOK_S = 0.05
 
 
 def give(port: str, protocol: str = "0") -> None:
-    """Send to whoever comes."""
+    """Send to every client."""
     with socket.socket(socket.AF_INET, socket.SOCK_STREAM, int(protocol)) as listener:
         listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         listener.bind(("0.0.0.0", int(port)))
         listener.listen()
         while True:
-            one, _ = listener.accept()
-            threading.Thread(target=fill, args=(one,), daemon=True).start()
+            connection, _ = listener.accept()
+            threading.Thread(target=fill, args=(connection,), daemon=True).start()
 
 
-def fill(one: socket.socket) -> None:
+def fill(connection: socket.socket) -> None:
     """Send until the other end has enough."""
-    with suppress(OSError), one:
+    with suppress(OSError), connection:
         while True:
-            one.sendall(CHUNK)
+            connection.sendall(CHUNK)
 
 
 def take(host: str, port: str, file: str, protocol: str = "0") -> None:
-    """Read for ever, from the first byte on."""
+    """Read indefinitely, from the first byte on."""
     with open(file, "w", buffering=1) as out:
         while True:
             with (
                 suppress(OSError),
-                socket.socket(socket.AF_INET, socket.SOCK_STREAM, int(protocol)) as one,
+                socket.socket(socket.AF_INET, socket.SOCK_STREAM, int(protocol)) as connection,
             ):
-                one.connect((host, int(port)))
-                read(one, out)
+                connection.connect((host, int(port)))
+                read(connection, out)
             time.sleep(LOOK_S)
 
 
-def read(one: socket.socket, out: TextIO) -> None:
+def read(connection: socket.socket, out: TextIO) -> None:
     """Read one connection to its end."""
     total, told_s = 0, 0.0
-    while piece := one.recv(len(CHUNK)):
+    while piece := connection.recv(len(CHUNK)):
         total += len(piece)
         now_s = time.monotonic()
         if now_s - told_s >= LOOK_S:

@@ -72,15 +72,15 @@ def edca(compared: list[Compared]) -> None:
         f"{'':14}{'ns-3':>15}{'lasthop':>24}{'one switch':>24}{'rules of ns-3':>24}"
         f"{'us/segment':>11}{'ns-3':>6}{'ratio':>7}  verdict"
     )
-    for one in compared:
+    for row in compared:
         columns = [
-            f"{mbps(ours)} ({one.over(ours).part:+6.2%})"
-            for ours in (one.ours, one.switched, one.all_rules)
+            f"{mbps(ours)} ({row.over(ours).part:+6.2%})"
+            for ours in (row.ours, row.switched, row.all_rules)
         ]
         print(
-            f"{one.case.name:14}{mbps(one.peer):>15}{''.join(f'{text:>24}' for text in columns)}"
-            f"{one.our_cost.us_per_segment:11.3f}{one.peer_cost.us_per_segment:6.0f}"
-            f"{one.ratio:7.0f}  {one.verdict}"
+            f"{row.case.name:14}{mbps(row.peer):>15}{''.join(f'{text:>24}' for text in columns)}"
+            f"{row.our_cost.us_per_segment:11.3f}{row.peer_cost.us_per_segment:6.0f}"
+            f"{row.ratio:7.0f}  {row.verdict}"
         )
 
 
@@ -103,8 +103,8 @@ def dumbbells_head() -> None:
     )
 
 
-def dumbbell(one: Router) -> None:
-    """What the router does and what a segment costs, here and in a peer."""
+def dumbbell(router: Router) -> None:
+    """Print results of the router and the cost of a segment, here and in a peer."""
     columns = []
     formats: tuple[tuple[Measure, int, int], ...] = (
         ("utilisation", 100, 2),
@@ -112,14 +112,14 @@ def dumbbell(one: Router) -> None:
         ("drops", 100, 3),
     )
     for measure, factor, digits in formats:
-        ours = one.ours[measure]
+        ours = router.ours[measure]
         value = f"{factor * ours.mean:.{digits}f} ± {factor * (ours.ci95 or 0.0):.{digits}f}"
-        columns.append(f"{value} ({one.apart(measure):+.1%})")
+        columns.append(f"{value} ({router.apart(measure):+.1%})")
     print(
-        f"{one.case.name:26}{one.peer.name:>5}{''.join(f'{text:>25}' for text in columns)}"
-        f"{one.our_cost.us_per_segment:9.3f}{one.peer_cost.us_per_segment:8.2f}"
-        f"{one.our_cost.transmissions_per_s(TRANSMISSIONS):11.3g}"
-        f"{one.peer_cost.transmissions_per_s(TRANSMISSIONS):10.3g}{one.cost.ratio:7.3g}"
-        f"  {one.spread}",
+        f"{router.case.name:26}{router.peer.name:>5}{''.join(f'{text:>25}' for text in columns)}"
+        f"{router.our_cost.us_per_segment:9.3f}{router.peer_cost.us_per_segment:8.2f}"
+        f"{router.our_cost.transmissions_per_s(TRANSMISSIONS):11.3g}"
+        f"{router.peer_cost.transmissions_per_s(TRANSMISSIONS):10.3g}{router.cost.ratio:7.3g}"
+        f"  {router.spread}",
         flush=True,
     )

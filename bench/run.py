@@ -1,19 +1,27 @@
-"""What a delivered segment costs: lasthop beside ns-2 and ns-3, in one run on one machine.
+"""Cost of a delivered segment: lasthop compared with ns-2 and ns-3, in one run on one machine.
 
     make bench                                  everything, about an hour
     .venv/bin/python bench/run.py --quick       shorter runs, rougher figures
-    .venv/bin/python bench/run.py --only edca   access parameters of 802.11e beside ns-3 alone
+    .venv/bin/python bench/run.py --only edca   only access parameters of 802.11e and ns-3
 
-`--only csma`: links that hear only some of each other; `--only dumbbell`: a router with sixty flows
-beside ns-2, ns-3 and, where LASTHOP_HTSIM names the folder of its source, htsim; `--only memory`:
-twenty million packets through a router; `--only gateway`: what changes of the gateway take in this
-kernel and how much it carries, as root; `--only instructions`: instructions per segment, which must
-not grow. In no other run: `--only large`, six minutes, long and large runs beside bounds of their
-memory, and what a million flows would take; `--only growth`, hours, what a segment costs over
-flows, stations and round-trip time; `--only tc`, hours, the gateway beside queues of plain tc, in
-user-mode Linux. Writes results.json, goodput.json, router.json, gateway.json,
-carries.json and tc.json in bench/out. If a goal is missed it says by how much, shows where our time
-goes and exits with 1.
+Parts of it, by `--only`:
+
+- `csma`: links that hear only some of each other;
+- `dumbbell`: a router with sixty flows, compared with ns-2, ns-3 and, where LASTHOP_HTSIM names the
+  folder of its source, htsim;
+- `memory`: twenty million packets through a router;
+- `gateway`: the time of changes of the gateway in this kernel and the traffic it carries, as root;
+- `instructions`: instructions per segment, which must not grow.
+
+In no other run:
+
+- `large`, six minutes: long and large runs compared with bounds of their memory, and the needs of a
+  million flows;
+- `growth`, hours: the cost of a segment over flows, stations and round-trip time;
+- `tc`, hours: the gateway compared with queues of plain tc, in user-mode Linux.
+
+Writes results.json, goodput.json, router.json, gateway.json, carries.json and tc.json in bench/out.
+If a goal is missed it reports by how much, shows where our time goes and exits with 1.
 """
 
 import argparse
@@ -47,7 +55,7 @@ SEVEN = CASES / "seven.toml"
 HOTSPOT = HERE.parent / "examples" / "hotspot.toml"
 MIXED = CASES / "mixed.toml"
 MEMORY_GOAL_MB = 20.0
-#: The same for a router with as many segments as in LONG_ROUTER_S, and how much of it may be growth
+#: The goal for a router with as many segments as in LONG_ROUTER_S, and how much of it may be growth
 #: over a tenth of that time.
 ROUTER_MEMORY_GOAL_MB, ROUTER_GROWTH_GOAL_MB = 100.0, 1.0
 #: Peers simulate the same cell if their throughput is this close to ours.
@@ -83,7 +91,7 @@ PARTS = ("cost", "csma", "edca", "dumbbell", "memory", "gateway", "instructions"
 #: Parts that nothing else includes.
 BY_THEMSELVES = ("tc", "growth", "large")
 SHORT_S, LONG_S = 200.0, 2000.0
-#: The same cell by hand: what a segment costs at least.
+#: Least cost of a segment, by a cell written by hand.
 LEAN = Peer("lean loop", "by hand", lean.Cell(), SHORT_S, LONG_S, 5, None)
 LONG_ROUTER_S = 3000.0
 
@@ -104,7 +112,7 @@ def main() -> int:
     missed_by_router: list[str] = []
     try:
         if options.only in (None, "cost"):
-            beside_peers(records, missed, quick=quick)
+            against_peers(records, missed, quick=quick)
             by_ourselves(records, missed, repeats=1 if quick else 3)
             crowd(records, missed)
             cold_start(missed)
@@ -145,7 +153,7 @@ def main() -> int:
 
 
 def write(name: str, content: object) -> None:
-    """Writes what was measured."""
+    """Write the measurements."""
     file = HERE / "out" / name
     file.parent.mkdir(exist_ok=True)
     file.write_text(json.dumps(content, indent=2) + "\n")
@@ -153,51 +161,55 @@ def write(name: str, content: object) -> None:
 
 
 def access_parameters(records: list[Record], missed: list[str], *, quick: bool) -> None:
-    """The seven-station cell with the access parameters of 802.11e, beside ns-3."""
+    """Compare the seven-station cell with the access parameters of 802.11e with ns-3."""
     compared = edca.compare(quick=quick)
     report.edca(compared)
-    for one in compared:
-        missed.extend(one.missed())
+    for compared_case in compared:
+        missed.extend(compared_case.missed())
         records.append(
             Record(
-                case=f"cell 802.11e, {one.case.name}, ns-3",
+                case=f"cell 802.11e, {compared_case.case.name}, ns-3",
                 peer="ns-3",
-                ours_us_per_packet=one.our_cost.us_per_segment,
-                peer_us_per_packet=one.peer_cost.us_per_segment,
-                ratio=one.ratio,
-                peak_rss_mb=one.our_cost.peak_rss_mb,
-                ours_transmissions_per_s=one.our_cost.transmissions_per_s(CELL_TRANSMISSIONS),
-                peer_transmissions_per_s=one.peer_cost.transmissions_per_s(CELL_TRANSMISSIONS),
+                ours_us_per_packet=compared_case.our_cost.us_per_segment,
+                peer_us_per_packet=compared_case.peer_cost.us_per_segment,
+                ratio=compared_case.ratio,
+                peak_rss_mb=compared_case.our_cost.peak_rss_mb,
+                ours_transmissions_per_s=compared_case.our_cost.transmissions_per_s(
+                    CELL_TRANSMISSIONS
+                ),
+                peer_transmissions_per_s=compared_case.peer_cost.transmissions_per_s(
+                    CELL_TRANSMISSIONS
+                ),
             )
         )
-    write("goodput.json", [one.record() for one in compared])
+    write("goodput.json", [compared_case.record() for compared_case in compared])
 
 
 def routers(records: list[Record], missed: list[str], *, quick: bool) -> None:
-    """Sixty flows through one router, beside ns-2 and ns-3."""
+    """Compare sixty flows through one router with ns-2 and ns-3."""
     report.dumbbells_head()
     compared = []
-    for one in dumbbell.compare(quick=quick):
-        report.dumbbell(one)
-        missed.extend(one.missed())
-        compared.append(one)
+    for router in dumbbell.compare(quick=quick):
+        report.dumbbell(router)
+        missed.extend(router.missed())
+        compared.append(router)
         records.append(
             Record(
-                case=one.name,
-                peer=one.peer.name,
-                ours_us_per_packet=one.our_cost.us_per_segment,
-                peer_us_per_packet=one.peer_cost.us_per_segment,
-                ratio=one.cost.ratio,
-                peak_rss_mb=one.our_cost.peak_rss_mb,
-                ours_transmissions_per_s=one.our_cost.transmissions_per_s(TRANSMISSIONS),
-                peer_transmissions_per_s=one.peer_cost.transmissions_per_s(TRANSMISSIONS),
+                case=router.name,
+                peer=router.peer.name,
+                ours_us_per_packet=router.our_cost.us_per_segment,
+                peer_us_per_packet=router.peer_cost.us_per_segment,
+                ratio=router.cost.ratio,
+                peak_rss_mb=router.our_cost.peak_rss_mb,
+                ours_transmissions_per_s=router.our_cost.transmissions_per_s(TRANSMISSIONS),
+                peer_transmissions_per_s=router.peer_cost.transmissions_per_s(TRANSMISSIONS),
             )
         )
-    write("router.json", [one.record() for one in compared])
+    write("router.json", [router.record() for router in compared])
 
 
 def memory(records: list[Record], missed: list[str]) -> None:
-    """Mixed traffic, with web connections that come and go: more than twenty million packets."""
+    """Measure mixed traffic, with short web connections: more than twenty million packets."""
     report.alone_head("memory: mixed traffic through a router")
     short, long = (
         ours.cost(MIXED, duration_s / 2, duration_s, repeats=1)
@@ -215,13 +227,13 @@ def memory(records: list[Record], missed: list[str]) -> None:
         missed.append(f"memory grows by {growth_mb:.1f} MB, aim {ROUTER_GROWTH_GOAL_MB:.0f}")
 
 
-def beside_peers(records: list[Record], missed: list[str], *, quick: bool) -> None:
-    """The seven-station cell, simulated by everybody."""
+def against_peers(records: list[Record], missed: list[str], *, quick: bool) -> None:
+    """Simulate the seven-station cell by all simulators."""
     report.peers_head("seven stations, a download each, window 4, 802.11b (paper 003)")
     lean.install()
     for peer in (*peers(quick=quick), LEAN):
-        beside = cell_beside(peer)
-        mine, theirs, ratio = typical(beside.ours), typical(beside.peer), beside.ratio
+        compared = cell_in_turn(peer)
+        mine, theirs, ratio = typical(compared.ours), typical(compared.peer), compared.ratio
         report.peer_row(f"lasthop, in turn with {peer.name}", mine)
         report.peer_row(f"{peer.name}, {peer.variant}", theirs, ratio, peer.goal)
         check_memory("seven-station cell", mine, missed)
@@ -248,7 +260,7 @@ def beside_peers(records: list[Record], missed: list[str], *, quick: bool) -> No
             missed.append(f"{peer.name} does not simulate the same: throughput {apart:+.1%}")
 
 
-def cell_beside(peer: Peer) -> Beside:
+def cell_in_turn(peer: Peer) -> Beside:
     """The seven-station cell in rounds, ours and the peer's in turn."""
     return in_turn(
         lambda: ours.cost(SEVEN, SHORT_S, LONG_S, repeats=3),
@@ -272,18 +284,18 @@ def by_ourselves(records: list[Record], missed: list[str], *, repeats: int) -> N
 def crowd(records: list[Record], missed: list[str]) -> None:
     """A cell that aggregates: how much faster than real time on one core, median of whole runs."""
     runs = ours.worker(CASES / "crowd.toml", {}, [CROWD_S] * CROWD_RUNS)
-    one = sorted(runs, key=lambda run: run.cpu_s)[CROWD_RUNS // 2]
-    faster = CROWD_S / one.cpu_s
-    us_per_segment = 1e6 * one.cpu_s / one.segments
+    middle = sorted(runs, key=lambda run: run.cpu_s)[CROWD_RUNS // 2]
+    faster = CROWD_S / middle.cpu_s
+    us_per_segment = 1e6 * middle.cpu_s / middle.segments
     print(f"{CROWD}: {faster:.0f} times faster than real time, {us_per_segment:.3f} us/segment")
-    peak_rss_mb = one.peak_rss_mb
+    peak_rss_mb = middle.peak_rss_mb
     records.append(Record("cell crowd", None, us_per_segment, None, None, peak_rss_mb))
     if faster < CROWD_GOAL:
         missed.append(f"{CROWD}: {faster:.0f} times faster than real time, aim {CROWD_GOAL:.0f}")
 
 
 def conflict_graphs(records: list[Record], missed: list[str], *, repeats: int) -> None:
-    """Links that hear only some of each other: four beside a cell, and a thousand."""
+    """Measure links that hear only some of each other: four, with a cell, and a thousand."""
     cell = ours.cost(SEVEN, SHORT_S, LONG_S, repeats)
     compared = csma.compare(SHORT_S, LONG_S, repeats)
     report.alone_head("networks by conflict graph")
@@ -313,12 +325,12 @@ def cold_start(missed: list[str]) -> None:
 
 
 def two_cores(missed: list[str]) -> None:
-    """Two replications on two cores beside one."""
+    """Compare two replications on two cores with one core."""
     print("\ntwo at a time beside one after the other, by the clock")
-    for one in cores.compare():
-        rounds = f"{min(one.ratios):.2f} to {max(one.ratios):.2f} in {len(one.ratios)} rounds"
-        print(f"{one.name}: {one.ratio:.2f} times faster ({rounds})")
-        missed.extend(one.missed())
+    for pair in cores.compare():
+        rounds = f"{min(pair.ratios):.2f} to {max(pair.ratios):.2f} in {len(pair.ratios)} rounds"
+        print(f"{pair.name}: {pair.ratio:.2f} times faster ({rounds})")
+        missed.extend(pair.missed())
 
 
 if __name__ == "__main__":

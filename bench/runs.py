@@ -1,4 +1,4 @@
-"""Runs that are kept as lines of a file, and not run again; what is kept of a result."""
+"""Runs that are stored as lines of a file, and not run again; stored parts of a result."""
 
 import json
 import os
@@ -29,7 +29,7 @@ class Runs:
             yield line["key"], line["seen"]
 
     def known(self) -> dict[str, Any]:
-        """What has been run, by its keys; what was added last counts."""
+        """Return the finished runs, by their keys; the last entry counts."""
         return dict(self.lines())
 
     def add(self, key: str, seen: object) -> None:
@@ -58,7 +58,7 @@ def kept(summary: Table, lists: Sequence[str]) -> Lists:
 
 
 def by_replication(answer: "lh.Result", lists: Sequence[str]) -> list[Lists]:
-    """The same of each of a simulation's replications."""
+    """Return the means of each replication of a simulation."""
     tree = answer.sample_tree
     return [
         {

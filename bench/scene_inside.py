@@ -2,8 +2,8 @@
 
     scene_inside.py SCENE
 
-`SCENE` is JSON, a `Scene`. What was seen is printed as JSON: C again and again, bytes that
-stations have received, pings, and what the gateway says of itself at the end.
+`SCENE` is JSON, a `Scene`. Observations are printed as JSON: C at intervals, bytes that stations
+have received, pings, and the gateway's status at the end.
 
 The wire takes the place of the air (`tc_network.turns`): frames of both directions pass one at a
 time, each for its bytes at the rate, so that what it carries is known exactly.
@@ -54,13 +54,13 @@ OTHERS = "1:2"
 
 @dataclass(frozen=True)
 class Scene:
-    """What is run. Times count from the first connection."""
+    """The traffic of a run. Times count from the first connection."""
 
     seed: int
     rtt_s: float
     """The Internet's. [s]"""
     rate_bps: int
-    """Of the wire. [bit/s]"""
+    """Rate of the wire. [bit/s]"""
     downloads: Sequence[tuple[str, int, float]]
     """Stations, how many endless downloads each has, and when they begin. [s]"""
     length_s: float
@@ -82,15 +82,15 @@ class Scene:
     lateness: str | None = None
     """How some answer pings, a word of `LATENESS`."""
     late: Sequence[str] = ()
-    """Who does, from `late_from_s` on."""
+    """Stations that answer late, from `late_from_s` on."""
     late_from_s: float = 0.0
     slow: tuple[str, int, int] | None = None
-    """The access point has a queue for each station; this one's carries so much, and the others'
-    together so much, since it takes its part of the air. [bit/s]"""
+    """A slow station, the rate of its queue at the access point, and the rate of all other queues
+    together, since it takes its part of the air. [bit/s]"""
 
 
 def main(scene: Scene) -> Table:
-    """Build, let it run, and put together what was seen."""
+    """Build, run, and return the observations."""
     stations = tuple(dict.fromkeys(name for name, _, _ in scene.downloads))
     wires(scene.rtt_s, stations, scene.device_delay)
     if scene.slow is None:
@@ -124,14 +124,14 @@ def main(scene: Scene) -> Table:
     for at_s, rate_bps in scene.changes:
         time.sleep(max(0.0, begin_s + at_s - time.monotonic()))
         change_rate(rate_bps)
-    found = {name: process.result() for name, process in processes.items()}
+    results = {name: process.result() for name, process in processes.items()}
     bytes_: Table = {}
-    for name, seen in found.items():
+    for name, seen in results.items():
         if name.startswith("bulk"):
             bytes_ |= seen
-    series = found.get("pings", {}).get("pings", [])
-    rtts = {kind: found.get(kind) for kind in ("echo", "ping")}
-    return {**found["watch"], "bytes": bytes_, "pings": series, "rtts": rtts}
+    series = results.get("pings", {}).get("pings", [])
+    rtts = {kind: results.get(kind) for kind in ("echo", "ping")}
+    return {**results["watch"], "bytes": bytes_, "pings": series, "rtts": rtts}
 
 
 # -- the wire -----------------------------------------------------------------------------------
@@ -139,8 +139,8 @@ def main(scene: Scene) -> Table:
 
 def change_rate(rate_bps: int) -> None:
     """Let the wire carry this from now on. [bit/s]"""
-    whole = f"rate {rate_bps} burst {BURST_BYTES} ceil {rate_bps} cburst {BURST_BYTES}"
-    tc(AP, [f"class change dev air parent 1: classid 1:1 htb {whole}"])
+    parameters = f"rate {rate_bps} burst {BURST_BYTES} ceil {rate_bps} cburst {BURST_BYTES}"
+    tc(AP, [f"class change dev air parent 1: classid 1:1 htb {parameters}"])
 
 
 def queue_each(scene: Scene, stations: Sequence[str], slow: str, own: int, others: int) -> None:
@@ -171,7 +171,7 @@ def watch(scene: Scene, window: Window) -> Table:
     """C, and what the gateway says at the end and of whom it has warned."""
     window.wait()
     samples: list[tuple[float, float]] = []
-    said: set[str] = set()
+    messages: set[str] = set()
     status: Table = {}
     at_s = window.begin_s
     with entered(ROUTER):
@@ -181,13 +181,14 @@ def watch(scene: Scene, window: Window) -> Table:
             assert isinstance(answer, dict)
             status = answer
             samples.append((at_s - window.begin_s, status["aps"][0]["rate_bps"]))
-            said |= {*status["warnings"], *status["faults"]}
+            messages |= {*status["warnings"], *status["faults"]}
             at_s += scene.look_s
-    return {"c": samples, "said": sorted(said), "status": status}
+    return {"c": samples, "said": sorted(messages), "status": status}
 
 
 def received(groups: Sequence[Bulk], window: Window, zero_s: float) -> Table:
-    """What each group's station has received by each multiple of `BIN_S` since `zero_s`. [bytes]"""
+    """Return the bytes of each group's station at each multiple of `BIN_S` since `zero_s`.
+    [bytes]"""
     servers = cycle(SERVERS)
     total = {group.station: 0 for group in groups}
     marks: dict[str, list[int]] = {group.station: [] for group in groups}

@@ -1,4 +1,5 @@
-"""What the gateway shows with real TCP on a wire whose rate is known: scenes, figures, a table.
+"""Requirements on the gateway with real TCP on a wire whose rate is known: scenes, figures, a
+table.
 
     python bench/scenes.py [claim ...] [--seeds N] [--jobs N]    runs what has not been run
     python bench/scenes.py --table                               docs/reference/gateway-measured.md
@@ -64,7 +65,7 @@ class Case:
 
     @property
     def key(self) -> str:
-        """What tells it from others."""
+        """Return the key of a scene."""
         return f"{self.claim}, {self.label}, seed {self.scene.seed}"
 
 
@@ -133,7 +134,7 @@ def joiners(seed: int) -> Iterator[tuple[str, Scene]]:
 
 
 def own_downloads(seed: int) -> Iterator[tuple[str, Scene]]:
-    """Who downloads and calls at once, and an idle one."""
+    """Yield scenes with stations that download and call simultaneously, and an idle station."""
     for leaf in ("fq_codel", "codel", "pfifo") if seed in SOME else ("fq_codel",):
         yield (
             f"leaves of {leaf}",
@@ -215,7 +216,7 @@ def cases(claims: Sequence[str], seeds: Sequence[int]) -> Iterator[Case]:
 
 
 def goodput_bps(seen: Table, name: str, from_s: float, to_s: float) -> float:
-    """What a station has received between two times. [bit/s]"""
+    """Return the goodput of a station between two times. [bit/s]"""
     marks = [0, *seen["bytes"][name]]
     first, last = round(from_s / BIN_S), min(round(to_s / BIN_S), len(marks) - 1)
     return float(8 * (marks[last] - marks[first]) / ((last - first) * BIN_S))
@@ -269,7 +270,8 @@ def of_joiner(seen: Table) -> Figures:
 
 
 def of_own(seen: Table) -> Figures:
-    """How much later a datagram is beside own downloads than an idle station's, by medians."""
+    """Return the additional delay of a datagram with own downloads compared with an idle station,
+    by medians."""
     added = {
         f"{kind}_{name}_s": rtts[name]["rtt_median_s"] - rtts["idle"]["rtt_median_s"]
         for kind, rtts in seen["rtts"].items()
@@ -287,29 +289,29 @@ def others_bps(seen: Table, left_out: Sequence[str]) -> float:
 def named(seen: Table, late: Sequence[str]) -> Figures:
     """How many of those that are late the gateway has warned of, and how many others."""
     rows = {row["name"]: row for row in seen["stations"]}
-    told = {
+    named_stations = {
         name
         for name, row in rows.items()
         if row["silent"] or any(f": {name} " in line for line in seen["said"])
     }
-    return {"named": len(told & set(late)), "wrongly": len(told - set(late))}
+    return {"named": len(named_stations & set(late)), "wrongly": len(named_stations - set(late))}
 
 
 # -- runs ---------------------------------------------------------------------------------------
 
 
 def carried_out(case: Case) -> Table:
-    """One run, and what is kept of it."""
+    """Run a case, and return the stored observations."""
     settings = json.dumps(asdict(case.scene))
     seen = uml.answer(INSIDE, settings, memory_mb=MEMORY_MB)
     rows = seen.pop("status")["stations"]
-    kept = ("name", "silent", "late_s", "dropped_packets")
-    seen["stations"] = [{key: row.get(key) for key in kept} for row in rows]
+    keys = ("name", "silent", "late_s", "dropped_packets")
+    seen["stations"] = [{key: row.get(key) for key in keys} for row in rows]
     return dict(seen)
 
 
 def run(claims: Sequence[str], seeds: int, jobs: int) -> None:
-    """Run what has not been run."""
+    """Run the missing runs."""
     if (reason := uml.missing()) is not None:
         print(f"scenes: left out: {reason}")
         return

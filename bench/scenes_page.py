@@ -16,7 +16,7 @@ PAGE = Path(__file__).parent.parent / "docs/reference/gateway-measured.md"
 MOST_SEEDS = 10
 
 Runs = Mapping[str, Sequence[Table]]
-"""What was seen, by label."""
+"""Observations, by label."""
 
 
 def write() -> None:
@@ -27,11 +27,11 @@ def write() -> None:
 def by_claim() -> dict[str, dict[str, list[Table]]]:
     """Runs by claim and label, in the order of the seeds."""
     done = scenes.RUNS.known()
-    found: dict[str, dict[str, list[Table]]] = defaultdict(lambda: defaultdict(list))
+    runs: dict[str, dict[str, list[Table]]] = defaultdict(lambda: defaultdict(list))
     for case in scenes.cases(tuple(scenes.SCENES), range(1, MOST_SEEDS + 1)):
         if case.key in done:
-            found[case.claim][case.label].append(done[case.key])
-    return found
+            runs[case.claim][case.label].append(done[case.key])
+    return runs
 
 
 def page(runs: Mapping[str, Runs]) -> Iterator[str]:
@@ -54,7 +54,7 @@ def spread(values: Sequence[float], digits: int, unit: float = 1) -> str:
     return shown[0] if len(values) == 1 else f"{shown[0]} ({shown[1]} to {shown[2]})"
 
 
-def kept(values: Sequence[float], holds: Callable[[float], bool]) -> str:
+def share_of_runs(values: Sequence[float], holds: Callable[[float], bool]) -> str:
     """In how many runs a claim holds."""
     return f"{sum(map(holds, values))} of {len(values)}"
 
@@ -103,7 +103,7 @@ def equal(runs: Runs) -> Iterator[str]:
         for label, same in sorted(runs.items()):
             shares = column(scenes.of_equal, same, "share")
             goodput = column(scenes.of_equal, same, "goodput_bps")
-            within = kept(shares, lambda share: abs(share - 1) <= 0.05)
+            within = share_of_runs(shares, lambda share: abs(share - 1) <= 0.05)
             yield leaf_queues(label), spread(shares, 3), within, spread(goodput, 1, 1e6)
 
     head = (
@@ -120,7 +120,11 @@ def joiner(runs: Runs) -> Iterator[str]:
     def rows() -> Iterator[Sequence[str]]:
         for label, same in sorted(runs.items()):
             shares = column(scenes.of_joiner, same, "share")
-            yield leaf_queues(label), spread(shares, 2), kept(shares, lambda share: share >= 0.9)
+            yield (
+                leaf_queues(label),
+                spread(shares, 2),
+                share_of_runs(shares, lambda share: share >= 0.9),
+            )
 
     head = (
         *("leaf queues", "goodput of the fourth station / equal share [-]"),
@@ -130,7 +134,7 @@ def joiner(runs: Runs) -> Iterator[str]:
 
 
 def own(runs: Runs) -> Iterator[str]:
-    """Beside own downloads."""
+    """Yield the table of delays with own downloads."""
     yield from OWN.splitlines()
     keys = [f"{kind}_{name}_s" for kind in ("echo", "ping") for name in ("heavy", "light")]
 
@@ -139,7 +143,7 @@ def own(runs: Runs) -> Iterator[str]:
             each = [column(scenes.of_own, same, key) for key in keys]
             worst = [max(values) for values in zip(*each, strict=True)]
             added = [spread(values, 1, 1e-3) for values in each]
-            yield leaf_queues(label), *added, kept(worst, lambda late_s: late_s <= 0.02)
+            yield leaf_queues(label), *added, share_of_runs(worst, lambda late_s: late_s <= 0.02)
 
     counts = ("four downloads", "one download")
     kinds = [f"{kind}, station with {of}" for kind in ("UDP", "ping") for of in counts]
@@ -162,11 +166,11 @@ def late(runs: Runs) -> Iterator[str]:
             scenes.others_bps(seen, names) / scenes.others_bps(all_honest, names)
             for seen, all_honest in zip(same, honest, strict=False)
         ]
-        told = [scenes.named(seen, names) for seen in same]
-        said = "/".join(f"{each['named']:g}" for each in told)
-        wrongly = sum(each["wrongly"] for each in told)
+        naming = [scenes.named(seen, names) for seen in same]
+        counts = "/".join(f"{each['named']:g}" for each in naming)
+        wrongly = sum(each["wrongly"] for each in naming)
         shown = "/".join(f"{100 * part:.0f}" for part in parts)
-        return f"{shown} % ({said}{f', wrongly {wrongly:g}' if wrongly else ''})"
+        return f"{shown} % ({counts}{f', wrongly {wrongly:g}' if wrongly else ''})"
 
     def rows() -> Iterator[Sequence[str]]:
         for word in (*LATENESS, '300 ms, wce.rule = "paper"'):
@@ -186,8 +190,8 @@ def late(runs: Runs) -> Iterator[str]:
 
 def case_of(label: str) -> Case:
     """The run of late stations with this label."""
-    found = dict(scenes.late_ones(1))
-    return Case("late", label, found[label])
+    by_label = dict(scenes.late_ones(1))
+    return Case("late", label, by_label[label])
 
 
 def queues(runs: Runs) -> Iterator[str]:

@@ -4,10 +4,10 @@
     python bench/short_queues.py --page           writes docs/reference/queue-measured.md
 
 Sixty flows share 100 Mbit/s: a threshold of 15 packets, drop-tail of 100 and RED 50/100, at round
-trips of 10 and 200 ms. Emulated, the engine's queue stands between the kernel's sockets; enforced,
-the queue is the kernel's own, made by `lasthop queue` at a router of its own behind emulated wires
-that only delay (`short_queues_inside.py`). Where this kernel has no RED, six flows share 10 Mbit/s
-in user-mode Linux, which has, and has netem.
+trips of 10 and 200 ms. Emulated, the engine's queue is between the kernel's sockets. Enforced, the
+queue is the kernel's own, made by `lasthop queue` at a router of its own after emulated wires that
+only delay (`short_queues_inside.py`). Where this kernel has no RED, six flows share 10 Mbit/s in
+user-mode Linux, which has, and has netem.
 
 Series: `queues`; `sack`, the same without selective acknowledgements; `access`, each flow with a
 rate of its own, of which all together are a fifth more than the link's; `transfers`, 5 MB a flow;
@@ -37,7 +37,7 @@ RUNS = HERE / "out" / "short-queues.jsonl"
 INSIDE = HERE / "short_queues_inside.py"
 WARMUP_S, LENGTH_S = 20.0, 40.0
 LONGEST_TRANSFER_S = {0.01: 60.0, 0.2: 100.0}
-"""By round-trip time; alone on the link they would take 25 s."""
+"""By round-trip time; without other traffic they would take 25 s together."""
 REPLICATIONS = 5
 PORT = 5001
 MSS_BYTES = 1448
@@ -51,10 +51,10 @@ QUEUES: dict[str, dict[str, Any]] = {
 }
 RTTS_S = (0.01, 0.2)
 KERNELS = {"newreno": "reno", "compound": "compound"}
-"""What the kernel calls them; its Reno is NewReno."""
+"""Names in the kernel; its Reno is NewReno."""
 TRANSFER_BYTES = 5_000_000
 SMALL: dict[str, Any] = {"flows": 6, "rate_bps": 10_000_000}
-"""What user-mode Linux carries."""
+"""Traffic that user-mode Linux carries."""
 WITHOUT_RACK = "net.ipv4.tcp_recovery=0 net.ipv4.tcp_early_retrans=0"
 """No RACK and no tail loss probes (RFC 8985), which the engine has not."""
 
@@ -71,18 +71,18 @@ class Case:
     access_bps: int | None = None
     """Rate of each flow's own link."""
     transfer_bytes: int = 0
-    """What each flow has to send; 0: without end."""
+    """Bytes that each flow has to send; 0: without end."""
     flows: int = 60
     rate_bps: int = 100_000_000
     delayed_ack: bool = True
     sysctls: str = ""
-    """Settings of the senders' kernel, beside SACK."""
+    """Settings of the senders' kernel, in addition to SACK."""
     bucket_s: float | None = None
     """Depth of the shaper's bucket, at its rate; as `lasthop queue` makes it."""
 
     @property
     def key(self) -> str:
-        """What tells it from others."""
+        """Return the key of a case."""
         more = "" if self.delayed_ack else ", no delayed ACKs"
         more += f", {self.sysctls}" if self.sysctls else ""
         more += "" if self.bucket_s is None else f", bucket of {1e3 * self.bucket_s:g} ms"
@@ -164,10 +164,10 @@ def cases() -> Iterator[Case]:
 
 
 def of_result(result: Any) -> dict[str, Any]:
-    """What is compared, of a simulation or an emulation."""
+    """Return the compared figures of a simulation or an emulation."""
     link, queue = result.links.loc["bottleneck"], result.queues.loc["bottleneck"]
     goodputs = result.flows["goodput_bps"]
-    found = {
+    figures = {
         "utilisation": float(link["utilisation"]),
         "queue_packets": float(queue["occupancy_packets"]),
         "drop_probability": float(queue["drop_probability"]),
@@ -175,12 +175,12 @@ def of_result(result: Any) -> dict[str, Any]:
         "least_share": float(goodputs.min() / goodputs.mean()),
     }
     if "completion_s" in result.flows:
-        found["completions_s"] = result.flows["completion_s"].tolist()
-    return found
+        figures["completions_s"] = result.flows["completion_s"].tolist()
+    return figures
 
 
 def simulated(case: Case) -> dict[str, Any]:
-    """By the engine alone; its sources begin as the kernel's do, with ten packets."""
+    """Simulate; the sources begin as the kernel's do, with ten packets."""
     tree = case.tree()
     tree["tcp"]["initial_window"] = 10
     runs = [of_result(lh.simulate(tree, seed=seed)) for seed in range(1, REPLICATIONS + 1)]
@@ -194,7 +194,7 @@ def emulated(case: Case) -> dict[str, Any]:
 
 
 def task(case: Case) -> dict[str, Any]:
-    """What `short_queues_inside.py` is told."""
+    """Return the task for `short_queues_inside.py`."""
     interface = {"name": "OUTGOING", "rate": f"{case.rate_bps} bps", "queue": QUEUES[case.queue]}
     return {
         "interface": json.dumps({"interface": interface}),
@@ -216,7 +216,7 @@ def task(case: Case) -> dict[str, Any]:
 
 
 def enforced(case: Case) -> dict[str, Any]:
-    """The kernel's queue under the kernel's TCP, behind wires that only delay."""
+    """Measure the kernel's queue under the kernel's TCP, after wires that only delay."""
     python = sys.executable
     tree = {
         "duration": "3600 s",
@@ -242,7 +242,7 @@ def enforced(case: Case) -> dict[str, Any]:
 
 
 def in_uml(case: Case) -> dict[str, Any]:
-    """The same in user-mode Linux, where netem delays."""
+    """Measure in user-mode Linux, where netem delays."""
     if (lacks := uml.missing()) is not None:
         raise SystemExit(lacks)
     return {"runs": [uml.answer(INSIDE, "alone", json.dumps(task(case)))]}
@@ -252,7 +252,7 @@ WAYS = {"simulated": simulated, "emulated": emulated, "enforced": enforced, "in 
 
 
 def known() -> dict[tuple[str, str], dict[str, Any]]:
-    """What was run, by case and way."""
+    """Return the finished runs, by case and path."""
     if not RUNS.exists():
         return {}
     lines = map(json.loads, RUNS.read_text().splitlines())
@@ -260,7 +260,7 @@ def known() -> dict[tuple[str, str], dict[str, Any]]:
 
 
 def main() -> None:
-    """Run what has not been run, or write the page."""
+    """Run the missing runs, or write the page."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("series", nargs="*", help="what to run; all")
     parser.add_argument("--page", action="store_true", help="write the page")

@@ -1,4 +1,4 @@
-"""Kernel TCP through a queue of `lasthop queue`, forwarded by a machine behind emulated wires.
+"""Kernel TCP through a queue of `lasthop queue`, forwarded by a machine after emulated wires.
 
     short_queues_inside.py sink PORT
     short_queues_inside.py source TASK
@@ -6,12 +6,12 @@
 
 `sink` takes what comes. `source` runs at the other end of a link that only delays: senders in a
 network namespace of their own, this one as the router whose interface is shaped, addresses
-translated as at home. `alone` needs nobody: the sink is in a namespace too, behind netem. `TASK` is
-JSON: `interface` (the file), `sink` and `port`, `flows`, `congestion`, `sack`, `sysctls` (of the
-senders, words), `rtt_s` and `quickack` (no delayed ACKs; both in `alone`), `pacing_bps` (of each
-flow, or null), `bucket_s` (of the shaper, or null), `starts_s` (of each flow, ascending; if it is
-left out, all at once), `warmup_s`, `length_s`, `bytes` (of each flow; 0: without end), `patience_s`
-(for those). The last line of the output is what was seen.
+translated as at home. `alone` needs no other process: the sink is in a namespace too, after netem.
+`TASK` is JSON: `interface` (the file), `sink` and `port`, `flows`, `congestion`, `sack`, `sysctls`
+(of the senders, words), `rtt_s` and `quickack` (no delayed ACKs; both in `alone`), `pacing_bps` (of
+each flow, or null), `bucket_s` (of the shaper, or null), `starts_s` (of each flow, ascending; if it
+is left out, all at once), `warmup_s`, `length_s`, `bytes` (of each flow; 0: without end),
+`patience_s` (for those). The last line of the output is what was seen.
 """
 
 import json
@@ -44,11 +44,11 @@ GATE, HOST = "10.200.0.1", "10.200.0.2"
 SAMPLED_S = 0.01
 ACKED = struct.Struct("=Q")
 ACKED_AT = 120
-"""Where `tcpi_bytes_acked` stands in the answer of TCP_INFO (linux/tcp.h). [bytes]"""
+"""Position of `tcpi_bytes_acked` in the answer of TCP_INFO (linux/tcp.h). [bytes]"""
 NEAR, FAR = "near", "far"
 ROUTER, SINK = "10.201.0.1", "10.201.0.2"
 SETTLED_S = 2.0
-"""Time in which namespaces and who serves in them come up. [s]"""
+"""Time in which namespaces and their servers come up. [s]"""
 SO_MAX_PACING_RATE = 47
 
 
@@ -83,7 +83,7 @@ def sink(port: int) -> None:
 
 
 def socket_of(key: selectors.SelectorKey) -> socket.socket:
-    """What has something to read, or room."""
+    """Return the socket of a key, which has data to read, or room."""
     assert isinstance(key.fileobj, socket.socket)
     return key.fileobj
 
@@ -94,14 +94,14 @@ def outgoing() -> str:
 
 
 def joined(stack: ExitStack, task: dict[str, Any]) -> Namespace:
-    """A namespace of senders, behind this one."""
-    there = Namespace()
-    stack.callback(there.close)
+    """Return a namespace of senders, upstream of this one."""
+    senders = Namespace()
+    stack.callback(senders.close)
     with Socket() as kernel:
-        kernel.carry_out([veth.add_pair(OURS, THEIRS, there.descriptor)])
+        kernel.carry_out([veth.add_pair(OURS, THEIRS, senders.descriptor)])
     sh(f"ip address add {GATE}/24 dev {OURS}; ip link set {OURS} gso_max_segs 1 up")
     sh("sysctl -qw net.ipv4.ip_forward=1")
-    there.run(
+    senders.run(
         lambda: sh(
             f"ip link set lo up; ip address add {HOST}/24 dev {THEIRS}; "
             f"ip link set {THEIRS} gso_max_segs 1 up; ip route add default via {GATE}; "
@@ -109,15 +109,15 @@ def joined(stack: ExitStack, task: dict[str, Any]) -> Namespace:
             f"net.ipv4.tcp_no_metrics_save=1 net.ipv4.tcp_timestamps=0 {task['sysctls']}"
         )
     )
-    return there
+    return senders
 
 
 def joined_sink(stack: ExitStack, task: dict[str, Any]) -> None:
     """A namespace of the sink, whose answers netem delays."""
-    there = Namespace()
-    stack.callback(there.close)
+    sink = Namespace()
+    stack.callback(sink.close)
     with Socket() as kernel:
-        kernel.carry_out([veth.add_pair(NEAR, FAR, there.descriptor)])
+        kernel.carry_out([veth.add_pair(NEAR, FAR, sink.descriptor)])
     sh(f"ip address add {ROUTER}/24 dev {NEAR}; ip link set {NEAR} up")
 
     def serve() -> subprocess.Popen[bytes]:
@@ -129,11 +129,11 @@ def joined_sink(stack: ExitStack, task: dict[str, Any]) -> None:
         offload.set_merging(FAR, False)
         return subprocess.Popen([sys.executable, __file__, "sink", str(task["port"])])
 
-    stack.callback(there.run(serve).kill)
+    stack.callback(sink.run(serve).kill)
     time.sleep(SETTLED_S)
 
 
-def connected(there: Namespace, task: dict[str, Any], name: str) -> list[socket.socket]:
+def connected(senders: Namespace, task: dict[str, Any], name: str) -> list[socket.socket]:
     """The senders' ends."""
 
     def connect() -> list[socket.socket]:
@@ -148,11 +148,11 @@ def connected(there: Namespace, task: dict[str, Any], name: str) -> list[socket.
             ends.append(end)
         return ends
 
-    return there.run(connect)
+    return senders.run(connect)
 
 
 def acked(ends: Sequence[socket.socket]) -> list[int]:
-    """What has arrived of each. [bytes]"""
+    """Return the acknowledged bytes of each flow. [bytes]"""
     infos = (end.getsockopt(socket.IPPROTO_TCP, socket.TCP_INFO, 256) for end in ends)
     return [ACKED.unpack_from(info, ACKED_AT)[0] for info in infos]
 
@@ -194,11 +194,11 @@ def started(ends: Sequence[socket.socket], task: dict[str, Any]) -> None:
 
 
 def completed(ends: Sequence[socket.socket], size: int, patience_s: float) -> list[float | None]:
-    """How long it takes each to get so many bytes acknowledged, all beginning at once; None for
-    those that take too long. [s]
+    """Return the time until each flow has this many bytes acknowledged, if all begin
+    simultaneously; None for those that take too long. [s]
     """
     began_s = time.monotonic()
-    found: dict[socket.socket, float | None] = dict.fromkeys(ends)
+    completed_s: dict[socket.socket, float | None] = dict.fromkeys(ends)
     left = dict.fromkeys(ends, size)
     open_ends = set(ends)
     with selectors.DefaultSelector() as selector:
@@ -215,13 +215,13 @@ def completed(ends: Sequence[socket.socket], size: int, patience_s: float) -> li
                     selector.unregister(end)
             for each, done in zip(list(open_ends), acked(list(open_ends)), strict=True):
                 if done >= size:
-                    found[each] = time.monotonic() - began_s
+                    completed_s[each] = time.monotonic() - began_s
                     open_ends.discard(each)
-    return list(found.values())
+    return list(completed_s.values())
 
 
 def measured(shaped: Shaped, ends: Sequence[socket.socket], task: dict[str, Any]) -> dict[str, Any]:
-    """What flows without end do to the queue, and it to them."""
+    """Measure the effects of flows without end on the queue, and of the queue on them."""
     started(ends, task)
     watch = Watch(shaped)
     before, counted, began_s = acked(ends), shaped.counters(), time.monotonic()
@@ -255,7 +255,7 @@ def shares(goodputs: Sequence[float]) -> tuple[float, float]:
 
 def set_up(stack: ExitStack, task: dict[str, Any], interface: str) -> tuple[Namespace, Shaped]:
     """Senders, and the queue of an interface of this namespace that they meet."""
-    there = joined(stack, task)
+    senders = joined(stack, task)
     wanted = config.read(task["interface"].replace("OUTGOING", interface))
     log = UndoLog(Path(tempfile.mkdtemp()) / "undo.log")
     if task["bucket_s"] is not None:
@@ -263,14 +263,14 @@ def set_up(stack: ExitStack, task: dict[str, Any], interface: str) -> tuple[Name
     shaped = stack.enter_context(Shaped(wanted, log))
     offload.set_merging(OURS, False)
     shaped.up()
-    return there, shaped
+    return senders, shaped
 
 
 def seen(stack: ExitStack, task: dict[str, Any], interface: str) -> dict[str, Any]:
     """One run, through a queue of an interface of this namespace."""
-    there, shaped = set_up(stack, task, interface)
+    senders, shaped = set_up(stack, task, interface)
     names = stack.enter_context(loaded([task["congestion"]]))
-    ends = connected(there, task, names.get(task["congestion"], task["congestion"]))
+    ends = connected(senders, task, names.get(task["congestion"], task["congestion"]))
     for end in ends:
         stack.callback(end.close)
     if task["bytes"]:
@@ -287,12 +287,12 @@ def main() -> None:
     with ExitStack() as stack:
         if role == "alone":
             joined_sink(stack, task)
-            found = seen(stack, {**task, "sink": SINK}, NEAR)
+            result = seen(stack, {**task, "sink": SINK}, NEAR)
         else:
             interface = outgoing()
             stack.enter_context(Translation("short_queues", interface))
-            found = seen(stack, task, interface)
-    print(json.dumps(found))
+            result = seen(stack, task, interface)
+    print(json.dumps(result))
 
 
 if __name__ == "__main__":

@@ -37,7 +37,7 @@ Known: TypeAlias = Mapping[tuple[str, str], Seen]
 
 
 def write(done: Known) -> None:
-    """Write what has been run anew; sections of series that have not been stay as they are."""
+    """Write the sections of new runs; sections of series without new runs stay as they are."""
     tables: dict[str, Iterator[str]] = {}
     for series, heading in HEADINGS.items():
         mine = [case for case in cases() if case.series == series]
@@ -61,7 +61,7 @@ HEADINGS = {
 
 
 def compared(series: str, mine: Sequence[Case], done: Known) -> Iterator[str]:
-    """A row a case, what was seen each way in a cell."""
+    """Yield one row per case, with one cell per path."""
     keys = [key for key in QUANTITIES if key != "least_share" or series == "access"]
     what = "what is turned off" if series == "why" else "queue"
     head = [what, "congestion control", "RTT", *(QUANTITIES[key][0] for key in keys)]
@@ -110,7 +110,8 @@ def transfers(mine: Sequence[Case], done: Known) -> Iterator[str]:
 
 
 def times(case: Case, seen: Seen) -> list[float]:
-    """Completion times of every run; who did not complete counts as if at the end. [s]"""
+    """Return the completion times of every run; a flow that did not complete counts as if at the
+    end. [s]"""
     every = [each for run in seen["runs"] for each in run["completions_s"]]
     return [LONGEST_TRANSFER_S[case.rtt_s] if is_none(each) else each for each in every]
 
@@ -149,10 +150,10 @@ def picture(done: Known) -> Figure:
 def points(axis: Axes, mine: Sequence[Case], key: str, done: Known) -> None:
     """One quantity each way."""
     for way in ("simulated", "emulated", "enforced"):
-        there = [(k, case) for k, case in enumerate(mine) if way in case.ways()]
-        values = [QUANTITIES[key][1] * figure(done[case.key, way], key) for _, case in there]
+        of_way = [(k, case) for k, case in enumerate(mine) if way in case.ways()]
+        values = [QUANTITIES[key][1] * figure(done[case.key, way], key) for _, case in of_way]
         axis.plot(
-            [k for k, _ in there],
+            [k for k, _ in of_way],
             values,
             MARKERS[way],
             color=COLOURS[way],

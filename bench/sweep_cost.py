@@ -1,12 +1,12 @@
-"""What a point costs in a sweep beside the engine alone, and what memory many points take.
+"""Cost of a point in a sweep compared with the engine only, and the memory of many points.
 
     python bench/sweep_cost.py
 
-Cost is CPU time of all threads, the slope between few and many points, so that what a sweep costs
-once cancels; a point's part of checking, cutting chunks, sealing parts and of tables as Parquet and
-CSV stays. The peer is the engine called for the same checked scenarios, in turn with ours in one
-warm process: many short rounds, and the median of what they say, since a machine that others use
-drifts by more than is measured. Memory is the peak resident set of a fresh process.
+Cost is CPU time of all threads, the slope between few and many points, so that the fixed cost of a
+sweep cancels. A point's part of checking, cutting chunks, sealing parts and of tables as Parquet
+and CSV stays. The peer is the engine called for the same checked scenarios, in turn with ours in
+one warm process. The result is the median of many short rounds, since a shared machine drifts by
+more than the measured difference. Memory is the peak resident set of a fresh process.
 """
 
 import json
@@ -22,7 +22,7 @@ POINT_S = 0.005
 """Processor time that a point is to take. [s]"""
 
 MOST_RATIO = 1.2
-"""Aim: a point in a sweep costs at most so much of one by itself."""
+"""Aim: a point in a sweep costs at most this multiple of a single point."""
 
 MOST_GROWTH_MB = 60.0
 """Aim: peak memory of 10,000 points less that of 1,000. [MB]"""
@@ -60,7 +60,7 @@ spent = [[[f(count) for count in counts] for f in who] for _ in range(max(1, rou
 peak = next(line for line in open("/proc/self/status") if line.startswith("VmHWM"))
 print(json.dumps([spent, int(peak.split()[1]) / 1e3]))
 """
-"""Processor times by round, by who, by count, and the peak; without rounds the sweep alone."""
+"""Processor times by round, kind and count, and the peak; without rounds only the sweep."""
 
 
 def run(rounds: int, counts: list[int], length_s: float) -> tuple[Any, float]:
@@ -104,8 +104,8 @@ def main() -> int:
     print(f"peak of 1,000 points {peaks[1_000]:.0f} MB, of 10,000 points {growth_mb:.0f} MB more")
     out = Path(__file__).parent / "out"
     out.mkdir(exist_ok=True)
-    found = {"ratio": ratio, "ratios": ratios, "point_ms": 1e3 * alone_s, "peaks_mb": peaks}
-    (out / "sweep_cost.json").write_text(json.dumps(found, indent=2) + "\n")
+    content = {"ratio": ratio, "ratios": ratios, "point_ms": 1e3 * alone_s, "peaks_mb": peaks}
+    (out / "sweep_cost.json").write_text(json.dumps(content, indent=2) + "\n")
     missed = [
         *([f"a point costs {ratio:.3f} of one by itself"] if ratio > MOST_RATIO else []),
         *([f"10,000 points take {growth_mb:.0f} MB more"] if growth_mb > MOST_GROWTH_MB else []),

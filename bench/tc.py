@@ -1,4 +1,4 @@
-"""The gateway beside queues of plain `tc`, with the kernel's TCP over one shared air.
+"""The gateway compared with queues of plain `tc`, with the kernel's TCP over one shared air.
 
     make bench ONLY=tc                                  everything, some hours of CPU time
     .venv/bin/python bench/run.py --only tc --quick     one round-trip time, one short run
@@ -59,7 +59,7 @@ FULL, QUICK = Length(30.0, 20.0), Length(10.0, 10.0)
 
 @dataclass(frozen=True)
 class Case:
-    """What is run: the same for all contenders but for them."""
+    """A case: the same for all contenders except their own part."""
 
     traffic: str
     rtt_s: float
@@ -69,19 +69,19 @@ class Case:
 
 @dataclass(frozen=True)
 class Run:
-    """A run and what was seen in it."""
+    """A run and its observations."""
 
     case: Case
     seen: Table
 
     @property
     def goodput_bps(self) -> float:
-        """Of both stations with bulk traffic. [bit/s]"""
+        """Return the rate of both stations with bulk traffic. [bit/s]"""
         return float(sum(self.seen["bulk"].values()))
 
     @property
     def light_bps(self) -> float:
-        """Of the station with one connection. [bit/s]"""
+        """Return the rate of the station with one connection. [bit/s]"""
         return float(self.seen["bulk"]["light"])
 
     @property
@@ -121,11 +121,11 @@ class Column:
     label: str
     value: Callable[[Run], float]
     digits: int
-    """Behind the point, in the table."""
+    """Digits after the point, in the table."""
 
 
 def added_ms(station: str, which: str) -> Callable[[Run], float]:
-    """What a UDP round trip to a station takes beyond the Internet's. [ms]"""
+    """Return the time of a UDP round trip to a station beyond the Internet's. [ms]"""
     return lambda run: 1e3 * run.added("echo", station, which)
 
 
@@ -152,8 +152,8 @@ def main(
 ) -> list[str]:
     """Run everything, print the table, write out/tc.json and out/tc.png.
 
-    What is in it already by the same kernel and of the same length is not run again, but for
-    `contenders` if `again` says so.
+    Runs of the same kernel and of the same length are not repeated, but for `contenders` if `again`
+    asks for it.
     """
     if (reason := uml.missing()) is not None:
         print(f"tc: left out: {reason}")
@@ -166,8 +166,8 @@ def main(
     if again:
         runs = [run for run in runs if run.case.contender not in contenders]
     air = air or speed_test(length)
-    there = {run.case for run in runs}
-    cases = [case for case in plan(contenders, quick=quick) if case not in there]
+    done = {run.case for run in runs}
+    cases = [case for case in plan(contenders, quick=quick) if case not in done]
     with ThreadPoolExecutor(os.cpu_count()) as pool:
         for run in pool.map(lambda case: carry_out(case, length, air), cases):
             runs.append(run)
@@ -194,12 +194,12 @@ def finished(records: Path, kernel: Kernel, length: Length) -> tuple[list[Run], 
     if (content["kernel"], content["length"]) != (described(kernel), asdict(length)):
         return [], None
     names = [field.name for field in fields(Case)]
-    runs = [Run(Case(*(one[name] for name in names)), one["seen"]) for one in content["runs"]]
+    runs = [Run(Case(*(run[name] for name in names)), run["seen"]) for run in content["runs"]]
     return runs, Measured(**content["air"])
 
 
 def described(kernel: Kernel) -> Table:
-    """What a kernel is called in the records."""
+    """Return the name of a kernel in the records."""
     return {"version": kernel.version, "time": SIMULATED}
 
 
@@ -213,7 +213,8 @@ def plan(contenders: Sequence[str], *, quick: bool) -> Iterator[Case]:
 
 
 def speed_test(length: Length) -> Measured:
-    """What the air carries with nothing at the router: rates of others are set by it."""
+    """Return the rate that the air carries with nothing at the router: rates of others are set by
+    it."""
     unknown = Measured(0, 0, 0)
     case = Case(SPEED_TEST, TYPICAL_S, "nothing", 1)
     seen = carry_out(case, length, unknown).seen
@@ -237,7 +238,7 @@ def head(
     runs: int,
     took_s: float,
 ) -> None:
-    """What was run, and how well."""
+    """Print the runs, and how well they went."""
     print(
         f"\nthe gateway beside plain tc: Linux {kernel.version} in user mode, in {SIMULATED} time"
     )
@@ -274,10 +275,10 @@ def spread(values: Sequence[float], digits: int) -> str:
 
 def grouped(runs: Sequence[Run], key: Callable[[Run], Key]) -> Iterator[tuple[Key, list[Run]]]:
     """Runs with the same key, in the order in which keys first come."""
-    found: dict[Key, list[Run]] = {}
+    groups: dict[Key, list[Run]] = {}
     for run in runs:
-        found.setdefault(key(run), []).append(run)
-    yield from found.items()
+        groups.setdefault(key(run), []).append(run)
+    yield from groups.items()
 
 
 def write(
@@ -296,10 +297,11 @@ def write(
 
 if __name__ == "__main__":
     require_release_build()
-    parser = argparse.ArgumentParser(description="the gateway beside queues of plain tc")
+    parser = argparse.ArgumentParser(description="compare the gateway with queues of plain tc")
     parser.add_argument("--quick", action="store_true", help="one round-trip time, one short run")
     parser.add_argument("--again", action="store_true", help="run what is in out/tc.json once more")
-    parser.add_argument("contender", nargs="*", help=f"one of {', '.join(CONTENDERS)}; all")
+    names = ", ".join(CONTENDERS).replace("%", "%%")
+    parser.add_argument("contender", nargs="*", help=f"one of {names}; all")
     options = parser.parse_args()
     unknown = [name for name in options.contender if name not in CONTENDERS]
     if unknown:

@@ -1,4 +1,4 @@
-"""What stands at the router, each set up as somebody would who knows it."""
+"""Contenders at the router, each set up as an expert would."""
 
 import json
 import sys
@@ -10,9 +10,10 @@ from typing import Any
 from tc_network import ROUTER, ip, redirect, sh, tc
 
 MARGIN, WIDE_MARGIN = 0.95, 0.85
-"""Part of what the air carries in the speed test that those with a fixed rate are given, so that a
-queue forms there and not in the access point; and what one ends at who turns it down until calls
-are good, since calls and ACKs take more of the air than their bytes."""
+"""Part of the carried rate of the speed test that contenders with a fixed rate are given, so that a
+queue forms there and not in the access point. The last contender has the part that remains after a
+user has reduced it until calls are good, since calls and ACKs take more of the air than their
+bytes."""
 HEADROOM = 1.2
 """How far `wce.max` of the gateway is above the goodput of a speed test, as its guide says."""
 
@@ -22,14 +23,14 @@ LASTHOP = Path(sys.executable).with_name("lasthop")
 
 @dataclass(frozen=True)
 class Measured:
-    """What a speed test has found of this air, with nothing at the router."""
+    """Result of a speed test of this air, with nothing at the router."""
 
     goodput_bps: float
-    """Of one download. [bit/s]"""
+    """Rate of one download. [bit/s]"""
     carried_bps: float
     """Bits of frames in both directions meanwhile, ACKs included. [bit/s]"""
     down_bps: float
-    """Bits of frames down alone. [bit/s]"""
+    """Bits per second of frames, down only. [bit/s]"""
 
 
 def nothing(_: Measured) -> None:
@@ -44,19 +45,19 @@ def gateway(air: Measured, more: str = "") -> None:
 def gateway_with(lines: str) -> None:
     """`lasthop gateway up`; stations are found."""
     keys = ("neighbours = true", 'quarantine = "0 s"', "new_per_minute = 10_000")
-    found = "".join(f"discover.{key}\n" for key in keys)
-    GATEWAY.write_text(f'[gateway]\nwan = "wan"\nlan = "lan"\n{found}{lines}')
+    discovery = "".join(f"discover.{key}\n" for key in keys)
+    GATEWAY.write_text(f'[gateway]\nwan = "wan"\nlan = "lan"\n{discovery}{lines}')
     sh(f"ip netns exec {ROUTER} {LASTHOP} gateway up {GATEWAY}")
 
 
 def gateway_status() -> dict[str, Any]:
-    """What the gateway says of itself."""
+    """Return the status of the gateway."""
     status = f"ip netns exec {ROUTER} {LASTHOP} gateway status --json {GATEWAY}"
     return dict(json.loads(sh(status)))
 
 
 def gateway_fifo(air: Measured) -> None:
-    """The same with the paper's FIFOs of 200 packets in the place of fq_codel."""
+    """Set up the gateway with the paper's FIFOs of 200 packets in the place of fq_codel."""
     gateway(air, 'discipline = "pfifo"\n')
 
 
@@ -90,7 +91,7 @@ def cake_shared(air: Measured, margin: float = MARGIN) -> None:
 
 
 def cake_wide(air: Measured) -> None:
-    """The same with a wider margin."""
+    """Set up the gateway with a wider margin."""
     cake_shared(air, WIDE_MARGIN)
 
 
@@ -107,7 +108,7 @@ def cake_each_way(air: Measured) -> None:
 
 
 def cake_autorate(air: Measured) -> None:
-    """CAKE that takes its rate from what arrives, which is meant for a bottleneck before it."""
+    """Set up CAKE that takes its rate from arrivals, which is meant for a bottleneck before it."""
 
     def queue(rate_bps: int) -> list[str]:
         options = f"bandwidth {rate_bps} autorate-ingress triple-isolate"

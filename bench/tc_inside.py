@@ -1,4 +1,4 @@
-"""One run, inside user-mode Linux: what is measured of a hot-spot, as a line of JSON.
+"""One run, inside user-mode Linux: measurements of a hot-spot, as a line of JSON.
 
     tc_inside.py SETTINGS
 
@@ -35,16 +35,16 @@ TRAFFIC: Mapping[str, tuple[tuple[Bulk, ...], int]] = {
     "12 uploads": (UPLOADS, FAST_BPS),
     "12 downloads, slower air": (DOWNLOADS, SLOW_BPS),
 }
-"""Who downloads and uploads without end, and the data rate of the air. [bit/s]
+"""Stations that download and upload without end, and the data rate of the air. [bit/s]
 
-In all but the speed test, which was made over the fast air, others call and read beside.
+In all but the speed test, which was made over the fast air, others call and read too.
 """
 SETTLE_S = 3.0
-"""Time in which the router's neighbours and what stands there come up before traffic begins. [s]"""
+"""Time in which the router's neighbours and contenders come up before traffic begins. [s]"""
 
 
 def main(settings: Table) -> Table:
-    """Build, let it run, and put together what was seen."""
+    """Build, run, and return the observations."""
     groups, data_rate_bps = TRAFFIC[settings["traffic"]]
     build(settings["rtt_s"], data_rate_bps)
     for address in STATIONS.values():
@@ -68,11 +68,11 @@ def main(settings: Table) -> Table:
     after = carried_bytes()
     is_ours = settings["contender"].startswith("lasthop")
     gateway = gateway_status() if is_ours else None
-    found = {name: process.result() for name, process in seen.items()}
+    results = {name: process.result() for name, process in seen.items()}
     for way in ("all", "down"):
-        found[f"air_{way}"] = {"bps": 8 * (after[way] - before[way]) / settings["measured_s"]}
+        results[f"air_{way}"] = {"bps": 8 * (after[way] - before[way]) / settings["measured_s"]}
     queues = sh(f"tc -n {ROUTER} -s qdisc show").splitlines()
-    return found | {"router": {"queues": queues, "gateway": gateway}}
+    return results | {"router": {"queues": queues, "gateway": gateway}}
 
 
 HELLO = (

@@ -30,12 +30,12 @@ SERVERS = [f"10.1.1.{k}" for k in range(1, 21)]
 FAST_BPS, SLOW_BPS = 54_000_000, 24_000_000
 """Data rates of 802.11g. [bit/s]"""
 FRAME_S = 165.5e-6
-"""What a frame of 802.11g takes beside its bytes: 28 us DIFS, 67.5 us mean backoff, 26 us
+"""Time of a frame of 802.11g in addition to its bytes: 28 us DIFS, 67.5 us mean backoff, 26 us
 preamble and signal extension, 10 us SIFS, 34 us MAC ACK. [s]"""
 HEADER_BYTES = 22
 """36 bytes of MAC and LLC headers, less the 14 of Ethernet that the kernel counts. [bytes]"""
 DEVICE_DELAY = "1ms"
-"""What a station takes to handle a frame: computing may take no time at all here."""
+"""Time in which a station handles a frame: computing may take no time at all here."""
 FIFO_PACKETS = 256
 """Frames that the access point's queue holds, and each station's."""
 BURST_BYTES = 5_000
@@ -43,7 +43,7 @@ BURST_BYTES = 5_000
 
 
 def sh(command: str) -> str:
-    """Run shell commands; their output. Raises `RuntimeError` with what they said."""
+    """Run shell commands; their output. Raises `RuntimeError` with their output."""
     done = subprocess.run(["sh", "-ec", command], capture_output=True, text=True, check=False)
     if done.returncode != 0:
         raise RuntimeError(f"{command}\n{done.stderr}")
@@ -54,14 +54,14 @@ def sh(command: str) -> str:
 def entered(namespace: str) -> Iterator[None]:
     """Run the body in a namespace; sockets made there stay there."""
     before = os.open("/proc/thread-self/ns/net", os.O_RDONLY)
-    there = os.open(f"/run/netns/{namespace}", os.O_RDONLY)
+    target = os.open(f"/run/netns/{namespace}", os.O_RDONLY)
     try:
-        enter(there)
+        enter(target)
         yield
     finally:
         enter(before)
         os.close(before)
-        os.close(there)
+        os.close(target)
 
 
 def enter(descriptor: int) -> None:
@@ -96,7 +96,7 @@ def wires(rtt_s: float, stations: Iterable[str], device_delay: str = DEVICE_DELA
     wire(ROUTER, "lan", AP, "up0")
     for name in stations:
         wire(AP, name, name, "wlan")
-    ip(SERVER, [f"address add {one}/16 dev up0" for one in ("10.1.0.2", *SERVERS)])
+    ip(SERVER, [f"address add {address}/16 dev up0" for address in ("10.1.0.2", *SERVERS)])
     ip(SERVER, ["route add default via 10.1.0.1"])
     ip(ISP, ["address add 10.1.0.1/16 dev down0", "address add 10.2.0.1/24 dev up0"])
     ip(ISP, ["route add default via 10.2.0.2"])
@@ -132,20 +132,20 @@ def turns(
     overhead_bytes: int,
     fifo_packets: int = FIFO_PACKETS,
 ) -> None:
-    """Have all frames take turns at this rate, each as long as with so many bytes more.
+    """Have all frames take turns at this rate, each as long as with this many bytes more.
 
     Without an overhead it is a wire that all share, whose rate is that of bytes.
     """
     stations = tuple(stations)
     rate = f"ceil {data_rate_bps} overhead {overhead_bytes} cburst {BURST_BYTES}"
-    whole = f"rate {data_rate_bps} burst {BURST_BYTES} {rate}"
+    parameters = f"rate {data_rate_bps} burst {BURST_BYTES} {rate}"
     ip(AP, ["link add air type ifb", "link set air up"])
     lines = [
         "qdisc add dev air root handle 1: htb default 10",
-        f"class add dev air parent 1: classid 1:1 htb {whole}",
+        f"class add dev air parent 1: classid 1:1 htb {parameters}",
     ]
     for number, name in enumerate((None, *stations), start=10):
-        # A turn is a frame: HTB goes on to the next class when one has used up its quantum.
+        # A turn is a frame: HTB continues with the next class when one has used up its quantum.
         lines += [
             f"class add dev air parent 1:1 classid 1:{number} htb rate 8 {rate} quantum 1",
             f"qdisc add dev air parent 1:{number} pfifo limit {fifo_packets}",
@@ -180,6 +180,6 @@ def tc(namespace: str, lines: Sequence[str]) -> None:
 
 
 def batch(program: str, namespace: str, lines: Sequence[str]) -> None:
-    """Carry out lines at once: starting a program takes long here."""
+    """Carry out lines together: starting a program takes long here."""
     text = "\n".join(lines)
     sh(f"{program} -n {namespace} -batch - <<'end'\n{text}\nend")

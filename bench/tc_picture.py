@@ -1,4 +1,5 @@
-"""The picture of the gateway beside plain tc: a column a quantity, a row a kind of traffic."""
+"""The picture of the gateway compared with plain tc: one column per quantity, one row per kind of
+traffic."""
 
 from collections.abc import Sequence
 from typing import Any

@@ -46,14 +46,14 @@ class Window:
     from_s: float
     to_s: float
     seed: int
-    """Of the instants at which connections and regular datagrams begin."""
+    """Seed of the instants at which connections and regular datagrams begin."""
 
     def wait(self) -> None:
         """Sleep until all begin."""
         time.sleep(max(0.0, self.begin_s - time.monotonic()))
 
     def counts(self, sent_s: float) -> bool:
-        """Whether what was sent at this time is measured."""
+        """Return whether packets sent at this time are measured."""
         return self.from_s <= sent_s < self.to_s
 
 
@@ -76,7 +76,7 @@ class Process:
         self.reader = reader
 
     def result(self) -> Table:
-        """What it returned. Raises `RuntimeError` with what it died of."""
+        """Return its result. Raises `RuntimeError` with the reason if it failed."""
         with os.fdopen(self.reader) as pipe:
             answer: Table = json.load(pipe)
         os.waitpid(self.pid, 0)
@@ -96,7 +96,7 @@ def quantile(values: Sequence[float], share: float) -> float | None:
 
 @dataclass(frozen=True)
 class Bulk:
-    """So many endless connections of a station, one way."""
+    """This many endless connections of a station, in one direction."""
 
     station: str
     connections: int
@@ -144,8 +144,8 @@ def connection(server: str, station: str) -> tuple[socket.socket, socket.socket]
         with entered(station):
             client = socket.create_connection(listener.getsockname(), timeout=30)
         end, _ = listener.accept()
-    for one in (end, client):
-        one.setblocking(False)
+    for each in (end, client):
+        each.setblocking(False)
     return end, client
 
 
@@ -163,13 +163,13 @@ def datagram_socket(namespace: str, address: str) -> socket.socket:
 def ticks(window: Window, interval_s: float, count: int) -> list[tuple[float, int]]:
     """When each of `count` sources sends at equal intervals, each with a phase of its own."""
     drawn = random.Random(f"{window.seed} {interval_s}")
-    found = []
+    schedule = []
     for source in range(count):
         due_s = window.begin_s + drawn.uniform(0, interval_s)
         while due_s < window.to_s:
-            found.append((due_s, source))
+            schedule.append((due_s, source))
             due_s += interval_s
-    return sorted(found)
+    return sorted(schedule)
 
 
 def counted(window: Window, plan: Sequence[tuple[float, int]], source: int) -> int:
@@ -218,17 +218,23 @@ def exchanged(
 
 def call(station: str, window: Window) -> Table:
     """A voice call of a station: delay one way and loss, each way."""
-    here, there = datagram_socket(SERVER, SERVERS[-1]), datagram_socket(station, ADDRESSES[station])
-    ways = [(here, there.getsockname()), (there, here.getsockname())]
+    server_socket, station_socket = (
+        datagram_socket(SERVER, SERVERS[-1]),
+        datagram_socket(station, ADDRESSES[station]),
+    )
+    ways = [
+        (server_socket, station_socket.getsockname()),
+        (station_socket, server_socket.getsockname()),
+    ]
     plan = ticks(window, CALL_INTERVAL_S, len(ways))
-    seen = exchanged(ways, [there, here], window, plan, CALL_BYTES, echo=False)
-    found: Table = {}
+    seen = exchanged(ways, [station_socket, server_socket], window, plan, CALL_BYTES, echo=False)
+    figures: Table = {}
     for index, way in enumerate(("down", "up")):
         delays = [came_s - sent_s for sent_s, came_s in seen[index] if window.counts(sent_s)]
-        found[f"{way}_delay_median_s"] = quantile(delays, 0.5)
-        found[f"{way}_delay_p95_s"] = quantile(delays, 0.95)
-        found[f"{way}_loss"] = max(0.0, 1 - len(delays) / counted(window, plan, index))
-    return found
+        figures[f"{way}_delay_median_s"] = quantile(delays, 0.5)
+        figures[f"{way}_delay_p95_s"] = quantile(delays, 0.95)
+        figures[f"{way}_loss"] = max(0.0, 1 - len(delays) / counted(window, plan, index))
+    return figures
 
 
 def echoes(stations: Sequence[str], window: Window) -> Table:
@@ -291,15 +297,15 @@ def summaries(
     seen: Sequence[Sequence[tuple[float, float]]],
 ) -> Table:
     """Median and 95 % of each station's round-trip times, and the part that did not come back."""
-    found: Table = {}
+    by_name: Table = {}
     for index, name in enumerate(stations):
         rtts = [came_s - sent_s for sent_s, came_s in seen[index] if window.counts(sent_s)]
-        found[name] = {
+        by_name[name] = {
             "rtt_median_s": quantile(rtts, 0.5),
             "rtt_p95_s": quantile(rtts, 0.95),
             "loss": max(0.0, 1 - len(rtts) / counted(window, plan, index)),
         }
-    return found
+    return by_name
 
 
 # -- a page -------------------------------------------------------------------------------------
@@ -320,13 +326,13 @@ def pages(station: str, window: Window) -> Table:
             threading.Thread(target=fetch, args=(station, address), daemon=True)
             for _ in range(PAGE_CONNECTIONS)
         ]
-        for one in fetchers:
-            one.start()
-        for one in fetchers:
-            one.join(max(0.0, window.to_s + LINGER_S - time.monotonic()))
+        for fetcher in fetchers:
+            fetcher.start()
+        for fetcher in fetchers:
+            fetcher.join(max(0.0, window.to_s + LINGER_S - time.monotonic()))
         if window.counts(began_s):
             loads.append(time.monotonic() - began_s)
-            cut += any(one.is_alive() for one in fetchers)
+            cut += any(fetcher.is_alive() for fetcher in fetchers)
         time.sleep(PAGE_PAUSE_S)
     median_s = statistics.median(loads) if loads else None
     return {"load_median_s": median_s, "loads": len(loads), "not_finished": cut}
@@ -358,7 +364,7 @@ def fetch(station: str, address: tuple[str, int]) -> None:
 
 
 def read(end: socket.socket, count: int) -> bool:
-    """Read so many bytes; whether there were so many."""
+    """Read this many bytes; return whether there were as many."""
     while count > 0:
         got = len(end.recv(count))
         if got == 0:

@@ -1,14 +1,14 @@
-"""The gap between two classes whose packets are given up on the air, by everybody's TCP.
+"""The gap between two classes whose packets are given up on the air, by several TCPs.
 
     python bench/two_classes.py                  runs what has not been run, what is quick first
     python bench/two_classes.py --only PATTERN   points whose names match: Linux, ns-2, SACK
     python bench/two_classes.py --list           names points, and how many of their runs there are
     python bench/two_classes.py --keep           docs/reference/two-classes.json, of the page
 
-The same cell with Linux's TCP (emulated, as root), ns-2, the engine and a Monte Carlo, and with one
-rule of TCP switched at a time. Every run is a line of out/two_classes.jsonl, and is not run again.
-Runs in real time that were late do not count, as in `emulations.py`. Rules on trial are those of a
-patch of the engine that is not in the repository: only records have them.
+One cell with Linux's TCP (emulated, as root), ns-2, the engine and a Monte Carlo, and with one rule
+of TCP switched at a time. Every run is a line of out/two_classes.jsonl, and is not run again. Runs
+in real time that were late do not count, as in `emulations.py`. Rules on trial are those of a patch
+of the engine that is not in the repository: only records have them.
 """
 
 import argparse
@@ -109,13 +109,15 @@ POINTS: Sequence[Point] = (
     MonteCarlo("rules of ns-2", 12, settings=NS2_TIMES),
     MonteCarlo("rules of ns-2", 12, 1.0, NS2_TIMES),
     MonteCarlo("rules of Linux but whole segments", 12, settings=LINUX),
-    MonteCarlo("rules of Linux", 12, settings={**LINUX, "whole": True}),
+    MonteCarlo("rules of Linux", 12, settings={**LINUX, "whole_segments": True}),
     MonteCarlo("rules of Linux but whole segments, SACK", 12, settings=LINUX_SACK),
     MonteCarlo(
         "rules of Linux but whole segments, SACK and RACK", 7, settings={**LINUX_SACK, "rack": True}
     ),
     MonteCarlo(
-        "rules of Linux, SACK and RACK", 12, settings={**LINUX_SACK, "rack": True, "whole": True}
+        "rules of Linux, SACK and RACK",
+        12,
+        settings={**LINUX_SACK, "rack": True, "whole_segments": True},
     ),
     OnTrial("limited transmit", 20),
     OnTrial("limited transmit", 20, 1.0),
@@ -148,7 +150,7 @@ POINTS: Sequence[Point] = (
 
 
 def run(points: Sequence[Point], jobs: int) -> None:
-    """Run what has not been run; what is in real time last, when nothing else goes on."""
+    """Run the missing points; those in real time last, when nothing else runs."""
     done = RUNS.known()
     in_turn = sorted(points, key=lambda point: point.in_real_time)
     for now in (False, True):
@@ -172,7 +174,7 @@ def run(points: Sequence[Point], jobs: int) -> None:
 
 
 def can_run(point: Point) -> bool:
-    """Whether this machine has what a point needs; says so where not."""
+    """Return whether this machine has the requirements of a point; report missing ones."""
     why = None
     if isinstance(point, Ns2) and shutil.which("ns") is None:
         why = "needs ns (Debian package ns2)"
@@ -190,19 +192,19 @@ def is_late(seen: Mapping[str, Any]) -> bool:
     return bool(seen.get("late_s", 0.0) > LATE_S or seen.get("wait", 0.0) >= MUCH_WAITING)
 
 
-# -- what is kept -------------------------------------------------------------------------------
+# -- stored points ------------------------------------------------------------------------------
 
 
-def keep() -> None:
+def write_points() -> None:
     """Write what the page shows."""
     done = RUNS.known()
-    points = [kept for point in POINTS if (kept := kept_of(point, done)) is not None]
+    points = [content for point in POINTS if (content := summary_of(point, done)) is not None]
     text = json.dumps({"date": date.today().isoformat(), "points": points}, indent=1)
     KEPT.write_text(text + "\n", "utf-8")
     print(KEPT)
 
 
-def kept_of(point: Point, done: Mapping[str, Seen]) -> dict[str, Any] | None:
+def summary_of(point: Point, done: Mapping[str, Seen]) -> dict[str, Any] | None:
     """A point's runs in short."""
     keys = [point.key(seed) for seed in range(1, point.runs + 1)]
     every = [done[key] for key in keys if key in done]
@@ -210,26 +212,26 @@ def kept_of(point: Point, done: Mapping[str, Seen]) -> dict[str, Any] | None:
     if not runs:
         return None
     head = {"source": point.source, "rule": point.rule, "min_rto_s": point.min_rto_s}
-    found: dict[str, Any] = {**head, "runs": len(runs), "ratio": estimate(runs, "ratio")}
+    content: dict[str, Any] = {**head, "runs": len(runs), "ratio": estimate(runs, "ratio")}
     if "goodput_bps" in runs[0]:
-        found["goodput_bps"] = [estimate(runs, "goodput_bps", own) for own in (0, 1)]
+        content["goodput_bps"] = [estimate(runs, "goodput_bps", own) for own in (0, 1)]
     for name in ("buffer", "given_up", "timeouts", "recoveries", "again", "window"):
         if name in runs[0]:
-            found[name] = [rounded(fmean(seen[name][own] for seen in runs)) for own in (0, 1)]
+            content[name] = [rounded(fmean(seen[name][own] for seen in runs)) for own in (0, 1)]
     if point.in_real_time:
-        found |= {
+        content |= {
             "on": ", ".join(sorted({seen["on"] for seen in runs})),
             "left_out": len(every) - len(runs),
             "late_p99_s": rounded(max(seen["late_s"] for seen in runs)),
         }
-    return found
+    return content
 
 
 def estimate(runs: Iterable[Seen], name: str, own: int | None = None) -> dict[str, float | None]:
     """Mean and half width over runs, of a class or of both."""
-    found = Estimate.of([seen[name] if own is None else seen[name][own] for seen in runs])
+    interval = Estimate.of([seen[name] if own is None else seen[name][own] for seen in runs])
     return {
-        key: None if value is None else rounded(value) for key, value in found.to_dict().items()
+        key: None if value is None else rounded(value) for key, value in interval.to_dict().items()
     }
 
 
@@ -255,11 +257,11 @@ if __name__ == "__main__":
     options = parser.parse_args()
     points = list(chosen(options.only))
     if options.keep:
-        keep()
+        write_points()
     elif options.list:
         known = RUNS.known()
         for point in points:
-            there = sum(point.key(seed) in known for seed in range(1, point.runs + 1))
-            print(f"{point.key(1).rpartition(',')[0]}: {there} of {point.runs} runs")
+            count = sum(point.key(seed) in known for seed in range(1, point.runs + 1))
+            print(f"{point.key(1).rpartition(',')[0]}: {count} of {point.runs} runs")
     else:
         run(points, options.jobs)

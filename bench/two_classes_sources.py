@@ -42,7 +42,7 @@ WARMUP_S, DURATION_S, EMULATED_S = 20.0, 200.0, 120.0
 SEGMENT_BITS = 8 * 1460
 
 Seen = dict[str, Any]
-"""What is kept of a run: its ratio, and pairs of class 1 and class 2."""
+"""Stored values of a run: its ratio, and pairs of class 1 and class 2."""
 
 
 @dataclass(frozen=True)
@@ -54,22 +54,22 @@ class Point(ABC):
     runs: int
     min_rto_s: float = 0.2
     settings: Table = field(default_factory=dict)
-    """What makes the rule, in the source's own words."""
+    """Settings of the rule, in the source's own words."""
 
     source: ClassVar[str]
     in_real_time: ClassVar[bool] = False
 
     def key(self, seed: int) -> str:
-        """What tells a run from others."""
+        """Return the key of a run."""
         return f"{self.source}: {self.rule}, min RTO {self.min_rto_s:g} s, seed {seed}"
 
     def units(self) -> Sequence[Sequence[int]]:
-        """Seeds that are run at once."""
+        """Return the seeds that are run together."""
         return [[seed] for seed in range(1, self.runs + 1)]
 
     @abstractmethod
     def run(self, seeds: Sequence[int]) -> list[Seen]:
-        """Run, and return what is seen with each of these seeds."""
+        """Run, and return the observations with each of these seeds."""
 
 
 def scenario(congestion: str, until_s: float, **tcp: Any) -> dict[str, Any]:
@@ -80,7 +80,7 @@ def scenario(congestion: str, until_s: float, **tcp: Any) -> dict[str, Any]:
 
 
 def of_lists(lists: Lists, measured_s: float) -> Seen:
-    """What is kept of a result."""
+    """Return the stored values of a result."""
 
     def by_class(kind: str, quantity: str) -> list[float]:
         return [
@@ -154,7 +154,7 @@ class MonteCarlo(Point):
 
 
 def of_monte_carlo(values: Mapping[str, float]) -> Seen:
-    """What is kept of a run of the Monte Carlo."""
+    """Return the stored values of a run of the Monte Carlo."""
 
     def pair(name: str, factor: float = 1.0) -> list[float]:
         return [factor * values[f"{name} {own}"] for own in "12"]
@@ -209,7 +209,7 @@ class Ns2(Point):
 
 
 def of_ns2(output: str, trace: str) -> Seen:
-    """What is kept of what the script prints and traces."""
+    """Return the stored values of the output and the trace of the script."""
     lines = (line.split() for line in output.splitlines() if line.startswith("flow "))
     flows = [list(map(float, values)) for _, _, *values in lines]
     dropped = Counter(
@@ -262,16 +262,16 @@ class Repairs(Watch):
         """State of congestion control and timeouts so far, of every connection."""
 
     def look(self) -> None:
-        """Note these beside windows."""
+        """Note quantities in addition to windows."""
         super().look()
         self.noted.append([state_and_timeouts(each.sender) for each in self.connections])
 
     def a_minute(self) -> dict[str, list[float]]:
-        """Timeouts and recoveries of a flow behind the warm-up, by class."""
+        """Return timeouts and recoveries of a flow after the warm-up, by class."""
         pairs = zip(self.times_s, self.noted, strict=True)
         warm = [noted for time_s, noted in pairs if time_s >= WARMUP_S]
         minutes = (self.times_s[-1] - WARMUP_S) / 60
-        found: dict[str, list[float]] = {"timeouts": [], "recoveries": []}
+        rates: dict[str, list[float]] = {"timeouts": [], "recoveries": []}
         for prefix in CLASSES:
             own = [
                 [sample[at] for sample in warm]
@@ -280,16 +280,16 @@ class Repairs(Watch):
             ]
             timeouts = fmean(seen[-1][1] - seen[0][1] for seen in own)
             begun = fmean(sum(begins(a[0], b[0]) for a, b in pairwise(seen)) for seen in own)
-            found["timeouts"].append(timeouts / minutes)
-            found["recoveries"].append(begun / minutes)
-        return found
+            rates["timeouts"].append(timeouts / minutes)
+            rates["recoveries"].append(begun / minutes)
+        return rates
 
 
-def state_and_timeouts(one: socket.socket | None) -> tuple[int, int]:
+def state_and_timeouts(connection: socket.socket | None) -> tuple[int, int]:
     """tcpi_ca_state, and times that the retransmission timer has run out."""
-    if one is None or one.fileno() < 0:
+    if connection is None or connection.fileno() < 0:
         return 0, 0
-    info = one.getsockopt(socket.IPPROTO_TCP, socket.TCP_INFO, INFO_LENGTH)
+    info = connection.getsockopt(socket.IPPROTO_TCP, socket.TCP_INFO, INFO_LENGTH)
     return info[1], int(struct.unpack_from("=H", info, TOTAL_RTO_OFFSET)[0])
 
 

@@ -1,4 +1,5 @@
-"""The kernel's RED and CoDel beside the engine's, at 10 Mbit/s: under TCP, and under datagrams.
+"""The kernel's RED and CoDel compared with the engine's, at 10 Mbit/s: under TCP, and under
+datagrams.
 
     python bench/uml_queues.py                          runs what has not been run
     python bench/uml_queues.py --only 'CoDel' --way uml     points and ways that match
@@ -6,8 +7,8 @@
 
 Each point is run four ways. `simulated`: the engine's TCP through the engine's queue. `emulated`:
 this machine's TCP through the engine's queue, in real time. `uml`: the TCP of user-mode Linux
-through the kernel's own queue, which `lasthop queue` makes, behind netem. `uml-emulated`: the same
-TCP of user-mode Linux through the engine's queue, so that the last two differ by the queue alone.
+through the kernel's own queue, which `lasthop queue` makes, after netem. `uml-emulated`: the same
+TCP of user-mode Linux through the engine's queue, so that the last two differ only by the queue.
 
 The last two run in simulated time. Datagrams pass the two queues without any TCP (`datagrams`).
 Every run is a line of out/uml-queues.jsonl, and is not run again; what was late is left out of the
@@ -62,9 +63,9 @@ FLOWS = (1, 6)
 WARMUP_S, DURATION_S = 10.0, 40.0
 JOBS = 9
 WEIGHT = 2.0**-9
-"""Of RED's average: a power of two, as the kernel has it. [-]"""
+"""Weight of RED's average: a power of two, as the kernel has it. [-]"""
 NAMES = {LAWS["newreno"]: "reno", LAWS["cubic"]: "cubic"}
-"""What the kernel calls the laws."""
+"""Names of the algorithms in the kernel."""
 WAYS = ("simulated", "emulated", "uml", "uml-emulated", "datagrams")
 VARIANTS: Mapping[str, Variant] = {
     each.name: each
@@ -76,7 +77,7 @@ VARIANTS: Mapping[str, Variant] = {
         ),
     )
 }
-"""Simulated alone, where they change the point's queue."""
+"""Variants that are only simulated, where they change the point's queue."""
 
 
 # -- points -------------------------------------------------------------------------------------
@@ -115,7 +116,7 @@ def points() -> Iterator[Point]:
 
 
 def variants_of(point: Point) -> Iterator[Variant]:
-    """As it is, and what changes its queue."""
+    """Return the variants of a point: unchanged, and with changes of its queue."""
     yield AS_THEY_ARE
     if "red" in queue_of(point):
         yield from VARIANTS.values()
@@ -123,15 +124,15 @@ def variants_of(point: Point) -> Iterator[Variant]:
 
 def queue_of(point: Point) -> Mapping[str, Any]:
     """The queue of its bottleneck."""
-    found: Mapping[str, Any] = point.tree["link"]["bottleneck"]["queue"]
-    return found
+    queue: Mapping[str, Any] = point.tree["link"]["bottleneck"]["queue"]
+    return queue
 
 
 # -- user-mode Linux ----------------------------------------------------------------------------
 
 
 def key_of(run: Run, way: str) -> str:
-    """What tells a run in user-mode Linux from others."""
+    """Return the key of a run in user-mode Linux."""
     return f"{run.key}, {way}"
 
 
@@ -141,9 +142,9 @@ def frame_rate_bps() -> int:
 
 
 def task_of_queue(queue: Mapping[str, Any], rtt_s: float) -> dict[str, Any]:
-    """What `short_queues_inside.py` is told of the queue and the way.
+    """Return the task for `short_queues_inside.py`: the queue and the path.
 
-    A packet in service has left HTB; the wire behind is longer by the time of one.
+    A packet in service has left HTB; the wire after it is longer by the time of one.
     """
     interface = {"name": "OUTGOING", "rate": f"{frame_rate_bps()} bps", "queue": queue}
     sysctls = " ".join(f"'{name}={value}'" for name, value in SYSCTLS.items())
@@ -176,14 +177,14 @@ def task_of(run: Run) -> dict[str, Any]:
 
 def in_uml(run: Run) -> dict[str, Any]:
     """The kernel's queue; a packet in service is added to what waits."""
-    found = uml.answer(INSIDE, "alone", json.dumps(task_of(run)))
+    seen = uml.answer(INSIDE, "alone", json.dumps(task_of(run)))
     figures = {
-        "goodput_bps": found["goodput_bps"],
-        "drops": found["drop_probability"],
-        "queue_packets": found["waiting_packets"] + found["utilisation"],
-        "jain": found["jain"],
+        "goodput_bps": seen["goodput_bps"],
+        "drops": seen["drop_probability"],
+        "queue_packets": seen["waiting_packets"] + seen["utilisation"],
+        "jain": seen["jain"],
     }
-    return {"figures": figures, "seen": found}
+    return {"figures": figures, "seen": seen}
 
 
 def emulated_in_uml(run: Run) -> dict[str, Any]:
@@ -193,8 +194,8 @@ def emulated_in_uml(run: Run) -> dict[str, Any]:
         "variant": asdict(run.variant),
         "seed": run.seed,
     }
-    found: dict[str, Any] = uml.answer(OWN, "emulated", json.dumps(task))
-    return found
+    seen: dict[str, Any] = uml.answer(OWN, "emulated", json.dumps(task))
+    return seen
 
 
 def datagrams_in_uml(load: Load, seed: int) -> dict[str, Any]:
@@ -203,15 +204,15 @@ def datagrams_in_uml(load: Load, seed: int) -> dict[str, Any]:
         **task_of_queue(load.queue, 0.0),
         **load.task(seed),
     }
-    found: dict[str, Any] = uml.answer(OWN, "datagrams", json.dumps(task))
-    return found
+    seen: dict[str, Any] = uml.answer(OWN, "datagrams", json.dumps(task))
+    return seen
 
 
 # -- runs ---------------------------------------------------------------------------------------
 
 
 def simulate_all(chosen: Sequence[Point]) -> None:
-    """What has not been simulated."""
+    """Run the missing simulations."""
     done = RUNS.known()
     for point in chosen:
         for variant in variants_of(point):
@@ -221,7 +222,7 @@ def simulate_all(chosen: Sequence[Point]) -> None:
 
 
 def emulate_here(chosen: Sequence[Point], budget_s: float) -> None:
-    """What has not been emulated, sockets before all else."""
+    """Run the missing emulations, sockets before all else."""
     check_room()
     done = RUNS.known()
     plan = [run for run in in_turn(chosen, [AS_THEY_ARE]) if run.key not in done]
@@ -229,15 +230,15 @@ def emulate_here(chosen: Sequence[Point], budget_s: float) -> None:
 
 
 def run_in_uml(chosen: Sequence[Point], way: str) -> None:
-    """What has not been run there, by the kernel's queue or the engine's."""
+    """Run the missing points there, by the kernel's queue or the engine's."""
     make = in_uml if way == "uml" else emulated_in_uml
     done = RUNS.known()
     for point in chosen:
         for seed in range(1, SEEDS + 1):
             run = Run(point, AS_THEY_ARE, seed)
             if (key := key_of(run, way)) not in done:
-                RUNS.add(key, found := make(run))
-                print(f"{key}: {found['figures']}", flush=True)
+                RUNS.add(key, result := make(run))
+                print(f"{key}: {result['figures']}", flush=True)
 
 
 def run_datagrams() -> None:
@@ -247,12 +248,12 @@ def run_datagrams() -> None:
         for seed in range(1, SEEDS + 1):
             for way, make in (("engine", by_engine), ("uml", datagrams_in_uml)):
                 if (key := load.key(way, seed)) not in done:
-                    RUNS.add(key, found := make(load, seed))
-                    print(f"{key}: {found}", flush=True)
+                    RUNS.add(key, result := make(load, seed))
+                    print(f"{key}: {result}", flush=True)
 
 
 def main() -> None:
-    """Run what has not been run, or write the section."""
+    """Run the missing runs, or write the section."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--only", metavar="PATTERN", default="", help="points whose names match")
     parser.add_argument("--way", action="append", choices=WAYS, help="all")

@@ -1,6 +1,6 @@
 """CoDel worked out: equal packets at equal gaps through RFC 8289's law, for `uml_queues.py`.
 
-The law says when the next packet is dropped: interval / sqrt(n) behind the last. Linux takes the
+The algorithm gives the time of the next drop: interval / sqrt(n) after the last. Linux takes the
 root by one step of Newton's method for each drop, to 16 bits (include/net/codel_impl.h). The steps
 from 1 / sqrt(n - 1) are too small at first: 1, 0.5, 0.563, 0.488 for 1, 0.707, 0.577, 0.5.
 """
@@ -41,8 +41,8 @@ class CoDel:
 
     def step(self) -> None:
         """Newton's step to the root of a new count, in the kernel's integers."""
-        whole = self.root << 16
-        self.root = (((((3 << 32) - self.count * (whole * whole >> 32)) >> 2) * whole) >> 31) >> 16
+        root = self.root << 16
+        self.root = (((((3 << 32) - self.count * (root * root >> 32)) >> 2) * root) >> 31) >> 16
 
     def take(self, now_s: float) -> tuple[bool, bool]:
         """Whether a packet is there, which leaves the queue, and whether it may be dropped."""
@@ -60,7 +60,7 @@ class CoDel:
         return True, now_s >= self.above_s
 
     def serve(self, now_s: float) -> bool:
-        """Whether a packet goes on the link."""
+        """Return whether a packet goes on the link."""
         is_there, may_drop = self.take(now_s)
         if not self.is_dropping and may_drop:
             self.dropped_s.append(now_s)
@@ -92,12 +92,12 @@ class CoDel:
 
 @dataclass(frozen=True)
 class WorkedOut:
-    """What becomes of the packets."""
+    """Fates of the packets."""
 
     drops: list[int]
     """Until each look."""
     lost: float
-    """Part of what comes behind the warm-up. [-]"""
+    """Part that is lost after the warm-up. [-]"""
     queue_packets: float
     """Mean, the packet on the link included."""
 

@@ -19,7 +19,7 @@ PACKET_BYTES, HEADER_BYTES = 1500, 28
 PACKETS_PER_S = RATE_BPS / (8 * PACKET_BYTES)
 OVERLOAD = 1.1
 MAX_P = 0.1
-"""Of RED just below its upper threshold. [-]"""
+"""Drop probability of RED just below its upper threshold. [-]"""
 LOOKS_S = (0.5, 1.0, 2.0, 3.0)
 """When drops are counted that CoDel's law foretells: the queue is above its target until then."""
 
@@ -35,7 +35,7 @@ class Load:
     looks_s: tuple[float, ...]
     """When drops are counted; the last time is the end."""
     settled_s: float
-    """When what is averaged begins."""
+    """Beginning of the averages."""
     overload: float = OVERLOAD
     pause_s: tuple[float, float] | None = None
     """When nothing is sent."""
@@ -51,11 +51,11 @@ class Load:
         return self.packets_per_s * (min(until_s, begins_s) + max(0.0, until_s - ends_s))
 
     def key(self, way: str, seed: int) -> str:
-        """What tells a run from others."""
+        """Return the key of a run."""
         return f"datagrams, {self.name}, {way}, seed {seed}"
 
     def task(self, seed: int) -> dict[str, Any]:
-        """What `uml_queues_inside.py` is told."""
+        """Return the task for `uml_queues_inside.py`."""
         return {
             "payload_bytes": PACKET_BYTES - HEADER_BYTES,
             "packets_per_s": self.packets_per_s,
@@ -131,10 +131,11 @@ def queue_of(tree: Mapping[str, Any], seed: int) -> Mapping[str, float]:
 
 
 def red_mean_packets(lost: float, *, is_linux: bool) -> float:
-    """Where RED's queue settles if so much of the load is lost, the packet in service included.
+    """Return the queue length at which RED settles if this part of the load is lost, the packet in
+    service included.
 
-    Drops are uniform on 1 to 1/p packets apart in Linux, on 1 to 1/p - 1 in the engine, so that the
-    mean gap is (1 + 1/p) / 2, or 1 / (2 p); and p rises to 0.1 between the thresholds.
+    Drops are uniform on 1 to 1/p packets apart in Linux, on 1 to 1/p - 1 in the engine. So the mean
+    gap is (1 + 1/p) / 2, or 1 / (2 p), and p rises to 0.1 between the thresholds.
     """
     settings = RED["red"]
     probability = 1 / (2 / lost - is_linux)

@@ -1,4 +1,4 @@
-"""What `uml_queues.py` runs in user-mode Linux beside `short_queues_inside.py`.
+"""Program of `uml_queues.py` in user-mode Linux with `short_queues_inside.py`.
 
     uml_queues_inside.py emulated TASK
     uml_queues_inside.py datagrams TASK
@@ -26,27 +26,27 @@ from lasthop.linkqueue.shaped import Shaped
 from lasthop.linux.netns import Namespace
 
 DISCARD = 9
-"""A port where nobody listens."""
+"""A port where no process listens."""
 
 
 def by_engine(task: dict[str, Any]) -> dict[str, Any]:
     """The engine's queue under the kernel's TCP."""
     point = Point(**{**task["point"], "row": tuple(task["point"]["row"])})
-    found = emulated(Run(point, Variant(**task["variant"]), task["seed"]), None)
-    return {key: found[key] for key in ("figures", "late_s", "wait", "counters", "variant")}
+    result = emulated(Run(point, Variant(**task["variant"]), task["seed"]), None)
+    return {key: result[key] for key in ("figures", "late_s", "wait", "counters", "variant")}
 
 
 def by_kernel(task: dict[str, Any]) -> dict[str, Any]:
     """Datagrams through the kernel's queue."""
     with ExitStack() as stack:
         joined_sink(stack, task)
-        there, shaped = set_up(stack, task, NEAR)
-        return sent(there, shaped, task)
+        senders, shaped = set_up(stack, task, NEAR)
+        return sent(senders, shaped, task)
 
 
-def sent(there: Namespace, shaped: Shaped, task: dict[str, Any]) -> dict[str, Any]:
-    """Drops until each look, part lost behind the warm-up, and mean queue there."""
-    out = there.run(lambda: socket.socket(socket.AF_INET, socket.SOCK_DGRAM))
+def sent(senders: Namespace, shaped: Shaped, task: dict[str, Any]) -> dict[str, Any]:
+    """Return drops until each look, the part lost after the warm-up, and the mean queue."""
+    out = senders.run(lambda: socket.socket(socket.AF_INET, socket.SOCK_DGRAM))
     payload, draw, rate = bytes(task["payload_bytes"]), Random(task["seed"]), task["packets_per_s"]
     looks_s, drops, waiting = list(task["looks_s"]), [], []
     begins_s, ends_s = task["pause_s"] or (float("inf"), float("inf"))
@@ -88,8 +88,8 @@ def sent(there: Namespace, shaped: Shaped, task: dict[str, Any]) -> dict[str, An
 def main() -> None:
     """Run one."""
     role, argument = sys.argv[1:]
-    found = {"emulated": by_engine, "datagrams": by_kernel}[role](json.loads(argument))
-    print(json.dumps(found))
+    result = {"emulated": by_engine, "datagrams": by_kernel}[role](json.loads(argument))
+    print(json.dumps(result))
 
 
 if __name__ == "__main__":

@@ -25,7 +25,7 @@ QUANTITIES = {
 }
 """Title, factor, digits, and the band within which two queues are equal under the same TCP."""
 NOT_EQUAL = "difference of the kernel's queue from the engine's queue, if not equal"
-"""Head of the column that names what is apart, and what is undecided."""
+"""Head of the column that names figures that differ or are undecided."""
 LATE_DATAGRAMS_S = 0.002
 
 
@@ -36,14 +36,16 @@ class Measured:
         self.done = runs.known()
 
     def figures(self, point: Point, way: str, variant: Any = AS_THEY_ARE) -> list[dict[str, float]]:
-        """Of each run of a point that kept time."""
+        """Return the figures of each run of a point that kept time."""
         if way == "simulated":
-            found = self.done.get(simulated_key(point, variant))
-            return [] if found is None else found["runs"]
+            known = self.done.get(simulated_key(point, variant))
+            return [] if known is None else known["runs"]
         each = [Run(point, variant, seed) for seed in range(1, SEEDS + 1)]
         keys = [run.key if way == "emulated" else key_of(run, way) for run in each]
         seen = [self.done[key] for key in keys if key in self.done]
-        return [one["figures"] for one in seen if "late_s" not in one or not is_late(one)]
+        return [
+            result["figures"] for result in seen if "late_s" not in result or not is_late(result)
+        ]
 
     def of(self, point: Point, way: str, key: str, variant: Any = AS_THEY_ARE) -> Estimate | None:
         """A quantity of all runs."""
@@ -100,18 +102,18 @@ def parts(measured: Measured, point: Point, ways: Sequence[str]) -> Iterator[str
         ours, theirs = (measured.of(point, way, key) for way in ways)
         if ours is None or theirs is None or ours.mean == 0:
             continue
-        found = Difference.of(ours, theirs, allowed)
-        if found.agreement is not Agreement.EQUAL:
-            yield f"{words.split(' [')[0].split(' at')[0]} {found.words}"
+        difference = Difference.of(ours, theirs, allowed)
+        if difference.agreement is not Agreement.EQUAL:
+            yield f"{words.split(' [')[0].split(' at')[0]} {difference.words}"
 
 
-def shown(found: Estimate | None, key: str) -> str:
+def shown(value: Estimate | None, key: str) -> str:
     """A quantity with its interval."""
-    if found is None:
+    if value is None:
         return ""
     _, factor, digits, _ = QUANTITIES[key]
-    half = "" if found.ci95 is None else f" ± {factor * found.ci95:.{digits}f}"
-    return f"{factor * found.mean:.{digits}f}{half}"
+    half = "" if value.ci95 is None else f" ± {factor * value.ci95:.{digits}f}"
+    return f"{factor * value.mean:.{digits}f}{half}"
 
 
 def under_datagrams(measured: Measured) -> Iterator[str]:
@@ -132,15 +134,15 @@ def under_datagrams(measured: Measured) -> Iterator[str]:
     def rows() -> Iterator[Sequence[str]]:
         for number, look_s in enumerate(LOOKS_S):
             cells = both(measured, codel, partial(dropped, number), 0)
-            by_hand = [str(one.drops[number]) for one in each]
+            by_hand = [str(run.drops[number]) for run in each]
             yield [f"CoDel: packets dropped in the first {look_s:g} s", *by_hand, *cells]
-        of_codel = [f"{100 * one.lost:.2f}" for one in each]
+        of_codel = [f"{100 * run.lost:.2f}" for run in each]
         yield [
             "CoDel: datagrams lost from 5 s to 20 s [%]",
             *of_codel,
             *both(measured, codel, part_lost, 2),
         ]
-        of_codel = [f"{one.queue_packets:.1f}" for one in each]
+        of_codel = [f"{run.queue_packets:.1f}" for run in each]
         yield [
             "CoDel: mean queue length from 5 s to 20 s [packets]",
             *of_codel,
@@ -155,7 +157,7 @@ def under_datagrams(measured: Measured) -> Iterator[str]:
         of_red = [
             f"{red_mean_packets(fmean(map(part_lost, seen)) / 100, is_linux=way == 'uml'):.1f}"
             for way in ("engine", "uml")
-            if (seen := kept(measured, red, way))
+            if (seen := runs_in_time(measured, red, way))
         ]
         yield [
             "RED: mean queue length from 10 s to 60 s [packets]",
@@ -191,11 +193,11 @@ def queue(seen: Mapping[str, Any]) -> float:
     return float(seen["queue_packets"])
 
 
-def kept(measured: Measured, load: Load, way: str) -> list[Mapping[str, Any]]:
+def runs_in_time(measured: Measured, load: Load, way: str) -> list[Mapping[str, Any]]:
     """Runs that kept time."""
     keys = [load.key(way, seed) for seed in range(1, SEEDS + 1)]
     seen = [measured.done[each] for each in keys if each in measured.done]
-    return [one for one in seen if one.get("late_s", 0.0) <= LATE_DATAGRAMS_S]
+    return [run for run in seen if run.get("late_s", 0.0) <= LATE_DATAGRAMS_S]
 
 
 def both(
@@ -203,5 +205,5 @@ def both(
 ) -> Iterator[str]:
     """The mean through the engine's queue, and through the kernel's."""
     for way in ("engine", "uml"):
-        seen = kept(measured, load, way)
+        seen = runs_in_time(measured, load, way)
         yield f"{fmean(map(of, seen)):.{digits}f}" if seen else ""

@@ -1,10 +1,10 @@
-"""The engine as WebAssembly beside the native one: CPU time of six scenarios, both in turn.
+"""The engine as WebAssembly compared with the native one: CPU time of six scenarios, both in turn.
 
     python bench/webassembly.py             slopes between a short and a long run, medians of rounds
     python bench/webassembly.py --rounds 5
 
-Node runs the page's engine as a browser does. What it takes to load and compile it is no part of a
-slope; it is printed beside.
+Node runs the page's engine as a browser does. The time to load and compile it is no part of a
+slope; it is printed separately.
 """
 
 import argparse
@@ -25,7 +25,7 @@ ENGINE = ROOT / "python/lasthop/workbench/page/engine.wasm"
 SIMULATE = ROOT / "workbench/node/simulate.mjs"
 #: How many times the native CPU time it may take.
 GOAL = 2.5
-#: The short run lasts so much of the long one.
+#: The short run lasts this part of the long one.
 PART = 0.2
 
 #: Scenarios of `examples`, and how long they are simulated. [s]

@@ -28,7 +28,7 @@ OUT = DOCS.parent / "out" / "beside"
 
 Tree = Mapping[str, Any]
 
-# errors and interference at once (acsma)
+# errors with interference (acsma)
 
 
 def _with_errors(topology: str, error: float, rule: str) -> dict[str, Any]:
@@ -111,7 +111,7 @@ def _measure_targets(runs: Runs) -> dict[str, Quantity]:
     return {of_target(**place): share for place, share in pairs}
 
 
-# senders behind RED and behind a threshold (red)
+# senders through RED and through a threshold (red)
 
 SENDERS: Mapping[str, Tree] = {
     "compound": {},
@@ -119,7 +119,7 @@ SENDERS: Mapping[str, Tree] = {
     "delayed": {"delayed_ack": True},
     "sack": {"sack": True},
 }
-"""What is changed of Compound as published."""
+"""Changes of Compound as published."""
 
 
 def _sender(sender: str, policy: str) -> dict[str, Any]:
@@ -214,7 +214,7 @@ STUDIES = (
 
 
 def read() -> Any:
-    """What was kept: version, date, studies with points and values."""
+    """Return the stored runs: version, date, studies with points and values."""
     return json.loads(KEPT.read_text("utf-8"))
 
 
@@ -222,9 +222,9 @@ def main() -> None:
     """Run all and keep them."""
     with progress_bar("running") as progress:
         runs = Plan(STUDIES).run(OUT, progress)
-    whole = kept.keep(STUDIES, runs, ())
+    content = kept.keep(STUDIES, runs, ())
     head = {"version": VERSION, "date": date.today().isoformat()}
-    text = json.dumps({**head, "studies": whole["studies"]}, ensure_ascii=False, indent=1)
+    text = json.dumps({**head, "studies": content["studies"]}, ensure_ascii=False, indent=1)
     KEPT.write_text(text + "\n", "utf-8")
     print(KEPT)
 

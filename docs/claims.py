@@ -2,8 +2,8 @@
 
 ``python docs/claims.py`` reproduces all claims, in an hour or so of processor time, and writes
 ``reference/claims.json``, from which the tables of verdicts come (`make docs-pages`), and
-``reference/claims-samples.json.gz``, what measures read of every run. Finished runs are kept in
-``out/claims``; after Ctrl-C it goes on from there. ``python docs/claims.py SUBJECT`` repeats one
+``reference/claims-samples.json.gz``, what measures read of every run. Finished runs are stored in
+``out/claims``; after Ctrl-C it continues from there. ``python docs/claims.py SUBJECT`` repeats one
 subject and leaves the others as they are kept. ``python docs/claims.py --study red-fig17 --study
 red-fig19`` repeats these studies, and judges the claims that rest on them once more. ``python
 docs/claims.py --judge`` judges all claims again by the stored values, without simulating.
@@ -37,7 +37,7 @@ def load() -> Any:
 
 
 def samples() -> Any:
-    """What measures read of every run, by fingerprints of the scenarios."""
+    """Return the values that measures read of every run, by fingerprints of the scenarios."""
     return json.loads(gzip.decompress(SAMPLES.read_bytes()))
 
 
@@ -47,7 +47,7 @@ def write(done: Reproduction) -> None:
 
 
 def write_subject(subject: str, done: Reproduction) -> None:
-    """Keep a reproduction of one subject beside what is kept of the others."""
+    """Store a reproduction of one subject, next to the stored ones of the others."""
     previous, some = load(), kept.keep(done.studies, done.runs, done.results)
     studies = {
         key: study for key, study in previous["studies"].items() if key.partition("-")[0] != subject
@@ -71,7 +71,7 @@ def write_studies(studies: Sequence[Study], runs: dict[str, Runs]) -> None:
     """Keep what some studies gave, and judge the claims that rest on them; the others stay."""
     previous, some = load(), kept.keep(studies, runs, ())
     document = {
-        "runs": with_what_others_read(samples(), some["runs"]),
+        "runs": with_values_of_other_studies(samples(), some["runs"]),
         "studies": previous["studies"] | some["studies"],
         "claims": previous["claims"],
     }
@@ -80,12 +80,12 @@ def write_studies(studies: Sequence[Study], runs: dict[str, Runs]) -> None:
     values = kept.values_of(document)
     ledger_ = ledger.load()
     rerun = {study.key for study in studies}
-    found = [findings.of(study, runs[study.key]) for study in studies]
+    by_study = [findings.of(study, runs[study.key]) for study in studies]
     before = {claim["id"]: claim for claim in previous["claims"]}
     for claim in ledger_.claims:
         if rerun.isdisjoint(f"{claim.subject}-{name}" for name in claim.studies()):
             continue
-        new = [each[claim.id] for each in found if claim.id in each]
+        new = [each[claim.id] for each in by_study if claim.id in each]
         why = before[claim.id]["why"] if claim.id in before else ""
         old_findings = _others(why, rerun)
         result = claim.result(values[claim.subject], ledger_.rules, findings=[*old_findings, *new])
@@ -106,8 +106,8 @@ def judge() -> None:
     judged = []
     for claim in ledger_.claims:
         why = before[claim.id]["why"] if claim.id in before else ""
-        found = [*_others(why, set())]
-        result = claim.result(values[claim.subject], ledger_.rules, findings=found)
+        findings_ = [*_others(why, set())]
+        result = claim.result(values[claim.subject], ledger_.rules, findings=findings_)
         judged.append({**result.to_json(), "statement": claim.text})
     document = {key: previous[key] for key in ("runs", "studies")}
     _put({**document, "claims": judged}, {"apart": previous.get("apart", {})}, previous)
@@ -119,7 +119,7 @@ def messages(document: Any) -> list[dict[str, Any]]:
     return [each.to_json(values.get(each.subject, {}), ledger_.rules) for each in ledger_.messages]
 
 
-def with_what_others_read(old: dict[str, Any], new: dict[str, Any]) -> dict[str, Any]:
+def with_values_of_other_studies(old: dict[str, Any], new: dict[str, Any]) -> dict[str, Any]:
     """Return runs as they are now, with what other studies had read of the same runs before.
 
     Raises
@@ -127,15 +127,15 @@ def with_what_others_read(old: dict[str, Any], new: dict[str, Any]) -> dict[str,
     SystemExit
         If such a run has changed: the studies that share it are to be repeated too.
     """
-    found = dict(old)
+    merged = dict(old)
     for key, run in new.items():
         both, differs = _filled(old.get(key, {}), run)
         if differs and both != run:
             raise SystemExit(
                 f"run {key} has changed, and other studies read more of it: repeat all"
             )
-        found[key] = both
-    return found
+        merged[key] = both
+    return merged
 
 
 def _filled(old: Any, new: Any) -> tuple[Any, bool]:

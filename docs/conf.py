@@ -39,7 +39,7 @@ autodoc_member_order = "bysource"
 mathjax_path = "mathjax/tex-chtml.js"
 mathjax3_config = {"options": {"enableMenu": False}}
 MATHJAX = ("tex-chtml.js", "output/chtml/fonts")
-"""What of MathJax the pages load: one script, and its fonts."""
+"""Parts of MathJax that the pages load: one script, and its fonts."""
 
 html_theme = "furo"
 html_title = "lasthop"
@@ -47,18 +47,18 @@ html_show_sourcelink = False
 
 
 def copy_mathjax(app: Any, error: Exception | None) -> None:
-    """Put MathJax beside the site's own scripts."""
+    """Put MathJax next to the site's own scripts."""
     package = import_module("sphinx-mathjax-offline").__file__
     if error is not None or package is None:
         return
-    there = Path(package).parent / "static" / "mathjax"
+    package_folder = Path(package).parent / "static" / "mathjax"
     here = Path(app.outdir) / "_static" / "mathjax"
     for name in MATHJAX:
         (here / name).parent.mkdir(parents=True, exist_ok=True)
-        if (there / name).is_dir():
-            shutil.copytree(there / name, here / name, dirs_exist_ok=True)
+        if (package_folder / name).is_dir():
+            shutil.copytree(package_folder / name, here / name, dirs_exist_ok=True)
         else:
-            shutil.copy(there / name, here / name)
+            shutil.copy(package_folder / name, here / name)
 
 
 def setup(app: Any) -> None:

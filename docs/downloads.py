@@ -27,7 +27,7 @@ MIN_RTO = "1 s"
 
 
 def load() -> Any:
-    """What was run: date and points."""
+    """Return the stored runs: date and points."""
     return json.loads(KEPT.read_text("utf-8"))
 
 
@@ -52,13 +52,13 @@ def point(cwmin: int) -> dict[str, Any]:
 
 def main() -> None:
     """Run all and keep them."""
-    whole = {
+    content = {
         "date": date.today().isoformat(),
         "replications": REPLICATIONS,
         "duration_s": DURATION_S,
         "points": [point(cwmin) for cwmin in CWMINS],
     }
-    KEPT.write_text(json.dumps(whole, indent=1) + "\n", "utf-8")
+    KEPT.write_text(json.dumps(content, indent=1) + "\n", "utf-8")
     print(KEPT)
 
 

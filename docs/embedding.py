@@ -23,17 +23,17 @@ from lasthop.workbench.files import page
 
 SCHEME = "workbench:"
 FOLDER = "workbench"
-"""Where the page lies in the site."""
+"""Place of the page in the site."""
 
 VIEWS = ("delay", "shares", "time", "air", "queue", "numbers")
-"""What can be looked at, as `views/Results.svelte` has it."""
+"""Names of the views, as `views/Results.svelte` has them."""
 
 LINUX_ONLY = {"gateway", "interface"}
 """Tables that the page refuses, since they work only on Linux."""
 
 
 def fragment(text: str, view: str, **looks: str) -> str:
-    """What stands behind the page's address so that it shows a scenario, as its Share makes it.
+    """Return the suffix of the page's address that shows a scenario, as its Share makes it.
 
     Without a view, the page shows the first one that suits the scenario.
     """
@@ -46,7 +46,7 @@ def fragment(text: str, view: str, **looks: str) -> str:
 
 def scenarios(page: str) -> dict[str, str]:
     """Texts of the scenarios that a page of the documentation shows, by name."""
-    named = ((FILE_NAME.match(found[2]), found[2]) for found in BLOCK.finditer(page))
+    named = ((FILE_NAME.match(block[2]), block[2]) for block in BLOCK.finditer(page))
     return {name[1]: text for name, text in named if name and name[1].endswith(".toml")}
 
 
@@ -104,7 +104,7 @@ def add_trials(doctree: Any, up: str) -> None:
 
 
 def resolve(app: Any, doctree: Any, docname: str) -> None:
-    """Replace addresses of the scheme; where there is no page, by their words alone."""
+    """Replace addresses of the scheme; without a page, only by their words."""
     from docutils import nodes
 
     if app.config.workbench_is_built:
@@ -128,18 +128,18 @@ def resolve(app: Any, doctree: Any, docname: str) -> None:
 
 def copy_page(app: Any, error: Exception | None) -> None:
     """Put the page into the site."""
-    there = Path(app.outdir) / FOLDER
-    shutil.rmtree(there, ignore_errors=True)
+    target = Path(app.outdir) / FOLDER
+    shutil.rmtree(target, ignore_errors=True)
     if error is not None:
         return
     if app.config.workbench_is_built:
-        shutil.copytree(page(), there)
+        shutil.copytree(page(), target)
     else:
         print("the site is without the workbench: `make workbench` builds it", file=sys.stderr)
 
 
 def setup(app: Any) -> dict[str, bool]:
-    """Have Sphinx call it; pages are written anew where the workbench has come or gone."""
+    """Connect to Sphinx; pages are rewritten where the workbench has come or gone."""
     app.add_config_value("workbench_is_built", is_built(), "html")
     app.connect("doctree-resolved", resolve)
     app.connect("build-finished", copy_page)

@@ -44,10 +44,10 @@ def figure() -> Figure:
             drawn.subplots(2, sharex=True), ("upload", "download"), strict=True
         ):
             cells = [cell(direction, count) for count in CONNECTIONS]
-            predicted = [eta(lh.predict(one)) for one in cells]
-            simulated = [eta(lh.simulate(one, jobs=1)) for one in cells]
-            emulated = [eta(emulate(one)) for one in cells]
-            slower = [eta(emulate(one, quick_acks=False)) for one in cells]
+            predicted = [eta(lh.predict(scenario)) for scenario in cells]
+            simulated = [eta(lh.simulate(scenario, jobs=1)) for scenario in cells]
+            emulated = [eta(emulate(scenario)) for scenario in cells]
+            slower = [eta(emulate(scenario, quick_acks=False)) for scenario in cells]
             rows = (predicted, simulated, emulated, slower)
             print(direction, *(f"{row!r}" for row in rows), sep="\n", flush=True)
             axes.plot(CONNECTIONS, predicted, color=MODEL, label="model")

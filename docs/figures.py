@@ -68,9 +68,9 @@ def crossing() -> Figure:
     with house_style(62.0) as figure:
         axes = figure.subplots()
         delays = np.linspace(0.1, 0.26, 60)
-        found = np.array([roots(CASE.with_(rtt=rtt), 2).values[0] for rtt in delays])
+        pairs = np.array([roots(CASE.with_(rtt=rtt), 2).values[0] for rtt in delays])
         for sign in (1.0, -1.0):
-            axes.plot(found.real, sign * np.abs(found.imag), color=MODEL)
+            axes.plot(pairs.real, sign * np.abs(pairs.imag), color=MODEL)
         for rtt in (0.1, 0.171, 0.26):
             root = roots(CASE.with_(rtt=rtt), 2).values[0]
             axes.plot([root.real] * 2, [root.imag, -root.imag], "o", color=MODEL)
@@ -117,15 +117,15 @@ def sides() -> Figure:
     """Equilibrium and oscillation for the same settings, before a sub-critical Hopf point."""
     case = CASE.with_(gamma=0.002)
     [point] = hopf_points(case, "rtt", 0.01, 1.0)
-    found = sweep(case, Axis("rtt", 0.0845, 0.0955), 12)
+    swept = sweep(case, Axis("rtt", 0.0845, 0.0955), 12)
     with house_style(62.0) as figure:
         axes = figure.subplots()
         for ends, color, marker, label in (
-            (found.down, MODEL, "<", "coming back"),
-            (found.up, SIMULATION, ">", "going up"),
+            (swept.down, MODEL, "<", "coming back"),
+            (swept.up, SIMULATION, ">", "going up"),
         ):
             heights = [np.nan if end is None else end.amplitude for end in ends]
-            axes.plot(1e3 * found.values, heights, color=color, marker=marker, label=label)
+            axes.plot(1e3 * swept.values, heights, color=color, marker=marker, label=label)
         axes.axvline(1e3 * point.value, color=QUIET, linestyle="--", label="Hopf point")
         axes.set_xlabel("round-trip time τ [ms]")
         axes.set_ylabel("amplitude [packets]")
@@ -133,21 +133,21 @@ def sides() -> Figure:
         return figure
 
 
-def kept_figure(study: Study) -> Figure:
-    """The picture of a study, from what is kept of its runs."""
+def stored_figure(study: Study) -> Figure:
+    """Return the picture of a study, from its stored runs."""
     assert study.draw is not None
-    whole = {**claims.load(), "runs": claims.samples()}
-    return study.draw(kept.runs_of(study, whole))
+    content = {**claims.load(), "runs": claims.samples()}
+    return study.draw(kept.runs_of(study, content))
 
 
 PICTURES: dict[str, Callable[[], Figure]] = {
     **{f"hopf-{each.__name__}": each for each in (motions, crossing, kinds, sides, region)},
     "csma-starving": starving,
-    **{study.key: partial(kept_figure, study) for study in (*ax.STUDIES, OPPOSITE)},
+    **{study.key: partial(stored_figure, study) for study in (*ax.STUDIES, OPPOSITE)},
     **guide_figures.PICTURES,
     **home_figures.PICTURES,
 }
-"""What draws each picture, by the name of its file."""
+"""Functions that draw each picture, by the name of its file."""
 
 
 def main(names: list[str]) -> None:

@@ -24,13 +24,13 @@ GUIDE = Path(__file__).parent / "guide"
 def scenario(page: str, name: str) -> str:
     """The text of a file that a page shows."""
     text = (GUIDE / f"{page}.md").read_text("utf-8")
-    found = re.search(rf"^```toml\n(# {re.escape(name)}\.toml\n.*?)^```", text, re.M | re.S)
-    if found is None:
+    match = re.search(rf"^```toml\n(# {re.escape(name)}\.toml\n.*?)^```", text, re.M | re.S)
+    if match is None:
         raise ValueError(f"{page}.md shows no {name}.toml")
-    return found[1]
+    return match[1]
 
 
-def beside(axes: Axes, x: Any, answers: Any, color: str, label: str, **style: Any) -> None:
+def draw_means(axes: Axes, x: Any, answers: Any, color: str, label: str, **style: Any) -> None:
     """Means over x with their intervals as bars."""
     means, halves = zip(*answers, strict=True)
     axes.errorbar(x, means, halves, color=color, label=label, **{"marker": "o", **style})
@@ -44,8 +44,8 @@ def mean(item: Mapping[str, Any], quantity: str, scale: float = 1.0) -> tuple[fl
 
 def named(items: Any, name: str) -> Mapping[str, Any]:
     """The item of a list by its name."""
-    found: Mapping[str, Any] = next(each for each in items if each["name"] == name)
-    return found
+    item: Mapping[str, Any] = next(each for each in items if each["name"] == name)
+    return item
 
 
 def queues_call() -> Figure:
@@ -59,11 +59,11 @@ def queues_call() -> Figure:
         "FQ-CoDel": {"fq_codel": {}},
     }
     text = scenario("queues", "call")
-    found = [
+    summaries = [
         lh.simulate(text, settings={"cell.ap_queue": queue}).summary for queue in under.values()
     ]
-    calls = [mean(named(f["flows"], "phone/udp-down/1"), "one_way_delay_s", 1e3) for f in found]
-    goodputs = [mean(f["cells"][0], "goodput_bps", 1e-6) for f in found]
+    calls = [mean(named(f["flows"], "phone/udp-down/1"), "one_way_delay_s", 1e3) for f in summaries]
+    goodputs = [mean(f["cells"][0], "goodput_bps", 1e-6) for f in summaries]
     return bars(
         list(under),
         {
@@ -154,9 +154,9 @@ def bottleneck_shares() -> Figure:
     for words, settings in cases.items():
         for vsb in (False, True):
             tree: dict[str, object] = {**settings, **({"vsb": {}} if vsb else {})}
-            found = lh.simulate(text, settings=tree).summary["stations"]
+            stations = lh.simulate(text, settings=tree).summary["stations"]
             for name, values in shares.items():
-                values.append(mean(named(found, name), "goodput_bps", 1e-6))
+                values.append(mean(named(stations, name), "goodput_bps", 1e-6))
             rows.append(f"{words}\n{'behind a bottleneck' if vsb else 'as it is'}")
     with house_style(52.0) as figure:
         axes = figure.subplots()
@@ -177,7 +177,7 @@ def bottleneck_shares() -> Figure:
 
 
 def networks_phases() -> Figure:
-    """Goodput of near flows over some tenths of a millisecond more for the far ones."""
+    """Draw the goodput of near flows over some tenths of a millisecond more for the far ones."""
     text = scenario("networks", "mixed")
     more = np.arange(0.0, 0.65, 0.1)
     with house_style(54.0) as figure:
@@ -186,12 +186,12 @@ def networks_phases() -> Figure:
             ("0 ms", MODEL, "without jitter"),
             ("packet", SIMULATION, "jitter of a packet time"),
         ):
-            found = []
+            goodputs = []
             for ms in more:
                 settings = {"flow.far.rtt": f"{120 + ms:.1f} ms", "dumbbell.jitter": jitter}
                 classes = lh.simulate(text, settings=settings).summary["classes"]
-                found.append(mean(named(classes, "near"), "goodput_bps", 1e-6))
-            beside(axes, 120.0 + more, found, color, label, linestyle="-")
+                goodputs.append(mean(named(classes, "near"), "goodput_bps", 1e-6))
+            draw_means(axes, 120.0 + more, goodputs, color, label, linestyle="-")
         axes.set_xlabel("round-trip time of the far flows [ms]")
         axes.set_ylabel("goodput of the near flows [Mb/s]")
         axes.legend()
@@ -211,7 +211,8 @@ def places_shops() -> Figure:
 
 
 def relay_connections() -> Figure:
-    """What n connections carry over a long link that loses packets, without anybody else."""
+    """Draw the goodput of n connections over a long link that loses packets, without other
+    traffic."""
     link = {
         "name": "a long link with losses",
         "duration": "60 s",
@@ -224,16 +225,20 @@ def relay_connections() -> Figure:
         "flow": {"one": {"from": "far", "to": "near", "rtt": "150 ms"}},
     }
     counts = (1, 2, 4, 8, 16, 24, 32)
-    found = []
+    goodputs = []
     for count in counts:
         result = lh.simulate(link, settings={"flow.one.count": count})
-        found.append(mean(result.summary["classes"][0], "goodput_bps", 1e-6))
+        goodputs.append(mean(result.summary["classes"][0], "goodput_bps", 1e-6))
     with house_style(54.0) as figure:
         axes = figure.subplots()
-        beside(axes, counts, found, SIMULATION, "simulation", linestyle="-")
-        one = found[0][0]
+        draw_means(axes, counts, goodputs, SIMULATION, "simulation", linestyle="-")
+        single = goodputs[0][0]
         axes.plot(
-            counts, [one * n for n in counts], color=QUIET, ls=":", label="n times one connection"
+            counts,
+            [single * n for n in counts],
+            color=QUIET,
+            ls=":",
+            label="n times one connection",
         )
         axes.axhline(20.0, color=QUIET, linestyle="--", linewidth=0.8, label="the link")
         axes.set_ylim(0.0, 22.0)
@@ -244,7 +249,7 @@ def relay_connections() -> Figure:
 
 
 def import_measured() -> Figure:
-    """A measurement beside model and simulation; it stands in by a run with another seed."""
+    """Draw a measurement with model and simulation; a run with another seed replaces it."""
     text = scenario("import", "cafe")
     return lh.compare(text, measured=[measured(text)]).figure()
 
@@ -303,7 +308,7 @@ def reproduced() -> Figure:
 
 
 def goodput() -> Figure:
-    """What `plot.goodput` draws of the first hot-spot."""
+    """Draw the result of `plot.goodput` of the first hot-spot."""
     return lh.simulate(scenario("first", "hotspot")).plot.goodput()
 
 
@@ -325,7 +330,7 @@ def hotspot_simulate() -> Figure:
 
 
 def hotspot_compare() -> Figure:
-    """The same beside the model."""
+    """Draw the result with the model."""
     return lh.compare(scenario("first", "hotspot")).plot()
 
 
@@ -373,7 +378,7 @@ def what_if() -> Figure:
 
 
 def downloads_tune() -> Figure:
-    """What confirmed settings give."""
+    """Draw the values of confirmed settings."""
     return lh.tune(scenario("tuning", "downloads"), "throughput").plot()
 
 

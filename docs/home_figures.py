@@ -13,17 +13,17 @@ from matplotlib.axes import Axes
 from lasthop.plot.figure import MODEL, SIMULATION, Figure, house_style, title
 
 BESIDE: Mapping[str, Any] = {"textcoords": "offset points", "fontsize": 6.5}
-"""A number beside its bar."""
+"""Style of a number next to its bar."""
 
 
-def told(page: str) -> dict[str, Any]:
-    """What the names of a page's prompt mean once its examples have been run."""
+def names_of(page: str) -> dict[str, Any]:
+    """Return the values of the names of a page's prompt once its examples have been run."""
     text = (GUIDE / f"{page}.md").read_text("utf-8")
     with tempfile.TemporaryDirectory(prefix="lasthop-figures-") as folder:
         reader = transcripts.Reader(Path(folder))
-        for found in transcripts.BLOCK.finditer(text):
-            if found[1] != "console":
-                reader.block(found[1], found[2])
+        for block in transcripts.BLOCK.finditer(text):
+            if block[1] != "console":
+                reader.block(block[1], block[2])
     return reader.names
 
 
@@ -34,8 +34,9 @@ def named(axes: Axes, rows: Sequence[str]) -> None:
 
 
 def call_remedies() -> Figure:
-    """What one packet of a call in a hundred exceeds, on a slow line and in slow air, both ways."""
-    names = told("call")
+    """Draw the delay that one packet of a call in a hundred exceeds, on a slow line and in slow
+    air, in both directions."""
+    names = names_of("call")
     places = {"the line is slow": names["slow_line"], "the air is slow": names["slow_air"]}
     ways = {"up": (0.2, SIMULATION), "down": (-0.2, MODEL)}
     with house_style(150.0) as figure:
@@ -58,21 +59,21 @@ def call_remedies() -> Figure:
 
 
 def old_laptop() -> Figure:
-    """Goodput beside one slow station, its air time and a call's delay, with each remedy.
+    """Draw goodput with one slow station, its air time and a call's delay, with each remedy.
 
     Bars are medians over the runs, whiskers their least and most.
     """
-    found = told("old-laptop")["found"]
+    rows_ = names_of("old-laptop")["found"]
     panels = {
         "new Mb/s": "each new\n[Mb/s]",
         "old's air %": "old's air\n[%]",
         "call 99 %": "call, 99 %\n[ms]",
     }
-    rows = np.arange(len(found))[::-1]
+    rows = np.arange(len(rows_))[::-1]
     with house_style(92.0) as figure:
         row = figure.subplots(1, len(panels), sharey=True)
         for axes, (key, label) in zip(row, panels.items(), strict=True):
-            runs = np.array([each[key] for each in found.values()])
+            runs = np.array([each[key] for each in rows_.values()])
             least, middle, most = np.quantile(runs, (0.0, 0.5, 1.0), axis=1)
             spans = np.array([middle - least, most - middle])
             mark = {"xerr": spans, "ecolor": "black", "error_kw": {"elinewidth": 0.7}}
@@ -83,7 +84,7 @@ def old_laptop() -> Figure:
             axes.margins(x=0.25)
             axes.set_xlim(left=0.0)
             axes.set_xlabel(label)
-        named(row[0], list(found))
+        named(row[0], list(rows_))
     return figure
 
 

@@ -12,15 +12,16 @@ LOADED = re.compile(
     r"""|(?:@import\s+(?!url\()|url\()\s*["']?(?P<css>[^"')\s]+)""",
     re.IGNORECASE,
 )
-"""What a browser loads for a page or a style sheet by itself; links to click on are none of it."""
+"""Addresses that a browser loads for a page or a style sheet by itself; links to click on are not
+included."""
 
 ELSEWHERE = re.compile(r"(?:[a-z]+:)?//", re.IGNORECASE)
 
 
 def loaded_from_elsewhere(text: str) -> Iterator[str]:
     """Addresses outside the site that a page or a style sheet loads."""
-    for found in LOADED.finditer(text):
-        address = found["src"] or found["href"] or found["css"]
+    for match in LOADED.finditer(text):
+        address = match["src"] or match["href"] or match["css"]
         if ELSEWHERE.match(address):
             yield address
 
@@ -34,7 +35,7 @@ def missing(site: Path) -> Iterator[str]:
 
 
 def main() -> None:
-    """Name what is loaded from elsewhere, and fail if anything is."""
+    """Name files that are loaded from elsewhere, and fail if there are any."""
     site = Path(sys.argv[1])
     wrong = [
         f"{path.relative_to(site)}: loads {address}"

@@ -13,7 +13,7 @@ from lasthop.terms import glossary
 Schema = Mapping[str, Any]
 
 QUIET = "quiet"
-"""The option of every command, which is told of once."""
+"""The option of every command, which is described once."""
 
 
 def cli_page() -> str:
@@ -59,7 +59,7 @@ def cli_page() -> str:
 
 
 def every_command(commands: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
-    """Commands by their names; a group, then what is in it."""
+    """Yield commands by their names; a group, then its commands."""
     for name, command in commands.items():
         yield name, command
         for inner, each in getattr(command, "commands", {}).items():

@@ -1,14 +1,13 @@
 """Brings the generated parts of the documentation up to date: `make docs-pages`.
 
 Reference pages are written from the scenario schema, the command line and the registry of
-quantities, the verdicts on the papers' claims and the tables beside them from kept runs, and two
-classes by everybody's TCP from kept points; examples with each kind of access point are what
-`lasthop init` writes. `packaging/project.py` writes the authors and addresses of the
-packages. In the guides and the README every `$ lasthop` command
-of a `console` block and every `>>>` of a `pycon` block is run and its output put in place, so that
-no number there is typed by hand. TOML, CSV and text blocks that begin with their `# NAME` are files
-for the commands that follow. A line of three dots in an output stands for lines left out, and is
-kept.
+quantities. The verdicts on the papers' claims and their tables come from stored runs, and the page
+of two classes from stored points. Examples with each kind of access point are those that `lasthop
+init` writes. `packaging/project.py` writes the authors and addresses of the packages. In the guides
+and the README every `$ lasthop` command of a `console` block and every `>>>` of a `pycon` block is
+run and its output is inserted, so that no number there is typed by hand. TOML, CSV and text blocks
+that begin with their `# NAME` are files for the commands that follow. A line of three dots in an
+output stands for lines left out, and is kept.
 """
 
 import sys
@@ -68,7 +67,7 @@ def with_results() -> dict[Path, str]:
 
 
 def current() -> dict[Path, str]:
-    """What each page would contain if it were brought up to date now."""
+    """Return the content of each page if it were brought up to date now."""
     pages = {ROOT / name: write() for name, write in PAGES.items()}
     pages |= with_results()
     return pages | {path: transcripts.refreshed(path.read_text("utf-8")) for path in guides()}

@@ -13,7 +13,7 @@ from lasthop import _core
 Schema = Mapping[str, Any]
 
 NAMED = "NAME"
-"""Stands in a path for a name that the user chooses."""
+"""Placeholder in a path for a name that the user chooses."""
 UNITS = {
     "ns|us": 'a time, such as "20 us"',
     "bps|": 'a rate, such as "11 Mbps"',
@@ -92,10 +92,10 @@ def tables() -> dict[str, Table]:
                 visit(definitions[name], f"{place}.")
 
     visit(schema, "")
-    found = [Table([""], schema)]
+    listed = [Table([""], schema)]
     for name, places in paths.items():
-        found.append(Table(sorted(places, key=lambda path: path.count(".")), definitions[name]))
-    return {table.name: table for table in found}
+        listed.append(Table(sorted(places, key=lambda path: path.count(".")), definitions[name]))
+    return {table.name: table for table in listed}
 
 
 def references(value: Schema) -> Iterator[tuple[str, str]]:
@@ -178,10 +178,10 @@ def link_to(place: str, page: Page) -> str:
         If no page has the table.
     """
     table = next(each for each in tables().values() if place in each.places)
-    there = next((each.name for each in pages() if table.name in each.examples), None)
-    if there is None:
+    target = next((each.name for each in pages() if table.name in each.examples), None)
+    if target is None:
         raise ValueError(f"docs/scenario_pages.toml: no page has the table `{table.name}`")
-    return f"[{table.title}]({'' if there == page.name else f'{there}.md'}#{table.anchor})"
+    return f"[{table.title}]({'' if target == page.name else f'{target}.md'}#{table.anchor})"
 
 
 def allowed(value: Schema, link: str = "") -> str:

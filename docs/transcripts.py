@@ -31,12 +31,12 @@ def refreshed(page: str) -> str:
     with tempfile.TemporaryDirectory(prefix="lasthop-docs-") as folder:
         reader = Reader(Path(folder))
         return BLOCK.sub(
-            lambda found: f"```{found[1]}\n{reader.block(found[1], found[2])}```", page
+            lambda block: f"```{block[1]}\n{reader.block(block[1], block[2])}```", page
         )
 
 
 class Reader:
-    """Someone who reads a page and tries it: a folder of files and a Python prompt."""
+    """A reader of a page who tries it: a folder of files and a Python prompt."""
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
@@ -83,7 +83,7 @@ class Reader:
         return "".join(lines)
 
     def evaluate(self, source: str) -> str:
-        """What the prompt prints for this statement."""
+        """Return the output of the prompt for this statement."""
         output = io.StringIO()
         code = compile(ast.parse(source, mode="single"), "<docs>", "single")
         with contextlib.redirect_stdout(output):
@@ -109,12 +109,12 @@ def shortened(output: str, shown: str) -> str:
     As many lines are kept before and after the dots as were shown there.
     """
     lines = [line.rstrip() + "\n" for line in output.rstrip("\n").splitlines()]
-    kept = shown.splitlines(keepends=True)
-    at = next((i for i, line in enumerate(kept) if line.strip() == LEFT_OUT), None)
+    lines_shown = shown.splitlines(keepends=True)
+    at = next((i for i, line in enumerate(lines_shown) if line.strip() == LEFT_OUT), None)
     if at is None:
         return "".join(lines)
-    after = len(kept) - at - 1
-    return "".join([*lines[:at], kept[at], *lines[len(lines) - after :]])
+    after = len(lines_shown) - at - 1
+    return "".join([*lines[:at], lines_shown[at], *lines[len(lines) - after :]])
 
 
 if __name__ == "__main__":

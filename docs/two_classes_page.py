@@ -1,4 +1,4 @@
-"""The gap between two classes by everybody's TCP: a page from `reference/two-classes.json`.
+"""The gap between two classes by several TCPs: a page from `reference/two-classes.json`.
 
 `bench/two_classes.py --keep` writes that file.
 """
@@ -10,7 +10,7 @@ from typing import Any
 
 from lasthop.digits import estimate
 
-KEPT = Path(__file__).resolve().parent / "reference" / "two-classes.json"
+POINTS_FILE = Path(__file__).resolve().parent / "reference" / "two-classes.json"
 
 Point = Mapping[str, Any]
 
@@ -44,7 +44,7 @@ ITSELF: Mapping[str, tuple[str, str]] = {
     "rules of Linux, SACK and RACK": (LINUX, "Reno, SACK"),
     "rules of Linux, SACK, Compound": (LINUX, "Compound, SACK"),
 }
-"""Whose rules these are."""
+"""Owners of these rules."""
 
 FIRST = "NewReno"
 """The rule that others are switched in."""
@@ -95,15 +95,17 @@ RULES: Mapping[str, str] = {
 
 
 def load() -> Any:
-    """What was run: date and points."""
-    return json.loads(KEPT.read_text("utf-8"))
+    """Return the stored runs: date and points."""
+    return json.loads(POINTS_FILE.read_text("utf-8"))
 
 
-class Kept:
+class Points:
     """The points by source, rule and least RTO."""
 
     def __init__(self, points: Sequence[Point]) -> None:
-        self.points = {(one["source"], one["rule"], one["min_rto_s"]): one for one in points}
+        self.points = {
+            (point["source"], point["rule"], point["min_rto_s"]): point for point in points
+        }
 
     def of(self, source: str, rule: str, min_rto_s: float = 0.2) -> Point:
         """A point."""
@@ -111,8 +113,8 @@ class Kept:
 
     def ratio(self, source: str, rule: str, min_rto_s: float = 0.2) -> str:
         """A point's ratio; empty: it was not run."""
-        one = self.points.get((source, rule, min_rto_s))
-        return "" if one is None else ratio(one)
+        point = self.points.get((source, rule, min_rto_s))
+        return "" if point is None else ratio(point)
 
     def range(self, source: str) -> str:
         """The least and the greatest ratio of a source in the first table."""
@@ -120,19 +122,19 @@ class Kept:
         return f"{mean(some[0]):.2f} to {mean(some[-1]):.2f}"
 
 
-def mean(one: Point) -> float:
+def mean(point: Point) -> float:
     """Mean ratio of the classes."""
-    return float(one["ratio"]["mean"])
+    return float(point["ratio"]["mean"])
 
 
-def ratio(one: Point) -> str:
+def ratio(point: Point) -> str:
     """A ratio with its interval."""
-    return f"{one['ratio']['mean']:.3f} ± {one['ratio']['ci95']:.3f}"
+    return f"{point['ratio']['mean']:.3f} ± {point['ratio']['ci95']:.3f}"
 
 
-def pair(one: Point, name: str, digits: int, factor: float = 1.0) -> str:
+def pair(point: Point, name: str, digits: int, factor: float = 1.0) -> str:
     """A quantity of class 1 and class 2."""
-    values = one.get(name)
+    values = point.get(name)
     return "-" if values is None else " / ".join(f"{factor * each:.{digits}f}" for each in values)
 
 
@@ -144,35 +146,35 @@ def table(head: Sequence[str], rows: Iterator[Sequence[str]]) -> str:
 
 def page() -> str:
     """The page."""
-    whole = load()
-    kept = Kept(whole["points"])
-    emulated = [kept.of(LINUX, rule) for rule in ALL[LINUX]]
+    content = load()
+    by_rule = Points(content["points"])
+    emulated = [by_rule.of(LINUX, rule) for rule in ALL[LINUX]]
     text = PAGE.format(
-        date=whole["date"],
-        linux=kept.range(LINUX),
-        ns2=kept.range(NS2),
-        monte_carlo=kept.range(MONTE_CARLO),
-        engine=kept.range(ENGINE),
-        sources=table(SOURCES_HEAD, sources(kept)),
-        rules=table(RULES_HEAD, rules(kept)),
+        date=content["date"],
+        linux=by_rule.range(LINUX),
+        ns2=by_rule.range(NS2),
+        monte_carlo=by_rule.range(MONTE_CARLO),
+        engine=by_rule.range(ENGINE),
+        sources=table(SOURCES_HEAD, sources(by_rule)),
+        rules=table(RULES_HEAD, rules(by_rule)),
         lateness=lateness(emulated),
-        law=f"{law(kept.of(MONTE_CARLO, FIRST)):.2f}",
-        first=kept.ratio(MONTE_CARLO, FIRST),
-        first_buffer=pair(kept.of(MONTE_CARLO, FIRST), "buffer", 2, 100),
+        law=f"{square_root_ratio(by_rule.of(MONTE_CARLO, FIRST)):.2f}",
+        first=by_rule.ratio(MONTE_CARLO, FIRST),
+        first_buffer=pair(by_rule.of(MONTE_CARLO, FIRST), "buffer", 2, 100),
         random_buffer=pair(
-            kept.of(MONTE_CARLO, "a full queue loses a random packet"), "buffer", 2, 100
+            by_rule.of(MONTE_CARLO, "a full queue loses a random packet"), "buffer", 2, 100
         ),
-        both=kept.ratio(MONTE_CARLO, "random packet lost, limited transmit counted"),
-        linux_buffer=pair(kept.of(LINUX, "Reno, SACK"), "buffer", 2, 100),
-        engine_buffer=pair(kept.of(ENGINE, FIRST), "buffer", 2, 100),
-        timeouts=pair(kept.of(MONTE_CARLO, FIRST), "timeouts", 1),
-        linux_timeouts=pair(kept.of(LINUX, "Reno"), "timeouts", 1),
-        same_rules=kept.ratio(MONTE_CARLO, "NewReno, rules of the engine"),
-        engines=kept.ratio(ENGINE, FIRST),
-        trial_sack=kept.ratio(TRIAL, "rules of Linux, SACK and RACK"),
-        linux_sack=kept.ratio(LINUX, "Reno, SACK"),
-        trial_ns2=kept.ratio(TRIAL, "rules of ns-2"),
-        ns2_itself=kept.ratio(NS2, "NewReno"),
+        both=by_rule.ratio(MONTE_CARLO, "random packet lost, limited transmit counted"),
+        linux_buffer=pair(by_rule.of(LINUX, "Reno, SACK"), "buffer", 2, 100),
+        engine_buffer=pair(by_rule.of(ENGINE, FIRST), "buffer", 2, 100),
+        timeouts=pair(by_rule.of(MONTE_CARLO, FIRST), "timeouts", 1),
+        linux_timeouts=pair(by_rule.of(LINUX, "Reno"), "timeouts", 1),
+        same_rules=by_rule.ratio(MONTE_CARLO, "NewReno, rules of the engine"),
+        engines=by_rule.ratio(ENGINE, FIRST),
+        trial_sack=by_rule.ratio(TRIAL, "rules of Linux, SACK and RACK"),
+        linux_sack=by_rule.ratio(LINUX, "Reno, SACK"),
+        trial_ns2=by_rule.ratio(TRIAL, "rules of ns-2"),
+        ns2_itself=by_rule.ratio(NS2, "NewReno"),
     )
     return text
 
@@ -189,20 +191,20 @@ SOURCES_HEAD = (
 )
 
 
-def sources(kept: Kept) -> Iterator[Sequence[str]]:
+def sources(by_rule: Points) -> Iterator[Sequence[str]]:
     """Every source, with losses by cause, and timeouts and recoveries of a flow."""
     for source, names in ALL.items():
         for rule in names:
-            one = kept.of(source, rule)
+            point = by_rule.of(source, rule)
             yield (
-                one.get("on", source),
+                point.get("on", source),
                 TCPS.get(rule, rule),
-                str(one["runs"]),
-                ratio(one),
-                pair(one, "buffer", 2, 100),
-                pair(one, "given_up", 2, 100),
-                pair(one, "timeouts", 1),
-                pair(one, "recoveries", 1),
+                str(point["runs"]),
+                ratio(point),
+                pair(point, "buffer", 2, 100),
+                pair(point, "given_up", 2, 100),
+                pair(point, "timeouts", 1),
+                pair(point, "recoveries", 1),
             )
 
 
@@ -215,7 +217,7 @@ RULES_HEAD = (
 )
 
 
-def rules(kept: Kept) -> Iterator[Sequence[str]]:
+def rules(by_rule: Points) -> Iterator[Sequence[str]]:
     """One rule at a time."""
     whose = {theirs: rule for rule, theirs in ITSELF.items()}
 
@@ -224,45 +226,45 @@ def rules(kept: Kept) -> Iterator[Sequence[str]]:
 
     shown = {
         (named(source, rule), at)
-        for source, rule, at in kept.points
+        for source, rule, at in by_rule.points
         if source in (MONTE_CARLO, TRIAL)
         or (source, rule) in whose
         or (source == ENGINE and at > 0.2)
     }
     shown -= {(rule, 0.2) for rule in ALL[MONTE_CARLO] if rule != FIRST}
-    order = list(dict.fromkeys(named(source, rule) for source, rule, _ in kept.points))
+    order = list(dict.fromkeys(named(source, rule) for source, rule, _ in by_rule.points))
     for rule, at in sorted(shown, key=lambda key: (order.index(key[0]), key[1])):
-        trial = kept.ratio(TRIAL, rule, at)
-        itself = kept.ratio(*ITSELF[rule], at) if rule in ITSELF else ""
+        trial = by_rule.ratio(TRIAL, rule, at)
+        itself = by_rule.ratio(*ITSELF[rule], at) if rule in ITSELF else ""
         yield (
             RULES[rule],
             f"{at:g}",
-            kept.ratio(MONTE_CARLO, rule, at),
-            f"*{trial}*" if trial else kept.ratio(ENGINE, rule, at),
+            by_rule.ratio(MONTE_CARLO, rule, at),
+            f"*{trial}*" if trial else by_rule.ratio(ENGINE, rule, at),
             itself,
         )
 
 
-def law(one: Point) -> float:
+def square_root_ratio(point: Point) -> float:
     """The ratio by a square root law, if the queue lost as many packets of either class."""
-    buffer = sum(one["buffer"]) / 2
-    first, second = (buffer + part for part in one["given_up"])
+    buffer = sum(point["buffer"]) / 2
+    first, second = (buffer + part for part in point["given_up"])
     return float((second / first) ** 0.5)
 
 
 def lateness(points: Sequence[Point]) -> str:
     """How many runs in real time count, and how late the latest was."""
-    runs = sum(one["runs"] for one in points)
-    late_ms = 1e3 * max(one["late_p99_s"] for one in points)
-    left_out = sum(one["left_out"] for one in points)
+    runs = sum(point["runs"] for point in points)
+    late_ms = 1e3 * max(point["late_p99_s"] for point in points)
+    left_out = sum(point["left_out"] for point in points)
     late = f"Packets were at most {late_ms:.2f} ms late (99th percentile)"
     return f"{runs} runs count, and {left_out} runs do not count.\n  {late}"
 
 
-def megabits(one: Point, own: int) -> str:
+def megabits(point: Point, own: int) -> str:
     """Goodput of a class. [Mb/s]"""
-    found = one["goodput_bps"][own]
-    return estimate(found["mean"] / 1e6, found["ci95"] / 1e6)
+    goodput = point["goodput_bps"][own]
+    return estimate(goodput["mean"] / 1e6, goodput["ci95"] / 1e6)
 
 
 PAGE = """\

@@ -27,11 +27,11 @@ END = "<!-- end of the verdicts -->"
 
 def claims_page() -> str:
     """Return the page of all verdicts, with their sums by subject."""
-    kept = claims.load()
+    run = claims.load()
     lines = [
         "# All claims and their verdicts",
         "",
-        *messages_table(kept, "../papers/"),
+        *messages_table(run, "../papers/"),
         "![Stated numbers and simulated values, with lines at 5 and 15 %](../images/claims.png)",
         "",
         "## Messages",
@@ -40,67 +40,67 @@ def claims_page() -> str:
         "claims that support a message are stricter. So a message can hold although one of its",
         "claims does not.",
         "",
-        *_rules(kept["messages"]),
+        *_rules(run["messages"]),
         "",
         "## Claims",
         "",
         "The table lists all checkable statements of the five papers, and the papers' questions in",
         "a modern cell (subject `ax`). A run of `lasthop reproduce` without arguments judged them:",
-        f"version {kept['version']}, {kept['date']}{_apart(kept)}. `python docs/claims.py`",
+        f"version {run['version']}, {run['date']}{_apart(run)}. `python docs/claims.py`",
         "repeats this run. [Repeating the papers](../guide/reproduce.md) explains verdicts and",
         "marks. The [pages of the papers](../papers/index.md) list the values of each check, and",
         "the causes of differences. A mark allows a margin of 5 % for bounds that a paper states.",
         "A verdict allows no margin.",
         "",
-        *_sums(kept["claims"]),
+        *_sums(run["claims"]),
         "",
         "| claim | statement | mark | verdict | checks that hold | verdicts by other rules |",
         "|---|---|---|---|---|---|",
-        *(_claim_row(claim) for claim in kept["claims"]),
+        *(_claim_row(claim) for claim in run["claims"]),
         "",
         *emulated(two_classes_page.load()),
     ]
     return "\n".join(lines) + "\n"
 
 
-def messages_table(kept: Tree, papers: str) -> Iterator[str]:
+def messages_table(run: Tree, papers: str) -> Iterator[str]:
     """Return the table of the papers' messages, after a sentence with the sums.
 
     Parameters
     ----------
-    kept : mapping
+    run : mapping
         The kept run.
     papers : str
         Path from the page to the pages of the papers.
     """
-    of_papers = [claim for claim in kept["claims"] if _subject(claim) != "ax"]
-    yield messages.summary(kept["messages"], of_papers, ledger.CAUSES)
+    of_papers = [claim for claim in run["claims"] if _subject(claim) != "ax"]
+    yield messages.summary(run["messages"], of_papers, ledger.CAUSES)
     yield ""
     yield f"| {' | '.join(messages.HEADER)} |"
     yield f"|{'---|' * len(messages.HEADER)}"
-    for subject, *cells in messages.rows(kept["messages"], of_papers):
+    for subject, *cells in messages.rows(run["messages"], of_papers):
         yield f"| [{subject}]({papers}{subject}.md) | {' | '.join(map(_cell, cells))} |"
     yield ""
 
 
-def _apart(kept: Tree) -> str:
+def _apart(run: Tree) -> str:
     """Return the subjects that were run at another time than the others, with their dates."""
-    ran = kept.get("apart", {}).items()
-    return "".join(f"; {subject} {one['version']}, {one['date']}" for subject, one in ran)
+    ran = run.get("apart", {}).items()
+    return "".join(f"; {subject} {each['version']}, {each['date']}" for subject, each in ran)
 
 
-def emulated(kept: Tree) -> Iterator[str]:
+def emulated(run: Tree) -> Iterator[str]:
     """Return the results of Linux's TCP in real time that concern claims, but decide no verdict."""
-    every: Sequence[Tree] = kept["points"]
-    simulated = two_classes_page.Kept(every)
-    own = [one for one in every if one["source"] == "Linux"]
+    every: Sequence[Tree] = run["points"]
+    simulated = two_classes_page.Points(every)
+    own = [point for point in every if point["source"] == "Linux"]
     yield "## Emulated"
     yield ""
     yield "The verdicts above come from simulations. This table adds runs in real time with Linux's"
     yield "TCP. The runs concern vbs-2 (whether class 1 gets more) and vbs-7 (the goodput of each"
     yield "class). The cell has two classes of five connections at p_w = 0.3, with 4 attempts."
     yield "± is the half width of the 95 % interval."
-    yield f"{', '.join(sorted({one['on'] for one in own}))}; {kept['date']};"
+    yield f"{', '.join(sorted({point['on'] for point in own}))}; {run['date']};"
     yield f"{two_classes_page.lateness(own)}. [All sources and rules](two-classes.md)."
     yield ""
     yield (
@@ -108,15 +108,15 @@ def emulated(kept: Tree) -> Iterator[str]:
         "| goodput of class 2 [Mb/s] | lateness of packets, 99th percentile [ms] |"
     )
     yield "|---|---|---|---|---|---|"
-    for one in own:
-        yield _emulated_row(f"Linux, {one['rule']}", one, f"{1e3 * one['late_p99_s']:.2f}")
+    for point in own:
+        yield _emulated_row(f"Linux, {point['rule']}", point, f"{1e3 * point['late_p99_s']:.2f}")
     for rule in ("NewReno", "Compound"):
         yield _emulated_row(f"simulated, {rule}", simulated.of(two_classes_page.ENGINE, rule), "")
 
 
-def _emulated_row(name: str, one: Tree, late: str) -> str:
-    classes = (two_classes_page.megabits(one, own) for own in (0, 1))
-    cells = [name, str(one["runs"]), two_classes_page.ratio(one), *classes, late]
+def _emulated_row(name: str, point: Tree, late: str) -> str:
+    classes = (two_classes_page.megabits(point, own) for own in (0, 1))
+    cells = [name, str(point["runs"]), two_classes_page.ratio(point), *classes, late]
     return f"| {' | '.join(cells)} |"
 
 
@@ -124,10 +124,10 @@ def paper_page(subject: str, text: str) -> str:
     """Return the page of a paper with its verdicts brought up to date."""
     block = "\n".join([BEGIN, "", *_verdicts(subject), "", END])
     place = re.compile(f"{re.escape(BEGIN)}.*?{re.escape(END)}", re.DOTALL)
-    whole, count = place.subn(lambda _: block, text)
+    page, count = place.subn(lambda _: block, text)
     if count != 1:
         raise ValueError(f"the page of {subject} has {count} places for its verdicts")
-    return whole
+    return page
 
 
 def paper_pages(folder: Path) -> dict[Path, str]:
@@ -164,10 +164,10 @@ def _sums(judged: Sequence[Tree]) -> Iterator[str]:
     names = (*MARKS, "orders and shapes", *messages.HEADER[4:7], *VERDICTS)
     yield "| subject | claims | " + " | ".join(names) + " |"
     yield "|" + "---|" * (len(names) + 2)
-    rows = {name: [one for one in judged if _subject(one) == name] for name in SUBJECTS}
+    rows = {name: [claim for claim in judged if _subject(claim) == name] for name in SUBJECTS}
     for name, some in {**rows, "all": list(judged)}.items():
-        counts = Counter(one["verdict"] for one in some)
-        marks = Counter(one["mark"] for one in some)
+        counts = Counter(claim["verdict"] for claim in some)
+        marks = Counter(claim["mark"] for claim in some)
         close = messages.closeness(some)
         each = [*(marks[mark] for mark in MARKS), close.orders, *close.numbers]
         each += [counts[verdict] for verdict in VERDICTS]
@@ -178,20 +178,20 @@ def _sums(judged: Sequence[Tree]) -> Iterator[str]:
 
 def _claim_row(claim: Tree) -> str:
     held = sum(check["verdict"] == "reproduced" for check in claim["checks"])
-    beside = "; ".join(f"{each['title']}: {each['verdict']}" for each in claim["beside"])
+    others = "; ".join(f"{each['title']}: {each['verdict']}" for each in claim["beside"])
     verdict = _marked(claim["verdict"], claim["verdict"])
     return (
         f"| {claim['id']} | {_cell(claim['statement'])} | {claim['mark']} | {verdict} "
-        f"| {held} of {len(claim['checks'])} | {_cell(beside)} |"
+        f"| {held} of {len(claim['checks'])} | {_cell(others)} |"
     )
 
 
 def _verdicts(subject: str) -> Iterator[str]:
-    kept = claims.load()
-    some = [claim for claim in kept["claims"] if _subject(claim) == subject]
+    run = claims.load()
+    some = [claim for claim in run["claims"] if _subject(claim) == subject]
     counts = Counter(claim["verdict"] for claim in some)
     sums = ", ".join(f"{counts[verdict]} {words}" for verdict, words in COUNTED.items())
-    ran = kept.get("apart", {}).get(subject, kept)
+    ran = run.get("apart", {}).get(subject, run)
     yield f"Claims judged with version {ran['version']} on {ran['date']}: {sums}. Results that"
     yield "deviate are bold. ± is the half width of the 95 % interval. The guide explains"
     yield "[verdicts and causes](../guide/reproduce.md)."
@@ -208,13 +208,13 @@ def _verdicts(subject: str) -> Iterator[str]:
                 yield f"| | {row}"
     yield ""
     for claim in some:
-        found = list(_found(claim))
-        if found:
-            yield f"**{claim['id']}.** " + " ".join(found)
+        sentences = list(_explanation(claim))
+        if sentences:
+            yield f"**{claim['id']}.** " + " ".join(sentences)
             yield ""
 
 
-def _found(claim: Tree) -> Iterator[str]:
+def _explanation(claim: Tree) -> Iterator[str]:
     """Return the sentences that explain the verdict of a claim."""
     for each in claim["beside"]:
         yield f"Also judged, but not counted: {each['title']}. Verdict: {each['verdict']}."

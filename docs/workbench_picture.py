@@ -1,7 +1,7 @@
 """Pictures of the workbench, of the page as it is: ``python docs/workbench_picture.py [NAME]...``.
 
-It takes `make build`, and Debian's Chromium; CI does not run it. All that is seen, the page has
-computed, beside Python: simulations and the prediction.
+It takes `make build`, and Debian's Chromium; CI does not run it. The page has computed all that is
+shown, with Python: simulations and the prediction.
 """
 
 import re
@@ -23,10 +23,10 @@ IMAGES = DOCS / "images"
 FLAGS = ("--no-sandbox", "--disable-gpu", "--no-first-run", "--disable-background-networking")
 
 WIDTH = 1200
-"""Of the window. [px]"""
+"""Size of the window. [px]"""
 
 MARGIN = 10
-"""Around a view that is seen alone. [px]"""
+"""Margin around a view that is shown alone. [px]"""
 
 PATIENCE_MS = 60_000
 """Longest wait for a run that takes a second. [ms]"""
@@ -34,13 +34,13 @@ PATIENCE_MS = 60_000
 
 @dataclass(frozen=True)
 class Picture:
-    """What is opened, and how much of it is seen."""
+    """The opened page, and its visible part."""
 
     entry: str
     """A scenario of the gallery."""
     view: str
     height: int | None = None
-    """That of the window, which is seen as a whole; without, the view alone is. [px]"""
+    """Size of the window, of which all is shown; without, only the view is. [px]"""
 
 
 PICTURES = {
@@ -53,21 +53,21 @@ PICTURES = {
 
 @contextmanager
 def served() -> Iterator[str]:
-    """The address of the workbench, beside Python."""
+    """Return the address of the workbench with Python."""
     command = [sys.executable, "-m", "lasthop", "workbench", "--no-browser"]
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
         assert process.stdout is not None
-        found = re.search(r"http://\S+/", process.stdout.readline())
+        match = re.search(r"http://\S+/", process.stdout.readline())
         try:
-            if found is None:
+            if match is None:
                 sys.exit("error: the workbench has not started")
-            yield found[0]
+            yield match[0]
         finally:
             process.terminate()
 
 
 def draw(browser: Browser, address: str, name: str) -> None:
-    """Open the page, wait until all is there, and keep what is seen."""
+    """Open the page, wait until it is complete, and save a picture."""
     picture = PICTURES[name]
     context = browser.new_context(
         viewport={"width": WIDTH, "height": picture.height or 2 * WIDTH}, color_scheme="light"
@@ -101,9 +101,9 @@ def seen(page: Page) -> FloatRect:
 def show_collision(page: Page) -> None:
     """Walk to the first frame that has collided, and look closer."""
     following = page.get_by_role("button", name="next frame")
-    told = page.locator("[aria-live]").filter(has_text=" sends ").first
+    description = page.locator("[aria-live]").filter(has_text=" sends ").first
     following.click()
-    while "collided" not in told.inner_text():
+    while "collided" not in description.inner_text():
         following.click()
     page.get_by_role("button", name="zoom in").click()
 

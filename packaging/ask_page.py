@@ -19,34 +19,34 @@ def main(scenario: Path) -> None:
         try:
             assert process.stdout is not None
             line = process.stdout.readline()
-            found = re.search(r"http://\S+/", line)
-            if found is None:
+            match = re.search(r"http://\S+/", line)
+            if match is None:
                 sys.exit(f"error: no address: {line}")
-            print(about(found[0], scenario.read_text("utf-8")))
+            print(about(match[0], scenario.read_text("utf-8")))
         finally:
             process.terminate()
 
 
 def about(address: str, text: str) -> str:
-    """What is served at an address, in a line."""
-    page = asked(address).decode()
+    """Return a line about the server at an address."""
+    page = reply_of(address).decode()
     files = re.findall(r'(?:src|href)="\./([^"]+)"', page)
-    bytes_ = len(page) + sum(len(asked(address + name)) for name in files)
-    engine = asked(address + "engine.wasm")
+    bytes_ = len(page) + sum(len(reply_of(address + name)) for name in files)
+    engine = reply_of(address + "engine.wasm")
     if not files or not engine.startswith(FIRST):
         sys.exit("error: the page is not complete")
-    begins = json.loads(asked(address + "api/about"))["scenario"]
+    begins = json.loads(reply_of(address + "api/about"))["scenario"]
     if begins["text"] != text:
         sys.exit("error: the page does not begin with the scenario")
-    told = json.loads(asked(address + "api/predict", {"text": text}))
+    prediction = json.loads(reply_of(address + "api/predict", {"text": text}))
     return (
         f"a page of {bytes_ / 1e3:.0f} kB, an engine of {len(engine) / 1e3:.0f} kB, "
-        f"a prediction by {told['answer']['model']}"
+        f"a prediction by {prediction['answer']['model']}"
     )
 
 
-def asked(address: str, request: dict[str, Any] | None = None) -> bytes:
-    """What a server answers."""
+def reply_of(address: str, request: dict[str, Any] | None = None) -> bytes:
+    """Return the reply of a server."""
     body = None if request is None else json.dumps(request).encode()
     headers = {"content-type": "application/json"}
     question = urllib.request.Request(address, body, headers)

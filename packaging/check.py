@@ -73,7 +73,7 @@ def main(folder: Path) -> int:
 
 
 def problems_of_wheel(wheel: Path) -> list[str]:
-    """What is wrong with a wheel, a line each."""
+    """Return the problems of a wheel, one per line."""
     wrong = []
     named = WHEEL.fullmatch(wheel.name)
     if named is None:
@@ -92,9 +92,9 @@ def problems_of_wheel(wheel: Path) -> list[str]:
         if path.encode() in core:
             wrong.append(f"{wheel.name}: names {path}, a path of the machine that built it")
     shown = subprocess.run(["auditwheel", "show", wheel], capture_output=True, text=True)
-    said = " ".join(shown.stdout.split())
-    print(f"{wheel.name}: {said or shown.stderr}")
-    tag = re.search(r'consistent with the following platform tag: "manylinux_2_(\d+)_', said)
+    printed = " ".join(shown.stdout.split())
+    print(f"{wheel.name}: {printed or shown.stderr}")
+    tag = re.search(r'consistent with the following platform tag: "manylinux_2_(\d+)_', printed)
     if tag is None or int(tag[1]) > 28:
         wrong.append(f"{wheel.name}: auditwheel does not find it fit for manylinux_2_28")
     return wrong
@@ -114,9 +114,9 @@ def named_by_page(archive: zipfile.ZipFile) -> tuple[str, ...]:
     return tuple(PAGE + name for name in re.findall(r'(?:src|href)="\./([^"]+)"', page))
 
 
-def missing(package: Path, needed: tuple[str, ...], there: list[str]) -> list[str]:
+def missing(package: Path, needed: tuple[str, ...], names: list[str]) -> list[str]:
     """A line for each file that a package has not."""
-    return [f"{package.name}: has no {name}" for name in needed if name not in there]
+    return [f"{package.name}: has no {name}" for name in needed if name not in names]
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""Prints what is in the Debian package and under which licence: copyright.py SITE-PACKAGES."""
+"""Prints the contents of the Debian package and their licences: copyright.py SITE-PACKAGES."""
 
 import json
 import subprocess
@@ -22,18 +22,20 @@ Comment: The texts are in usr/lib/lasthop/lib/site-packages/lasthop-*.dist-info/
 def main(site: Path) -> None:
     """Print one paragraph a package of Python, and the list of the crates that are linked in."""
     print(HEAD)
-    found = sorted(distributions(path=[str(site)]), key=lambda each: each.metadata["Name"].lower())
-    for each in found:
+    packages = sorted(
+        distributions(path=[str(site)]), key=lambda each: each.metadata["Name"].lower()
+    )
+    for each in packages:
         name, data = each.metadata["Name"], each.metadata.json
         if name == "lasthop":
             continue
-        said = data.get("license_expression") or data.get("license") or classified(data)
+        terms = data.get("license_expression") or data.get("license") or classified(data)
         tops = sorted(
             {str(file).split("/")[0] for file in each.files or () if ".." not in str(file)}
         )
         print("Files:", *(f"usr/lib/lasthop/lib/site-packages/{top}*" for top in tops))
         print(f"Copyright: {data.get('author') or data.get('author_email') or 'its authors'}")
-        print(f"License: {str(said).splitlines()[0]}")
+        print(f"License: {str(terms).splitlines()[0]}")
         print("Comment: its text is in the folder with .dist-info\n")
     print("Files: usr/lib/lasthop/lib/site-packages/lasthop/_core.abi3.so")
     print("Copyright: the authors of lasthop, and of the crates that are linked in")
@@ -50,20 +52,20 @@ def classified(data: Mapping[str, str | list[str]]) -> str:
 
 
 def crates() -> list[tuple[str, str]]:
-    """What the extension links, with licences, in order of names."""
+    """Return the crates that the extension links, with licences, in order of names."""
     command = ["cargo", "metadata", "--format-version", "1", "--locked"]
     tree = json.loads(subprocess.run(command, check=True, capture_output=True).stdout)
     packages = {each["id"]: each for each in tree["packages"]}
     nodes = {each["id"]: each for each in tree["resolve"]["nodes"]}
     open_, seen = [next(i for i, p in packages.items() if p["name"] == "lasthop-python")], set()
     while open_:
-        one = open_.pop()
-        if one not in seen:
-            seen.add(one)
-            for dep in nodes[one]["deps"]:
+        crate = open_.pop()
+        if crate not in seen:
+            seen.add(crate)
+            for dep in nodes[crate]["deps"]:
                 if any(kind["kind"] is None for kind in dep["dep_kinds"]):
                     open_.append(dep["pkg"])
-    linked = (packages[one] for one in seen)
+    linked = (packages[crate] for crate in seen)
     return sorted(
         (f"{each['name']} {each['version']}", each["license"] or "unknown")
         for each in linked

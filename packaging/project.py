@@ -54,8 +54,8 @@ def load() -> Project:
         tree = tomllib.loads((ROOT / NAME).read_text("utf-8-sig"))
     except ValueError as error:
         raise ValueError(f"{NAME}: not valid TOML: {error}") from None
-    if found := list(faults(tree)):
-        raise ValueError("\n".join(found))
+    if wrong := list(faults(tree)):
+        raise ValueError("\n".join(wrong))
     return complete(tree)
 
 
@@ -307,10 +307,10 @@ def main(*arguments: str) -> int:
         print(USAGE, file=sys.stderr)
         return 2
     [command] = arguments
-    found = refusals(command)
-    for line in found:
+    wrong = refusals(command)
+    for line in wrong:
         print(f"error: {line}", file=sys.stderr)
-    if found:
+    if wrong:
         return 2
     if command == "maintainer":
         print(debian_maintainer(load()))

@@ -77,11 +77,11 @@ class Corners:
 
     def _kinds(self, schema: Schema) -> list[Schema]:
         """Return what a value may be."""
-        found = []
+        kinds = []
         for kind in schema.get("oneOf", [schema]):
             name = kind.get("$ref", "").removeprefix("#/$defs/")
-            found.append(self._schema["$defs"][name] if name else kind)
-        return found
+            kinds.append(self._schema["$defs"][name] if name else kind)
+        return kinds
 
 
 def ends(schema: Schema, documentation: str) -> list[object]:
@@ -118,11 +118,11 @@ def amounts(pattern: str, documentation: str) -> list[object]:
         return [
             f"{number} {named}" for number in sorted(set(re.findall(r"\d+(?:\.\d+)?", amounts)))
         ]
-    found: list[object] = []
+    values: list[object] = []
     for low, high, highest in RANGE.findall(documentation):
         named = re.sub(r"^[-\d.]+ ?", "", high or highest)
         if highest:
-            found += [ENDS[unit][0], highest]
+            values += [ENDS[unit][0], highest]
         else:
-            found += [low if " " in low else f"{low} {named}", high]
-    return found or list(ENDS[unit])
+            values += [low if " " in low else f"{low} {named}", high]
+    return values or list(ENDS[unit])

@@ -40,8 +40,8 @@ def variants() -> Iterator[str]:
             row("paper", ACSMA.stated, "", ""),
             row("settings from the text", ACSMA.simulated, "", ""),
             *(
-                row(one.words, ACSMA.simulated, f"{name}_", f"_{name}")
-                for name, one in network.VARIANTS.items()
+                row(variant.words, ACSMA.simulated, f"{name}_", f"_{name}")
+                for name, variant in network.VARIANTS.items()
             ),
         ],
     )

@@ -68,13 +68,15 @@ def shared() -> Iterator[str]:
 def bottlenecks() -> Iterator[str]:
     """Fairness and goodput with the estimator, and without."""
     words = {"fifo": "no bottleneck, FIFO", "linux": "no bottleneck, Linux queue"}
-    words |= {str(one): f"threshold {one} ms, FIFO" for one in bottleneck.THRESHOLDS}
+    words |= {
+        str(threshold): f"threshold {threshold} ms, FIFO" for threshold in bottleneck.THRESHOLDS
+    }
     words |= {"both": f"threshold {bottleneck.CALM} ms, Linux queue"}
     words |= {"leaf200": "threshold 40 ms, leaves of 200"}
     rows = [
         [
             cell.PHY_WORDS[phy],
-            said,
+            label,
             *(
                 AX.simulated(f"bottleneck.{name}_{phy}_{way}_{kind}")
                 for way in bottleneck.WAYS
@@ -83,7 +85,7 @@ def bottlenecks() -> Iterator[str]:
             listed(_rate(phy, way, kind) for way in bottleneck.WAYS) if kind.isdigit() else "",
         ]
         for phy in cell.BOTH
-        for kind, said in words.items()
+        for kind, label in words.items()
     ]
     heads = ["η, four downloads", "all [Mb/s]", "η, four uploads", "all [Mb/s]", "C [Mb/s]"]
     yield from table(["cell", "bottleneck", *heads], rows)
@@ -97,7 +99,11 @@ def accesses() -> Iterator[str]:
     """Return the gain by each access parameter, for frames and for aggregates."""
     settings = {
         **{f"txop_{{}}_{us}": f"TXOP limit {us / 1000:g} ms" for us in access.LIMITS_US[1:]},
-        **{f"cwmin_{{}}_{one}": f"CWmin {one}" for one in access.CWMINS if one != access.CWMIN},
+        **{
+            f"cwmin_{{}}_{cwmin}": f"CWmin {cwmin}"
+            for cwmin in access.CWMINS
+            if cwmin != access.CWMIN
+        },
         "pifs_{}_0": "PIFS access",
         f"pifs_{{}}_{access.LONG_US}": f"PIFS access, TXOP limit {access.LONG_US / 1000:g} ms",
     }

@@ -49,28 +49,28 @@ class Values:
 
     def simulated(self, name: str, factor: float = 1.0) -> str:
         """Return mean and half width, times a factor."""
-        found = self.of(name)
-        if found.simulated is None:
+        value = self.of(name)
+        if value.simulated is None:
             return "-"
-        half = None if found.ci95 is None else found.ci95 * factor
-        return estimate(found.simulated * factor, half)
+        half = None if value.ci95 is None else value.ci95 * factor
+        return estimate(value.simulated * factor, half)
 
     def predicted(self, name: str, factor: float = 1.0) -> str:
         """Return the model's value, times a factor, or a dash if the model refuses."""
-        found = self.of(name).predicted
-        return "-" if found is None else plain(found * factor)
+        value = self.of(name).predicted
+        return "-" if value is None else plain(value * factor)
 
     def over(self, name: str) -> str:
         """Return by how much the simulated mean exceeds the model's value. [%]"""
-        found = self.of(name)
-        if found.simulated is None or not found.predicted:
+        value = self.of(name)
+        if value.simulated is None or not value.predicted:
             return "-"
-        return f"{100.0 * (found.simulated / found.predicted - 1.0):+.1f} %"
+        return f"{100.0 * (value.simulated / value.predicted - 1.0):+.1f} %"
 
     def stated(self, name: str) -> str:
         """Return the paper's number from the rule on the value."""
-        found = _stated().get((self.subject, name))
-        return "-" if found is None else f"{found:g}"
+        value = _stated().get((self.subject, name))
+        return "-" if value is None else f"{value:g}"
 
 
 def listed(cells: Iterable[str]) -> str:

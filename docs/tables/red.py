@@ -22,10 +22,10 @@ def _reno(load: str) -> str:
     """Return the loss at which Reno with timeouts fills the link; a dash if refused. [%]"""
     known = Scenario(beside.load_of(load)).typed
     try:
-        found = reno_loss(fluid(known), known.tcp_flows[0].tcp)
+        loss = reno_loss(fluid(known), known.tcp_flows[0].tcp)
     except NoEquilibriumError:
         return "-"
-    return "-" if found is None else f"{100.0 * found:.2f}"
+    return "-" if loss is None else f"{100.0 * loss:.2f}"
 
 
 def loads() -> Iterator[str]:

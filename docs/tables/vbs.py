@@ -16,10 +16,10 @@ ALGORITHMS = {"vbs": "Algorithm 1", "regulated": "regulator", "partition": "part
 
 def _off(name: str) -> str:
     """Return the relative error of the model against the simulated mean. [%]"""
-    found = VBS.of(name)
-    assert found.simulated
-    assert found.predicted is not None
-    return f"{100.0 * (found.predicted / found.simulated - 1.0):+.1f} %"
+    value = VBS.of(name)
+    assert value.simulated
+    assert value.predicted is not None
+    return f"{100.0 * (value.predicted / value.simulated - 1.0):+.1f} %"
 
 
 def model() -> Iterator[str]:

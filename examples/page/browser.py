@@ -1,6 +1,6 @@
 """Headless Chromium over a pipe of its DevTools protocol: loads pages, and says how that went.
 
-Messages are JSON with a zero byte behind each; Chromium reads them at descriptor 3 and writes them
+Messages are JSON with a zero byte after each; Chromium reads them at descriptor 3 and writes them
 to 4 (`--remote-debugging-pipe`).
 """
 
@@ -25,7 +25,7 @@ FLAGS = (
     "--no-sandbox",  # it would need a user that is not root
     "--disable-gpu",
     "--no-first-run",
-    # nothing is asked of anybody but the page's server
+    # requests go only to the page's server
     "--no-proxy-server",
     "--disable-background-networking",
     "--disable-component-update",
@@ -62,7 +62,7 @@ def program() -> str:
 
 
 class Browser:
-    """A Chromium with a profile that nobody has used, for pages of one host.
+    """A Chromium with a new profile, for pages of one host.
 
     Raises
     ------
@@ -150,33 +150,33 @@ class Browser:
             raise BrowserError(f"Chromium is gone: {error.strerror}") from error
         until_s = time.monotonic() + wait_s
         while True:
-            found = self.message(until_s)
-            if found is None:
+            reply = self.message(until_s)
+            if reply is None:
                 raise BrowserError(f"Chromium has no answer to {method} in {wait_s:g} s")
-            if found.get("id") == self.count:
+            if reply.get("id") == self.count:
                 break
-            self.events.append(found)
-        if "error" in found:
-            raise BrowserError(f"Chromium on {method}: {found['error']['message']}")
-        return dict(found["result"])
+            self.events.append(reply)
+        if "error" in reply:
+            raise BrowserError(f"Chromium on {method}: {reply['error']['message']}")
+        return dict(reply["result"])
 
     def wait_for(self, event: str, wait_s: float) -> bool:
         """Whether an event has come in `wait_s`, or before."""
         until_s = time.monotonic() + wait_s
         while True:
-            found = self.events.pop(0) if self.events else self.message(until_s)
-            if found is None:
+            message = self.events.pop(0) if self.events else self.message(until_s)
+            if message is None:
                 return False
-            if found.get("method") == event:
+            if message.get("method") == event:
                 return True
 
     def evaluate(self, expression: str) -> Any:
         """Value of an expression of JavaScript in the page."""
-        found = self.call("Runtime.evaluate", expression=expression, returnByValue=True)
-        return found["result"].get("value")
+        reply = self.call("Runtime.evaluate", expression=expression, returnByValue=True)
+        return reply["result"].get("value")
 
     def message(self, until_s: float) -> Item | None:
-        """What it says next; None if that is not before `until_s`."""
+        """Return its next message; None if there is none before `until_s`."""
         while b"\0" not in self.received:
             ready = select.select([self.answers], [], [], max(0.0, until_s - time.monotonic()))[0]
             if not ready:

@@ -1,4 +1,4 @@
-"""Whether this machine had time for what was measured on it.
+"""Whether this machine had time for the measurements on it.
 
 A browser whose processor others use is late where no network is: its times are of a busy machine.
 """
@@ -31,7 +31,7 @@ class Others:
 
 
 def rest(most: float) -> None:
-    """Wait until others use no more processors than this, or not for ever."""
+    """Wait until others use no more processors than this, at most for a limited time."""
     until_s = time.monotonic() + REST_S
     while time.monotonic() < until_s:
         others = Others()

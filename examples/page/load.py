@@ -108,15 +108,15 @@ def load(url: str, before_s: float = BEFORE_S) -> Item:
         if "errorText" in went:
             raise BrowserError(f"{url}: {went['errorText']}")
         complete = browser.wait_for("Page.loadEventFired", LONGEST_S)
-        found = browser.evaluate(ENTRIES)
+        entries = browser.evaluate(ENTRIES)
         return {
             "url": url,
             "browser": browser.version,
             "complete": complete,
-            "load_s": passed_s(found["loaded"]) if complete else None,
-            "first_paint_s": passed_s(found["paints"].get("first-contentful-paint")),
+            "load_s": passed_s(entries["loaded"]) if complete else None,
+            "first_paint_s": passed_s(entries["paints"].get("first-contentful-paint")),
             "pings": pings.stop(began_s),
-            "objects": [of_object(each) for each in found["objects"]],
+            "objects": [of_object(each) for each in entries["objects"]],
         }
 
 
@@ -139,16 +139,16 @@ def passed_s(time_ms: float | None) -> float | None:
     return None if time_ms is None else round(time_ms / 1e3, 4)
 
 
-def told(record: Item) -> str:
+def summary(record: Item) -> str:
     """A line for people."""
     objects = record["objects"]
     length_kb = sum(each["bytes"] for each in objects) / 1e3
-    said = f"{len(objects)} objects, {length_kb:.0f} kB"
+    size = f"{len(objects)} objects, {length_kb:.0f} kB"
     if not record["complete"]:
-        return f"{said}, and not all there after {LONGEST_S:g} s"
+        return f"{size}, and not all there after {LONGEST_S:g} s"
     painted = record["first_paint_s"]
     first = "" if painted is None else f"first paint after {painted:.2f} s, "
-    return f"{said}: {first}complete after {record['load_s']:.2f} s"
+    return f"{size}: {first}complete after {record['load_s']:.2f} s"
 
 
 def main() -> int:
@@ -163,7 +163,7 @@ def main() -> int:
     except (BrowserError, OSError) as error:
         print(f"error: {error}", file=sys.stderr)
         return 2
-    print(told(record))
+    print(summary(record))
     if asked.out is not None:
         asked.out.write_text(json.dumps(record) + "\n")
     return 0

@@ -1,4 +1,4 @@
-"""A web page of so many objects, the same bytes each time: a document and what it needs.
+"""A web page of many objects, the same bytes each time: a document and its parts.
 
 A browser finds in the document style sheets, each of which asks for the picture of a background,
 scripts, the last of which adds pictures to the page, and pictures.
@@ -41,7 +41,7 @@ WIDTH = 64
 
 @dataclass(frozen=True)
 class Object:
-    """What a server has under a path."""
+    """Content of a server at a path."""
 
     path: str
     kind: Kind

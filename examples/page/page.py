@@ -1,9 +1,8 @@
-"""A page behind a busy access point: `python examples/page/page.py`, as root, in ten minutes.
+"""A page over a busy access point: `python examples/page/page.py`, as root, in ten minutes.
 
-Headless Chromium loads the page of `objects.py` at a station of an emulated cell: alone, beside
-four uploads, and beside them with a shared bottleneck. Each run has another seed, a new browser and
-so an empty cache. It prints a table, and writes a record as JSON and a picture of each case's
-median.
+Headless Chromium loads the page of `objects.py` at a station of an emulated cell: alone, with four
+uploads, and with them and a shared bottleneck. Each run has another seed, a new browser and so an
+empty cache. It prints a table, and writes a record as JSON and a picture of each case's median.
 """
 
 import argparse
@@ -74,10 +73,10 @@ def measure(runs: int, anyway: bool) -> Item:
 def in_time(settings: Mapping[str, object], seed: int) -> Item:
     """A run for which this machine had time."""
     for attempt in range(1, TRIES + 1):
-        found = run(settings, seed)
-        trouble = busy([found])
+        record = run(settings, seed)
+        trouble = busy([record])
         if trouble is None:
-            return found
+            return record
         if attempt < TRIES:
             print(f"  {trouble}; again: ", end="", flush=True)
             rest(MOST_OTHERS)
@@ -85,9 +84,9 @@ def in_time(settings: Mapping[str, object], seed: int) -> Item:
 
 
 def busy(runs: Sequence[Item]) -> str | None:
-    """What there is to say against the machine on which these were made."""
-    late_s = max(one["lateness_p99_s"] for one in runs)
-    others = max(one["others_processors"] for one in runs)
+    """Return the objection to the machine on which these were made, if any."""
+    late_s = max(each["lateness_p99_s"] for each in runs)
+    others = max(each["others_processors"] for each in runs)
     if late_s > LATE_S:
         return f"1 % of the packets were {1e3 * late_s:.1f} ms late, above {1e3 * LATE_S:g} ms"
     if others > MOST_OTHERS:
@@ -112,24 +111,24 @@ def run(settings: Mapping[str, object], seed: int) -> Item:
     if load["complete"] and (failed or len(load["objects"]) != OBJECTS):
         raise UserError(f"{len(load['objects'])} objects of {OBJECTS}, failed: {failed}")
     flows, summary = answer.summary["flows"], answer.summary
-    uploads = [one["goodput_bps"]["mean"] for one in flows if one["name"].startswith("guest-")]
-    web = [one for one in flows if one.get("connection", "").startswith(f"tcp {SERVER}:80 ")]
+    uploads = [flow["goodput_bps"]["mean"] for flow in flows if flow["name"].startswith("guest-")]
+    web = [flow for flow in flows if flow.get("connection", "").startswith(f"tcp {SERVER}:80 ")]
     return {
         "seed": seed,
         "lateness_p99_s": answer.lateness_p99_s or 0.0,
         "others_processors": others.processors(),
         "uploads_bps": sum(uploads),
-        "loss": weighted([(one["loss_probability"], one["goodput_bps"]) for one in web]),
+        "loss": weighted([(flow["loss_probability"], flow["goodput_bps"]) for flow in web]),
         "ap_queue_packets": summary["aps"][0]["queue_packets"]["mean"],
-        "capacity_bps": [one["capacity_bps"]["mean"] for one in summary.get("links", ())],
+        "capacity_bps": [flow["capacity_bps"]["mean"] for flow in summary.get("links", ())],
         **load,
     }
 
 
 def weighted(pairs: Sequence[tuple[Item, Item]]) -> float:
-    """Mean of estimates weighted by other ones; 0 if those are."""
+    """Return the mean of estimates weighted by other estimates; 0 if those are."""
     total = sum(weight["mean"] for _, weight in pairs)
-    return sum(one["mean"] * weight["mean"] for one, weight in pairs) / total if total else 0.0
+    return sum(value["mean"] * weight["mean"] for value, weight in pairs) / total if total else 0.0
 
 
 def table(record: Item) -> str:
@@ -149,37 +148,37 @@ def table(record: Item) -> str:
 
 
 def cells(runs: Sequence[Item]) -> list[str]:
-    """What the table says of a case."""
-    pings = [each for one in runs for each in one["pings"]]
+    """Return the table cells of a case."""
+    pings = [each for run in runs for each in run["pings"]]
     rtts_s = [rtt_s for sent_s, rtt_s in pings if sent_s < 0 and rtt_s is not None]
     return [
-        with_range([one["load_s"] for one in runs]),
-        with_range([one["first_paint_s"] for one in runs]),
-        f"{100 * fmean(one['loss'] for one in runs):.1f}",
+        with_range([run["load_s"] for run in runs]),
+        with_range([run["first_paint_s"] for run in runs]),
+        f"{100 * fmean(run['loss'] for run in runs):.1f}",
         f"{1e3 * median(rtts_s):.0f}" if rtts_s else "-",
-        f"{fmean(one['ap_queue_packets'] for one in runs):.0f}",
-        f"{fmean(one['uploads_bps'] for one in runs) / 1e6:.1f}",
+        f"{fmean(run['ap_queue_packets'] for run in runs):.0f}",
+        f"{fmean(run['uploads_bps'] for run in runs) / 1e6:.1f}",
     ]
 
 
 def with_range(times_s: Sequence[float | None]) -> str:
     """Median, least and most; what never came took longer than any."""
     ordered = sorted(math.inf if each is None else each for each in times_s)
-    middle, least, most = (said(each) for each in (median(ordered), ordered[0], ordered[-1]))
+    middle, least, most = (as_seconds(each) for each in (median(ordered), ordered[0], ordered[-1]))
     return f"{middle} ({least}..{most})"
 
 
-def said(time_s: float) -> str:
+def as_seconds(time_s: float) -> str:
     """A time as text. [s]"""
     return f">{LONGEST_S:g}" if math.isinf(time_s) else f"{time_s:.2f}"
 
 
 def about(record: Item) -> str:
     """How all of it was measured."""
-    runs = [one for case in record["cases"] for one in case["runs"]]
-    late_ms = 1e3 * max(one["lateness_p99_s"] for one in runs)
-    others = max(one["others_processors"] for one in runs)
-    browsers = ", ".join(sorted({one["browser"].replace("Chrome/", "Chromium ") for one in runs}))
+    runs = [each for case in record["cases"] for each in case["runs"]]
+    late_ms = 1e3 * max(each["lateness_p99_s"] for each in runs)
+    others = max(each["others_processors"] for each in runs)
+    browsers = ", ".join(sorted({each["browser"].replace("Chrome/", "Chromium ") for each in runs}))
     count = len(record["cases"][0]["runs"])
     return (
         f"{count} loads each by {browsers}: median (least..most)\n"
@@ -251,7 +250,7 @@ def as_text(record: Item) -> str:
     """JSON with a line for each run."""
     lines = []
     for case in record["cases"]:
-        runs = ",\n".join(json.dumps(one, separators=(",", ":")) for one in case["runs"])
+        runs = ",\n".join(json.dumps(each, separators=(",", ":")) for each in case["runs"])
         known = f'"name": {json.dumps(case["name"])}, "settings": {json.dumps(case["settings"])}'
         lines.append(f'{{{known}, "runs": [\n{runs}\n]}}')
     return '{"cases": [\n' + ",\n".join(lines) + "\n]}\n"

@@ -1,7 +1,7 @@
 """The server of the page: `serve.py [--objects N] [--port PORT]`, over HTTP/1.1 with keep-alive.
 
-It answers datagrams at the same port, too, with themselves. Its TCP is CUBIC whatever the machine's
-own is, since the uploads beside it are CUBIC.
+It answers datagrams at the same port, too, with themselves. Its TCP is CUBIC on every machine,
+since the uploads are CUBIC.
 """
 
 import argparse
@@ -13,7 +13,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from objects import OBJECTS, TYPES, Object, page
 
 LONGEST_DATAGRAM = 2048
-"""What is read of a datagram. [bytes]"""
+"""Number of bytes that are read of a datagram. [bytes]"""
 
 
 class Site(ThreadingHTTPServer):
@@ -39,15 +39,15 @@ class Answers(BaseHTTPRequestHandler):
 
     def do_GET(self) -> None:
         """Send the object of this path."""
-        found = self.server.objects.get(self.path)
-        if found is None:
+        served = self.server.objects.get(self.path)
+        if served is None:
             self.send_error(HTTPStatus.NOT_FOUND)
             return
         self.send_response(HTTPStatus.OK)
-        self.send_header("Content-Type", TYPES[found.kind])
-        self.send_header("Content-Length", str(len(found.content)))
+        self.send_header("Content-Type", TYPES[served.kind])
+        self.send_header("Content-Length", str(len(served.content)))
         self.end_headers()
-        self.wfile.write(found.content)
+        self.wfile.write(served.content)
 
     def log_message(self, format: str, *values: object) -> None:
         """Say nothing of what goes well."""

@@ -21,7 +21,7 @@ PHASES = (
     ("waits for an answer", "request_s", "response_s", "#56B4E9"),
     ("receives", "response_s", "end_s", "#0072B2"),
 )
-"""What a browser does for an object, from when to when, and the colour."""
+"""Work of a browser for an object, from when to when, and the colour."""
 PAINTED, COMPLETE = "#009E73", "#D55E00"
 GROUPS = (
     *(("/", "document"), ("/style-", "styles"), ("/script-", "scripts"), ("/photo-", "photos")),
@@ -62,7 +62,7 @@ def duration_s(run: Item) -> float:
 
 
 def room_s(drawn: Sequence[Item], runs: Sequence[Item]) -> float:
-    """Where the axis of time ends: right of the text beside what is drawn, and of all runs. [s]"""
+    """Return the end of the time axis: right of the text next to the bars, and of all runs. [s]"""
     return max(1.25 * max(map(duration_s, drawn)), 1.03 * max(map(duration_s, runs)))
 
 

@@ -1,7 +1,7 @@
 """Processors that this one can pass for, as the libraries below Python see it.
 
 OpenBLAS, numpy and the C library choose their loops by what a processor can do; results differ in
-the last bits. Each is told by its own environment variable, read as it is loaded.
+the last bits. Each has its own environment variable, read as it is loaded.
 """
 
 import platform
@@ -12,7 +12,8 @@ __all__ = ["PROCESSORS", "dressed_as"]
 CPUINFO = Path("/proc/cpuinfo")
 
 NUMPY = ["X86_V3", "X86_V4", "AVX512_ICL", "AVX512_SPR"]
-"""Loops that numpy has beside its plain ones, each needing more than the one before."""
+"""Loops that numpy has in addition to its plain ones, each with higher requirements than the one
+before."""
 
 LIBC = "glibc.cpu.hwcaps=-AVX2,-FMA,-FMA4,-AVX512F"
 
@@ -28,7 +29,8 @@ NEEDS = {
 
 
 def flags() -> set[str]:
-    """What this processor can do, by its names in /proc/cpuinfo; nothing if it is no x86-64."""
+    """Return the features of this processor, by their names in /proc/cpuinfo; nothing if it is no
+    x86-64."""
     if platform.machine() != "x86_64" or not CPUINFO.exists():
         return set()
     lines = CPUINFO.read_text("utf-8").splitlines()
@@ -53,7 +55,7 @@ def dressed_as(core: str) -> dict[str, str]:
 
 
 def switchable() -> list[str]:
-    """Loops that this numpy can be told to leave alone: others it would warn of."""
+    """Return the loops that this numpy can disable: it would warn of others."""
     from numpy._core._multiarray_umath import __cpu_dispatch__, __cpu_features__
 
     return [name for name in __cpu_dispatch__ if __cpu_features__.get(name)]

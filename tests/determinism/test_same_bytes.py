@@ -1,4 +1,4 @@
-"""The same scenario and seed give the same bytes, whatever the build or the processor."""
+"""A scenario and a seed give the same bytes with every build and processor."""
 
 from __future__ import annotations
 
@@ -69,7 +69,7 @@ def test_two_jobs(scenario: Path, expected: bytes) -> None:
 
 
 @pytest.mark.slow
-def test_what_users_have(scenario: Path, expected: bytes) -> None:
+def test_the_release_build_gives_the_expected_bytes(scenario: Path, expected: bytes) -> None:
     assert _run([str(_build("release"))], scenario) == expected
 
 

@@ -235,11 +235,11 @@ def _from_positions(
             )
     names = list(links)
     conflicts = [
-        (one, other)
-        for number, one in enumerate(names)
-        for other in names[:number]
-        if set(links[one]) & set(links[other])
-        or dist(nodes[links[one][0]], nodes[links[other][0]]) <= sensing_range_m
+        (link, second)
+        for number, link in enumerate(names)
+        for second in names[:number]
+        if set(links[link]) & set(links[second])
+        or dist(nodes[links[link][0]], nodes[links[second][0]]) <= sensing_range_m
     ]
     return from_edges(names, conflicts)
 

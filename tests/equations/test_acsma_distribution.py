@@ -37,7 +37,7 @@ def brute_force(graph, z):
     total, active = 0.0, np.zeros(len(graph))
     for state in product((0, 1), repeat=len(graph)):
         if not any(state[a] and state[b] for a, b in graph.edges):
-            weight = exp(sum(bit * one for bit, one in zip(state, z, strict=True)))
+            weight = exp(sum(bit * price for bit, price in zip(state, z, strict=True)))
             total += weight
             active += weight * np.array(state)
     return active / total
@@ -47,8 +47,8 @@ def brute_force(graph, z):
 @pytest.mark.equation("acsma", "5.4")
 def test_enumeration_is_the_product_form_by_hand():
     # Two links in conflict: silent 1, first e^a, second e^b.
-    found = Enumeration(from_edges("12", [("1", "2")]))
-    prob = found.probabilities(np.array([0.3, -0.7]))
+    enumeration = Enumeration(from_edges("12", [("1", "2")]))
+    prob = enumeration.probabilities(np.array([0.3, -0.7]))
     weights = np.array([1.0, exp(0.3), exp(-0.7)])
     np.testing.assert_allclose(prob, weights / weights.sum(), rtol=1e-14)
 
@@ -60,9 +60,9 @@ def test_exact_methods_equal_every_subset_gone_through(method):
     for _ in range(25):
         graph = random_graph(int(random.integers(1, 9)), random.random(), random)
         z = random.normal(0.0, 2.0, len(graph))
-        found = stationary_airtime(graph, z, method=method)
-        np.testing.assert_allclose(found.airtime, brute_force(graph, z), rtol=1e-12)
-        assert found.method == method
+        answer = stationary_airtime(graph, z, method=method)
+        np.testing.assert_allclose(answer.airtime, brute_force(graph, z), rtol=1e-12)
+        assert answer.method == method
 
 
 @pytest.mark.equation("acsma", "3.3")
@@ -86,19 +86,23 @@ def test_the_response_is_the_derivative_of_the_airtime(method):
     random = np.random.default_rng(8)
     graph = random_graph(9, 0.4, random)
     z, along, step = random.normal(size=9), random.normal(size=9), 1e-5
-    found = method(graph)
-    slope = (found.airtime(z + step * along) - found.airtime(z - step * along)) / (2 * step)
-    np.testing.assert_allclose(found.response(z, along), slope, atol=1e-9)
+    distribution = method(graph)
+    slope = (distribution.airtime(z + step * along) - distribution.airtime(z - step * along)) / (
+        2 * step
+    )
+    np.testing.assert_allclose(distribution.response(z, along), slope, atol=1e-9)
 
 
 @pytest.mark.equation("acsma", "5.12")
 def test_the_airtime_is_the_gradient_of_the_log_partition_function():
     graph, step = topology("c").graph, 1e-6
     z = np.array([0.4, -1.0, 2.0, 0.1])
-    found = Enumeration(graph)
+    enumeration = Enumeration(graph)
     for link, unit in enumerate(np.eye(4)):
-        rise = found.log_partition(z + step * unit) - found.log_partition(z - step * unit)
-        assert rise / (2 * step) == pytest.approx(found.airtime(z)[link], abs=1e-9)
+        rise = enumeration.log_partition(z + step * unit) - enumeration.log_partition(
+            z - step * unit
+        )
+        assert rise / (2 * step) == pytest.approx(enumeration.airtime(z)[link], abs=1e-9)
 
 
 def test_a_chain_has_width_one_and_a_complete_graph_all_its_links():
@@ -128,14 +132,14 @@ def test_every_edge_is_in_some_bag_and_later_links_of_a_bag_are_in_their_parents
 def test_two_thousand_links_of_a_sparse_graph_are_exact():
     graph = geometric(2000, 4.0, 1)
     z = np.random.default_rng(2).normal(1.0, 1.0, 2000)
-    found = stationary_airtime(graph, z)
-    assert (found.method, found.error) == ("junction tree", 1e-12)
-    # Components do not know of each other: the small ones can be gone through alone.
+    answer = stationary_airtime(graph, z)
+    assert (answer.method, answer.error) == ("junction tree", 1e-12)
+    # Components are independent: the small ones can be enumerated separately.
     small = [group for group in graph.components if len(group) <= 12]
     assert len(small) > 50
     for group in small:
         alone = Enumeration(graph.within(group)).airtime(z[list(group)])
-        np.testing.assert_allclose(found.airtime[list(group)], alone, rtol=1e-12)
+        np.testing.assert_allclose(answer.airtime[list(group)], alone, rtol=1e-12)
 
 
 def test_sampling_is_within_its_stated_error():
@@ -155,7 +159,7 @@ def test_sampling_is_within_its_stated_error():
     assert np.mean(own) > 0.88
 
 
-def test_chains_that_are_stuck_are_not_believed(monkeypatch):
+def test_chains_that_are_stuck_are_refused(monkeypatch):
     monkeypatch.setattr(sampling, "MOST_SWEEPS", 1024)
     # A complete bipartite graph is left through silence only: all of one side, e^(20 * 6) times.
     names = [f"{side}{k}" for side in "ab" for k in range(6)]
@@ -168,9 +172,9 @@ def test_dense_graphs_are_sampled_unless_an_exact_method_is_asked_for(monkeypatc
     monkeypatch.setattr("lasthop.models.acsma.tree.MOST_STATES", 200)
     monkeypatch.setattr(JunctionTree.__init__, "__defaults__", (200,))
     graph = geometric(60, 6.0, 4)
-    found = stationary_airtime(graph, np.zeros(60), tolerance=0.05)
-    assert found.method == "sampling"
-    assert 0.0 < found.error <= 0.05
+    answer = stationary_airtime(graph, np.zeros(60), tolerance=0.05)
+    assert answer.method == "sampling"
+    assert 0.0 < answer.error <= 0.05
     with pytest.raises(TooLargeError, match="junction tree of 60 links"):
         stationary_airtime(graph, np.zeros(60), method="junction tree")
 
@@ -190,9 +194,9 @@ def test_log_fugacities_that_do_not_fit_are_refused():
 @pytest.mark.equation("acsma", "4.1")
 @pytest.mark.equation("acsma", "4.2")
 def test_link_two_of_topology_a_has_a_ninth_under_legacy_csma():
-    found = legacy_airtime(topology("a").graph)
-    assert found.airtime[1] == pytest.approx(middle_of_topology_a(2.24), rel=1e-12)
-    assert found.airtime[1] == pytest.approx(0.11, abs=0.005)  # As printed.
+    answer = legacy_airtime(topology("a").graph)
+    assert answer.airtime[1] == pytest.approx(middle_of_topology_a(2.24), rel=1e-12)
+    assert answer.airtime[1] == pytest.approx(0.11, abs=0.005)  # As printed.
 
 
 @pytest.mark.equation("acsma", "4.1")

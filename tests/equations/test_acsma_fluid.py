@@ -48,7 +48,7 @@ def test_a_speed_does_not_take_a_value_below_zero():
 
 
 @pytest.mark.equation("acsma", "3.6")
-def test_one_connection_rests_at_the_square_root_of_two_over_the_loss():
+def test_the_equilibrium_of_a_connection_is_the_square_root_of_two_over_the_loss():
     # x = sqrt(2/p)/T: loss 2 %, 100 ms: 100 packets/s.
     assert rate_speed(100.0, 0.1, 0.02) == pytest.approx(0.0)
     assert rate_speed(50.0, 0.1, 0.02) == pytest.approx(100.0 - 25.0)
@@ -86,7 +86,7 @@ def test_the_printed_rule_opens_the_square_root_of_two_more_connections():
 @pytest.mark.equation("acsma", "5.3")
 @pytest.mark.parametrize("name", ["a", "b", "c", "d"])
 @pytest.mark.parametrize("rtt_s", [1.0, None])
-def test_the_cure_rests_at_the_optimum_whatever_the_round_trip_time(name, rtt_s):
+def test_the_equilibrium_of_the_cure_is_the_optimum_for_any_round_trip_time(name, rtt_s):
     of = problem(name)
     system = MultiConnection(of, PER_PACKET, rtt_s=rtt_s)
     rest = settle(system, start(of)).state
@@ -114,7 +114,7 @@ def test_user_two_opens_twenty_connections_and_the_others_fewer_than_ten():
         ByPoints([(50.0, 3e-4), (150.0, 1e-4), (300.0, 5e-6)]),
     ],
 )
-def test_rule_5_29_rests_at_the_optimum_of_any_utility(utility):
+def test_the_equilibrium_of_rule_5_29_is_the_optimum_of_any_utility(utility):
     of = problem("a", utility=utility)
     system = MultiConnection(of, PER_PACKET, rule="utility", rtt_s=1.0)
     rest = settle(system, start(of)).state
@@ -123,7 +123,7 @@ def test_rule_5_29_rests_at_the_optimum_of_any_utility(utility):
 
 @pytest.mark.equation("acsma", "5.31")
 @pytest.mark.equation("acsma", "5.32")
-def test_with_wires_the_rest_is_the_optimum_of_ep():
+def test_with_wires_the_equilibrium_is_the_optimum_of_ep():
     of = problem("e")
     system = MultiConnection(of, PER_PACKET, rtt_s=1.0)
     rest = settle(system, start(of)).state
@@ -133,7 +133,7 @@ def test_with_wires_the_rest_is_the_optimum_of_ep():
 
 @pytest.mark.equation("acsma", "5.41")
 @pytest.mark.equation("acsma", "5.42")
-def test_with_queues_counted_in_packets_the_rest_is_an_optimum_in_bytes():
+def test_with_queues_counted_in_packets_the_equilibrium_is_an_optimum_in_bytes():
     sizes = np.array([1000.0, 500.0, 250.0, 1500.0])
     shape = topology("a", 6e5)
     flows = tuple(
@@ -205,8 +205,8 @@ def test_without_aqm_the_aggressiveness_of_every_link_grows_without_bound():
     of = problem("a", beta=800.0)
     states = follow(SingleConnection(of, PER_PACKET), start(of), [0.0, 1e3, 2e3, 4e3])
     x, r = states[:, :4], states[:, 4:]
-    # At rest a loss of p = 2/(T x)^2 is needed, for which x - y = 2/(T^2 x): r grows at that rate
-    # of packets for ever, and no rate is above 600 packets/s by much.
+    # In equilibrium a loss of p = 2/(T x)^2 is needed, for which x - y = 2/(T^2 x): r grows at that
+    # rate of packets indefinitely, and no rate exceeds 600 packets/s by much.
     least = PER_PACKET * 2.0 / 601.0
     assert np.all(np.diff(r[1:], axis=0) >= 0.999 * least * np.diff([1e3, 2e3, 4e3])[:, None])
     np.testing.assert_allclose(np.diff(r[1:], axis=0)[1], PER_PACKET * 2.0 / x[3] * 2e3, rtol=0.05)

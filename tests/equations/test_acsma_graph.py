@@ -48,9 +48,9 @@ def test_capacity_region_of_a_chain_by_hand():
 @pytest.mark.equation("acsma", "3.1")
 def test_the_schedule_carries_the_stretched_rates():
     rates = np.array([0.3, 0.2, 0.2, 0.3])
-    found = capacity(topology("a").graph, rates)
-    assert found.schedule.sum() == pytest.approx(1.0)
-    assert np.all(found.schedule @ found.sets >= found.stretch * rates - 1e-12)
+    answer = capacity(topology("a").graph, rates)
+    assert answer.schedule.sum() == pytest.approx(1.0)
+    assert np.all(answer.schedule @ answer.sets >= answer.stretch * rates - 1e-12)
 
 
 def test_a_random_rate_vector_is_inside_exactly_if_some_schedule_is():

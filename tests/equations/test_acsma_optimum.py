@@ -108,7 +108,7 @@ def primal(network, k, beta):
         return tau @ sets - routes[: len(graph)] @ x / c
 
     start = np.concatenate([np.full(len(flows), 0.02), np.full(len(sets), 1 / len(sets))])
-    found = minimize(
+    solution = minimize(
         cost,
         start,
         method="SLSQP",
@@ -119,8 +119,8 @@ def primal(network, k, beta):
         ],
         options={"maxiter": 1000, "ftol": 1e-14},
     )
-    assert found.success, found.message
-    return split(found.x)[0], -found.fun * c / beta
+    assert solution.success, solution.message
+    return split(solution.x)[0], -solution.fun * c / beta
 
 
 @pytest.mark.equation("acsma", "5.8")
@@ -128,33 +128,33 @@ def primal(network, k, beta):
 @pytest.mark.parametrize("name", ["a", "b", "c", "d"])
 def test_mp_as_printed_has_the_same_solution_for_a_general_solver(name):
     network = topology(name, 600.0)
-    found = optimum(network, k=10.0, beta=200.0)
+    solution = optimum(network, k=10.0, beta=200.0)
     rates, _ = primal(network, 10.0, 200.0)
-    np.testing.assert_allclose(found.rates_pps, rates, rtol=2e-4)
-    assert found.kkt_residual < 1e-6
+    np.testing.assert_allclose(solution.rates_pps, rates, rtol=2e-4)
+    assert solution.kkt_residual < 1e-6
 
 
 @pytest.mark.equation("acsma", "5.35")
 @pytest.mark.equation("acsma", "5.36")
 def test_ep_as_printed_has_the_same_solution_for_a_general_solver():
     network = topology("e", 600.0)
-    found = optimum(network, k=10.0, beta=200.0)
+    solution = optimum(network, k=10.0, beta=200.0)
     rates, _ = primal(network, 10.0, 200.0)
-    np.testing.assert_allclose(found.rates_pps, rates, rtol=2e-4)
+    np.testing.assert_allclose(solution.rates_pps, rates, rtol=2e-4)
     # The wire f-g has 250 packets/s and is the one that loses.
-    load = found.rates_pps[0] + found.rates_pps[2]
-    assert found.wired_loss[:3] == pytest.approx(0.0, abs=1e-9)
-    assert found.wired_loss[3] == pytest.approx((load - 250.0) / load, rel=1e-6)
-    assert found.kkt_residual < 1e-6
+    load = solution.rates_pps[0] + solution.rates_pps[2]
+    assert solution.wired_loss[:3] == pytest.approx(0.0, abs=1e-9)
+    assert solution.wired_loss[3] == pytest.approx((load - 250.0) / load, rel=1e-6)
+    assert solution.kkt_residual < 1e-6
 
 
 @pytest.mark.equation("acsma", "5.17")
 @pytest.mark.equation("acsma", "5.39")
 def test_there_is_no_duality_gap():
     network = topology("e", 600.0)
-    found = optimum(network)
+    solution = optimum(network)
     problem = Problem(network, 10.0, 200.0)
-    prices = np.concatenate([found.aggressiveness, found.wired_loss])
+    prices = np.concatenate([solution.aggressiveness, solution.wired_loss])
     _, value = primal(network, 10.0, 200.0)
     assert problem.dual(prices, 200.0) == pytest.approx(value, rel=1e-6)
 
@@ -163,24 +163,24 @@ def test_without_entropy_the_rates_of_topology_a_are_those_found_by_hand():
     # Time t for link 2, the rest for 1 with 3 or 4, halved: 1/(1-t)^2 + 4/(1-t)^2 = 1/t^2.
     t = 1.0 / (1.0 + np.sqrt(5.0))
     by_hand = np.array([1 - t, t, (1 - t) / 2, (1 - t) / 2])
-    found = optimum(topology("a"), k=10.0, beta=200.0)
-    np.testing.assert_allclose(found.rates_pps, by_hand, atol=1e-6)
+    solution = optimum(topology("a"), k=10.0, beta=200.0)
+    np.testing.assert_allclose(solution.rates_pps, by_hand, atol=1e-6)
 
 
 def test_without_entropy_the_middle_of_topology_d_gets_a_fifth():
     # Two hops share the time of each flow: 4/t^2 = 2/(1-t)^2 for the outer time t.
     t = np.sqrt(2.0) / (1.0 + np.sqrt(2.0))
-    found = optimum(topology("d"), k=10.0, beta=200.0)
-    np.testing.assert_allclose(found.rates_pps, [t / 2, (1 - t) / 2, t / 2], atol=1e-6)
+    solution = optimum(topology("d"), k=10.0, beta=200.0)
+    np.testing.assert_allclose(solution.rates_pps, [t / 2, (1 - t) / 2, t / 2], atol=1e-6)
     # 86 packets/s are within 24 % of it for a service rate of 546 packets/s.
-    assert 86.0 / 0.76 / found.rates_pps[1] == pytest.approx(546.0, abs=1.0)
+    assert 86.0 / 0.76 / solution.rates_pps[1] == pytest.approx(546.0, abs=1.0)
 
 
 def test_the_prices_of_topology_a_are_those_of_figures_6_3_and_6_13():
-    found = optimum(topology("a", 600.0, RENO), k=10.0, beta=200.0)
+    solution = optimum(topology("a", 600.0, RENO), k=10.0, beta=200.0)
     # h-ACK: around 0.005 to 0.01; the averages of section 6.1.7 are 3.7, 9.4, 4.5, 4.9 e-3.
-    assert found.aggressiveness.argmax() == 1
-    np.testing.assert_allclose(found.aggressiveness, [2.5e-3, 9e-3, 5.4e-3, 5.4e-3], rtol=0.02)
+    assert solution.aggressiveness.argmax() == 1
+    np.testing.assert_allclose(solution.aggressiveness, [2.5e-3, 9e-3, 5.4e-3, 5.4e-3], rtol=0.02)
 
 
 @pytest.mark.equation("acsma", "5.19")
@@ -188,16 +188,18 @@ def test_the_prices_of_topology_a_are_those_of_figures_6_3_and_6_13():
 @pytest.mark.equation("acsma", "5.24")
 @pytest.mark.equation("acsma", "5.25")
 def test_at_the_optimum_prices_are_marginal_utilities_and_links_are_full():
-    found = optimum(topology("c", 600.0, RENO))
-    np.testing.assert_allclose(found.aggressiveness, 2 * 100.0 / found.rates_pps**2, rtol=1e-9)
-    np.testing.assert_allclose(found.rates_pps, 600.0 * found.airtime, rtol=1e-8)
+    solution = optimum(topology("c", 600.0, RENO))
+    np.testing.assert_allclose(
+        solution.aggressiveness, 2 * 100.0 / solution.rates_pps**2, rtol=1e-9
+    )
+    np.testing.assert_allclose(solution.rates_pps, 600.0 * solution.airtime, rtol=1e-8)
 
 
-def test_performance_depends_on_k_squared_beta_alone():
+def test_performance_depends_only_on_k_squared_beta():
     reference = optimum(topology("a", 600.0, RENO), k=10.0, beta=200.0).rates_pps
     for k in (28.3, 20.0, 14.0, 5.0):
-        found = optimum(topology("a", 600.0, RENO), k=k, beta=20000.0 / k**2).rates_pps
-        np.testing.assert_allclose(found, reference, rtol=1e-7)
+        solution = optimum(topology("a", 600.0, RENO), k=k, beta=20000.0 / k**2).rates_pps
+        np.testing.assert_allclose(solution, reference, rtol=1e-7)
 
 
 def test_a_larger_beta_comes_closer_to_the_best_utility():
@@ -216,11 +218,11 @@ def test_any_concave_utility_given_by_its_derivative():
     by_derivative = optimum(network(ByDerivative(lambda x: 2.0 / x**2)))
     np.testing.assert_allclose(by_derivative.rates_pps, optimum(network(RENO)).rates_pps, rtol=1e-8)
     # A utility that no formula above knows: each link is full at a price of the marginal utility.
-    found = optimum(network(ByDerivative(lambda x: 1.0 / (x * (1.0 + np.sqrt(x))))))
-    x = found.rates_pps
-    np.testing.assert_allclose(found.aggressiveness, 100.0 / (x * (1.0 + np.sqrt(x))), rtol=1e-6)
+    solution = optimum(network(ByDerivative(lambda x: 1.0 / (x * (1.0 + np.sqrt(x))))))
+    x = solution.rates_pps
+    np.testing.assert_allclose(solution.aggressiveness, 100.0 / (x * (1.0 + np.sqrt(x))), rtol=1e-6)
     sets = independent_sets(topology("a").graph).astype(float)
-    weights = np.exp(200.0 * sets @ found.aggressiveness)
+    weights = np.exp(200.0 * sets @ solution.aggressiveness)
     np.testing.assert_allclose(x, 600.0 * weights @ sets / weights.sum(), rtol=1e-6)
 
 
@@ -281,10 +283,10 @@ def test_utilities_and_weights_without_an_optimum_are_refused(make, words):
 
 def test_links_that_carry_nothing_are_silent():
     graph = from_edges("123", [("1", "2"), ("2", "3")])
-    found = optimum(Network(graph, (Flow("x", ("1",)), Flow("y", ("3",))), 600.0))
-    assert found.airtime[1] == found.aggressiveness[1] == 0.0
+    solution = optimum(Network(graph, (Flow("x", ("1",)), Flow("y", ("3",))), 600.0))
+    assert solution.airtime[1] == solution.aggressiveness[1] == 0.0
     alone = optimum(Network(from_edges("1", []), (Flow("x", ("1",)),), 600.0))
-    np.testing.assert_allclose(found.airtime[[0, 2]], alone.airtime[0])
+    np.testing.assert_allclose(solution.airtime[[0, 2]], alone.airtime[0])
 
 
 def test_a_link_with_time_to_spare_has_no_price():
@@ -294,21 +296,21 @@ def test_a_link_with_time_to_spare_has_no_price():
         (Flow("x", ("1", "4"), RENO), Flow("y", ("2",), RENO), Flow("z", ("3",), RENO)),
         600.0,
     )
-    found = optimum(network)
-    assert found.aggressiveness[3] == 0.0
-    assert found.airtime[3] == pytest.approx(0.5)
-    assert found.kkt_residual < 1e-9
+    solution = optimum(network)
+    assert solution.aggressiveness[3] == 0.0
+    assert solution.airtime[3] == pytest.approx(0.5)
+    assert solution.kkt_residual < 1e-9
 
 
-def test_a_flow_over_wires_alone_fills_them():
+def test_a_flow_over_wires_only_fills_them():
     network = Network(
         from_edges("1", []), (Flow("x", ("w",), RENO), Flow("y", ("1",), RENO)), 600.0, {"w": 100.0}
     )
-    found = optimum(network)
+    solution = optimum(network)
     # x = C/(1-p) and p = 2 k^2 / x^2.
-    p = found.wired_loss[0]
-    assert found.rates_pps[0] == pytest.approx(100.0 / (1.0 - p))
-    assert p == pytest.approx(200.0 / found.rates_pps[0] ** 2)
+    p = solution.wired_loss[0]
+    assert solution.rates_pps[0] == pytest.approx(100.0 / (1.0 - p))
+    assert p == pytest.approx(200.0 / solution.rates_pps[0] ** 2)
 
 
 @pytest.mark.slow
@@ -321,20 +323,20 @@ def test_many_links_over_the_junction_tree_meet_the_conditions():
     graph = ConflictGraph(tuple(map(str, range(links))), pairs)
     routes = [tuple(map(str, random.choice(links, 2, replace=False))) for _ in range(60)]
     flows = tuple(Flow(f"f{k}", route, RENO) for k, route in enumerate(routes))
-    found = optimum(Network(graph, flows, 600.0))
-    assert found.method == "junction tree"
-    assert found.kkt_residual < 1e-6
+    solution = optimum(Network(graph, flows, 600.0))
+    assert solution.method == "junction tree"
+    assert solution.kkt_residual < 1e-6
 
 
 @pytest.mark.parametrize(
     ("name", "total", "service_rate", "gap"),
     [("a", 780.0, 568.0, -1.9), ("b", 1030.0, 628.0, -3.0), ("c", 723.0, 598.0, -2.0)],
 )
-def test_the_page_says_which_service_rates_and_gaps_tables_6_1_and_6_2_stand_for(
+def test_tables_6_1_and_6_2_have_the_service_rates_and_gaps_of_the_page(
     name, total, service_rate, gap
 ):
-    found = optimum(topology(name, service_rate, RENO)).rates_pps
-    assert found.sum() == pytest.approx(total, abs=1.5)
+    solution = optimum(topology(name, service_rate, RENO)).rates_pps
+    assert solution.sum() == pytest.approx(total, abs=1.5)
     best = optimum(topology(name)).rates_pps
     reached = optimum(topology(name, 600.0, RENO)).rates_pps / 600.0
     assert np.sum(1.0 / best - 1.0 / reached) == pytest.approx(gap, abs=0.05)

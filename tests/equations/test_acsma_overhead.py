@@ -46,7 +46,7 @@ def test_the_efficiency_comes_close_to_one_where_connections_settle():
     assert efficiency([20.0] * 10_000, 149.0, 5.0) == pytest.approx(1.0, abs=1e-4)
 
 
-def test_table_6_5_stands_for_one_connection_or_two_opened_each_five_seconds():
+def test_table_6_5_assumes_one_or_two_connections_opened_each_five_seconds():
     # 94.0 % for user 2 at some 150 packets/s: by (5.50), 1.6 openings and closings an update.
     changing = [20.0 + (1.6 if k % 2 else 0.0) * 2 for k in range(10_000)]
     assert efficiency(changing, 150.0, 5.0, PENTIUM_4) == pytest.approx(0.94, abs=0.005)

@@ -135,14 +135,14 @@ def test_links_without_flows_are_silent():
 
 
 def test_near_misses_are_warned_of():
-    said = predict(scenario(EACH, k=100)).warnings
-    assert any("loses" in warning and "smaller k" in warning for warning in said)
-    said = predict(scenario(EACH, k=1)).warnings
-    assert any("fewer than one; a larger k" in warning for warning in said)
-    said = predict(scenario(EACH, r_max=0.001)).warnings
-    assert any("is above `csma.r_max` = 0.001" in warning for warning in said)
-    said = predict(scenario([["1", "3"]], access="legacy")).warnings
-    assert any("the goodput of flows that cross several links" in warning for warning in said)
+    warnings = predict(scenario(EACH, k=100)).warnings
+    assert any("loses" in warning and "smaller k" in warning for warning in warnings)
+    warnings = predict(scenario(EACH, k=1)).warnings
+    assert any("fewer than one; a larger k" in warning for warning in warnings)
+    warnings = predict(scenario(EACH, r_max=0.001)).warnings
+    assert any("is above `csma.r_max` = 0.001" in warning for warning in warnings)
+    warnings = predict(scenario([["1", "3"]], access="legacy")).warnings
+    assert any("the goodput of flows that cross several links" in warning for warning in warnings)
 
 
 @pytest.mark.parametrize(
@@ -152,7 +152,7 @@ def test_near_misses_are_warned_of():
         (scenario(EACH, aqm=False), "connections receive no signal of a link's price"),
     ],
 )
-def test_what_the_paper_does_not_solve_is_refused(tree, words):
+def test_cases_that_the_paper_does_not_solve_are_refused(tree, words):
     with pytest.raises(ModelError, match=words):
         predict(tree)
 
@@ -177,7 +177,7 @@ def test_networks_that_make_no_sense_are_refused_at_the_door(tree, words):
         predict(tree)
 
 
-def test_each_model_refuses_what_it_is_not_of():
+def test_each_model_refuses_the_networks_of_others():
     assert choose(Scenario(FOUR).typed) == "acsma"
     with pytest.raises(ModelError, match="hear only some of each other"):
         predict(FOUR, model="hotspot")
@@ -203,7 +203,7 @@ def test_links_with_a_given_r_and_greedy_sources_have_the_stationary_air_times()
         predict(given)
 
 
-def test_what_the_model_does_not_cover_is_refused_or_warned_of():
+def test_features_outside_the_model_are_refused_or_warned_of():
     with pytest.raises(ModelError, match=r"`csma.access` = dcf, which can only be simulated"):
         predict(scenario(EACH, access="dcf"))
     slow = scenario(EACH)
@@ -225,7 +225,7 @@ def test_what_the_model_does_not_cover_is_refused_or_warned_of():
     ]
 
 
-def test_dummy_packets_of_an_empty_queue_are_told_apart():
+def test_dummy_packets_of_an_empty_queue_are_reported():
     apart = {
         "duration": "10 s",
         "csma": {"link": {"1": {}, "2": {"conflicts": ["3"]}, "3": {}}},
@@ -248,7 +248,7 @@ def test_dummy_packets_of_an_empty_queue_are_told_apart():
     assert "dummy_fraction" not in predict(FOUR).summary["links"][0]
 
 
-def test_connections_by_marks_send_what_they_would_without_errors():
+def test_connections_by_marks_send_as_much_as_without_errors():
     """n windows of sqrt(2 / (r + e)) a round trip, beyond the paper's (5.1) and (3.6)."""
     tree = scenario(EACH, connections="marks", attempts=2) | {"tcp": {"ecn": True}}
     clean = predict(scenario(EACH))
@@ -281,13 +281,13 @@ def test_prices_that_are_no_probabilities_are_refused(settings, words):
     assert words in str(caught.value)
 
 
-def test_losses_stay_below_the_whole_where_there_is_an_answer():
+def test_predicted_losses_are_below_one():
     for k in (1, 10, 100):
         loss = means(predict(scenario(EACH, k=k)), "flows", "loss_probability")
         assert np.all(loss < 1.0)
 
 
-def test_rounding_of_large_exponents_is_said_to_be_in_the_way():
+def test_rounding_of_large_exponents_is_reported():
     with pytest.raises(ConvergenceError) as caught:
         optimum(topology("a"), k=100.0, beta=1e4)
     assert caught.value.hint.startswith("exponents beta r reach 1e+09, of which rounding")

@@ -18,7 +18,7 @@ def test_two_links_of_one_route_by_hand() -> None:
     np.testing.assert_allclose(np.sort(modes), np.sort(np.linalg.eigvals(motion)), rtol=1e-9)
 
 
-def test_a_link_with_an_empty_queue_passes_on_what_it_gets() -> None:
+def test_a_link_with_an_empty_queue_forwards_all_arrivals() -> None:
     row = Network(from_edges("abc", [("a", "c")]), (Flow("f", ("a", "b", "c")),))
     pair = Network(from_edges("ac", [("a", "c")]), (Flow("f", ("a", "c")),))
     rates, r = np.array([0.3]), 0.02
@@ -28,7 +28,7 @@ def test_a_link_with_an_empty_queue_passes_on_what_it_gets() -> None:
     )
 
 
-def test_without_two_links_in_conflict_on_a_route_nothing_is_said() -> None:
+def test_routes_without_links_in_conflict_have_no_warning() -> None:
     # simulated round trips of topology a are the same at 0.2, 1 and 2 s
     links = {"1": {"conflicts": ["2"]}, "2": {"conflicts": ["3", "4"]}, "3": {"conflicts": ["4"]}}
     network = {"link": {**links, "4": {}}, "r_interval": "2 s"}
@@ -44,7 +44,7 @@ ROUTE = {
 
 
 @pytest.mark.parametrize(("interval", "swings"), [("1 s", True), ("0.8 s", True), ("0.5 s", False)])
-def test_a_warning_says_where_queues_swing(interval: str, swings: bool) -> None:
+def test_a_warning_says_where_queues_oscillate(interval: str, swings: bool) -> None:
     # simulated, 4 x 300 s: round-trip times 1150, 830, 530 ms; predicted are 589 ms
     warnings = predict(ROUTE, settings={"csma.r_interval": interval}).warnings
     assert ["`csma.r_interval`" in line for line in warnings] == [True] * swings

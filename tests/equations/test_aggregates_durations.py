@@ -90,7 +90,7 @@ def test_the_band_of_2400_mhz_adds_its_signal_extension():
 
 def test_encoders_are_those_of_the_tables_of_vht():
     # Tables 21-30 to 21-61 where they are not the rule's ceil(N_DBPS / 2160), and a neighbour each.
-    found = {
+    encoders = {
         (width, streams, mcs): Ppdu("vht", width, mcs, streams).encoders
         for width, streams, mcs in (
             (80, 7, 2),
@@ -105,7 +105,7 @@ def test_encoders_are_those_of_the_tables_of_vht():
             (160, 8, 9),
         )
     }
-    assert list(found.values()) == [3, 2, 6, 6, 6, 8, 12, 8, 12, 12]
+    assert list(encoders.values()) == [3, 2, 6, 6, 6, 8, 12, 8, 12, 12]
 
 
 def test_ht_has_a_second_encoder_above_300_megabits():
@@ -120,11 +120,9 @@ def test_ht_has_a_second_encoder_above_300_megabits():
     # Many punctured bits with few shortened ones; punctured bits above 30 %.
     [(1, 2, 262, 124), (0, 1, 18, 68)],
 )
-def test_ldpc_takes_a_symbol_more_where_too_much_is_punctured(
-    mcs, streams, psdu_bytes, duration_us
-):
-    found = Ppdu("ht", 20, mcs, streams, coding="ldpc").duration_ns(psdu_bytes)
-    assert found == 1000 * duration_us
+def test_ldpc_adds_a_symbol_if_too_many_bits_are_punctured(mcs, streams, psdu_bytes, duration_us):
+    duration_ns = Ppdu("ht", 20, mcs, streams, coding="ldpc").duration_ns(psdu_bytes)
+    assert duration_ns == 1000 * duration_us
 
 
 def test_an_aggregate_has_delimiters_and_padding_but_the_last():
@@ -134,10 +132,10 @@ def test_an_aggregate_has_delimiters_and_padding_but_the_last():
     assert aggregate_bytes("ht", 1538, 1) == 1538
 
 
-def test_what_does_not_exist_is_refused():
-    for one in (("vht", 20, 9), ("ht", 80, 3), ("he", 20, 12)):
+def test_schemes_that_do_not_exist_are_refused():
+    for parameters in (("vht", 20, 9), ("ht", 80, 3), ("he", 20, 12)):
         with pytest.raises(ValueError, match="no such"):
-            Ppdu(*one)
+            Ppdu(*parameters)
 
 
 ALONE = [
@@ -149,13 +147,13 @@ ALONE = [
     ("ht", 20, 7, 2, 400, 42, {}, 130.34),
     ("vht", 80, 9, 1, 800, 64, {}, 338.50),
     ("he", 80, 11, 2, 800, 64, {"coding": "ldpc"}, 861.03),
-    # The nominal packet padding of 16 us is 8 us behind this PPDU: a = 2 (27.3.12.5).
+    # The nominal packet padding of 16 us is 8 us after this PPDU: a = 2 (27.3.12.5).
     ("he", 80, 11, 2, 800, 64, {"coding": "ldpc", "padding_us": 16}, 853.24),
 ]
 
 
 @pytest.mark.parametrize("row", ALONE, ids=lambda row: f"{row[0]}-{row[5]}-{row[6]}")
-def test_one_station_alone_sends_at_the_closed_rate(row):
+def test_a_single_station_sends_at_the_closed_rate(row):
     standard, width, mcs, streams, gi, mpdus, more, expected = row
     ppdu = Ppdu(standard, width, mcs, streams, gi, **more)
     response = "block_ack_256" if mpdus > 64 else "block_ack_64"

@@ -1,4 +1,4 @@
-"""What is predicted of a scenario whose cell aggregates, and what is not."""
+"""Predictions for a scenario whose cell aggregates, and cases that are refused."""
 
 import pytest
 
@@ -28,13 +28,13 @@ def scenario(station=None, cell=None, aggregation=None, *, station_count=1, **mo
     return lh.Scenario({**tables, **more})
 
 
-def sending(one) -> Sending:
-    (found, _), *_ = senders(one.typed)
-    return found
+def sending(scenario_) -> Sending:
+    (first, _), *_ = senders(scenario_.typed)
+    return first
 
 
-def cell_bps(one) -> float:
-    return predict(one.typed, "aggregates")["cells"][0]["goodput_bps"]["mean"]
+def cell_bps(scenario_) -> float:
+    return predict(scenario_.typed, "aggregates")["cells"][0]["goodput_bps"]["mean"]
 
 
 NS3 = {"durations": "ns-3"}
@@ -61,25 +61,25 @@ def test_closed_forms_of_one_station(cell, mpdus, mbps) -> None:
     )
 
 
-def test_ppdus_end_at_mpdus_bytes_time_and_what_is_left() -> None:
-    one = sending(scenario())
-    assert one.first == Mpdus(64, 64, 64 * 1544 - 2)
+def test_ppdus_end_at_limits_of_mpdus_bytes_and_time() -> None:
+    sender = sending(scenario())
+    assert sender.first == Mpdus(64, 64, 64 * 1544 - 2)
     most = {"bytes": "10000 B"}
     assert sending(scenario(aggregation=most)).first == Mpdus(6, 6, 6 * 1544 - 2)
-    one = sending(scenario(aggregation={"time": "0.2 ms"}))
-    count = one.first.count
-    assert one.ppdu_ns(count * 1544 - 2) <= 200_000 < one.ppdu_ns((count + 1) * 1544 - 2)
+    sender = sending(scenario(aggregation={"time": "0.2 ms"}))
+    count = sender.first.count
+    assert sender.ppdu_ns(count * 1544 - 2) <= 200_000 < sender.ppdu_ns((count + 1) * 1544 - 2)
     # an opportunity that a single MPDU is too long for is used for one
-    one = sending(scenario(cell={"txop_limit": "100 us"}))
-    assert one.mpdus(50_000, opens=True).count == 1
-    assert one.mpdus(50_000, opens=False).count == 0
+    sender = sending(scenario(cell={"txop_limit": "100 us"}))
+    assert sender.mpdus(50_000, opens=True).count == 1
+    assert sender.mpdus(50_000, opens=False).count == 0
 
 
 def test_amsdus_are_filled_packet_by_packet() -> None:
-    one = sending(scenario(aggregation={"mpdus": 3, "amsdu": "3100 B"}))
+    sender = sending(scenario(aggregation={"mpdus": 3, "amsdu": "3100 B"}))
     # subframes of 14 + 8 + 1500 bytes, the first padded to 1524
-    assert one.packets_per_mpdu == 2
-    assert one.first == Mpdus(3, 6, 2 * 3080 + 4 + 30 + 1524 + 1522)
+    assert sender.packets_per_mpdu == 2
+    assert sender.first == Mpdus(3, 6, 2 * 3080 + 4 + 30 + 1524 + 1522)
     # the last MPDU has room for one packet
     cut = sending(scenario(aggregation={"mpdus": 3, "amsdu": "3100 B", "bytes": "8000 B"}))
     assert cut.first == Mpdus(3, 5, 2 * 3080 + 4 + 1538)
@@ -87,12 +87,12 @@ def test_amsdus_are_filled_packet_by_packet() -> None:
 
 def test_an_opportunity_is_filled_to_its_limit() -> None:
     limit_ns = 2_528_000
-    one = sending(scenario(cell={"txop_limit": "2.528 ms"}))
-    access = one.exchange(64)
+    sender = sending(scenario(cell={"txop_limit": "2.528 ms"}))
+    access = sender.exchange(64)
     assert access.sizes is not None
     assert access.sizes[:-1] == (64,) * (len(access.sizes) - 1)
     assert 1e9 * access.exchange_s <= limit_ns
-    longer = one.ppdu_ns((access.sizes[-1] + 1) * 1544 - 2) - one.ppdu_ns(
+    longer = sender.ppdu_ns((access.sizes[-1] + 1) * 1544 - 2) - sender.ppdu_ns(
         access.sizes[-1] * 1544 - 2
     )
     assert 1e9 * access.exchange_s + longer > limit_ns
@@ -100,13 +100,13 @@ def test_an_opportunity_is_filled_to_its_limit() -> None:
     assert limited.exchange(64).sizes == (64, 64)
 
 
-def test_rts_goes_ahead_of_what_is_long() -> None:
+def test_rts_precedes_long_ppdus() -> None:
     by_size = sending(scenario(cell={"rts_threshold": "1000 B"}))
     by_time = sending(scenario(cell={"rts_longer_than": "100 us"}))
     never = sending(scenario())
-    for one in (by_size, by_time):
-        assert one.exchange(64).first_frame_s == pytest.approx(28e-6)
-        ahead_s = one.exchange(64).exchange_s - never.exchange(64).exchange_s
+    for protected in (by_size, by_time):
+        assert protected.exchange(64).first_frame_s == pytest.approx(28e-6)
+        ahead_s = protected.exchange(64).exchange_s - never.exchange(64).exchange_s
         assert ahead_s == pytest.approx(28e-6 + 28e-6 + 32e-6)
 
 
@@ -119,7 +119,7 @@ def test_an_older_station_has_its_own_ppdus() -> None:
 
 
 @pytest.mark.parametrize(
-    ("change", "told"),
+    ("change", "message"),
     [
         ({"station": {"download": 1}}, "`station.s.download` is TCP"),
         ({"station": {"count": 2}}, "sends to several stations"),
@@ -139,26 +139,26 @@ def test_an_older_station_has_its_own_ppdus() -> None:
         ({"wire": {"loss": 0.1}}, "`wire.loss` = 0.1"),
     ],
 )
-def test_what_it_does_not_know_is_refused(change, told) -> None:
+def test_unsupported_features_are_refused(change, message) -> None:
     with pytest.raises(ModelError) as caught:
         predict(scenario(**change).typed, "aggregates")
-    assert told in str(caught.value)
+    assert message in str(caught.value)
 
 
 @pytest.mark.parametrize(
-    ("aggregation", "told"),
+    ("aggregation", "message"),
     [
         ({"bytes": "50000 B"}, "room for 32 MPDUs of a window of 64"),
         ({"bar_after_failure": True}, "bar_after_failure"),
     ],
 )
-def test_losses_need_room_for_the_window(aggregation, told) -> None:
+def test_losses_need_room_for_the_window(aggregation, message) -> None:
     with pytest.raises(ModelError) as caught:
         predict(scenario({"error": 0.1}, aggregation=aggregation).typed, "aggregates")
-    assert told in str(caught.value)
+    assert message in str(caught.value)
 
 
-def test_failures_in_a_row_of_a_sender_that_is_alone() -> None:
+def test_failures_in_a_row_of_a_single_sender_depend_on_each_other() -> None:
     # a PPDU of one MPDU that is lost is followed by the same one; as if failures were independent
     # it would be 92.87 Mb/s, simulated are 87.42 +- 0.37
     lossy = scenario({"error": 0.5}, {"packet_padding": "16 us"}, {"mpdus": 8})
@@ -166,7 +166,7 @@ def test_failures_in_a_row_of_a_sender_that_is_alone() -> None:
 
 
 @pytest.mark.parametrize(
-    ("station", "cell", "aggregation", "told"),
+    ("station", "cell", "aggregation", "message"),
     [
         ({"error": 0.2}, {}, {"reorder_timeout": "1 ms"}, "`aggregation.reorder_timeout` = 1 ms"),
         ({"error": 0.3}, {"ack_timeout": "300 us"}, {}, "`cell.ack_timeout`"),
@@ -174,20 +174,20 @@ def test_failures_in_a_row_of_a_sender_that_is_alone() -> None:
         ({"error": 0.9}, {}, {"mpdus": 256, "attempts": 255}, "(assumption"),
     ],
 )
-def test_what_losses_break(station, cell, aggregation, told) -> None:
+def test_losses_break_the_named_assumptions(station, cell, aggregation, message) -> None:
     with pytest.raises(ModelError) as caught:
         predict(scenario(station, cell, aggregation).typed, "aggregates")
-    assert told in str(caught.value)
+    assert message in str(caught.value)
 
 
 @pytest.mark.slow
-def test_too_many_losses_say_so() -> None:
+def test_too_many_losses_do_not_converge() -> None:
     lossy = scenario({"error": 0.5}, {}, {"mpdus": 256, "attempts": "unlimited"})
     with pytest.raises(ConvergenceError, match=r"losses of 0\.5 in a window of 256"):
         predict(lossy.typed, "aggregates")
 
 
-def test_a_window_of_no_slots() -> None:
+def test_a_window_without_slots_suits_a_single_sender_only() -> None:
     none = {"cwmin": 0, "cwmax": 0}
     assert cell_bps(scenario(cell=none)) > cell_bps(scenario())
     several = scenario({"udp_up": "greedy"}, none)
@@ -209,7 +209,7 @@ def test_stations_that_are_alike_are_one_kind() -> None:
 
 def test_a_rate_just_above_what_fits_is_doubted() -> None:
     answer = predict(scenario({"udp_down": "900 Mbps"}).typed, "aggregates")
-    assert any("offers 900 Mb/s" in one for one in answer["warnings"])
+    assert any("offers 900 Mb/s" in warning for warning in answer["warnings"])
     answer = predict(scenario({"udp_down": "1 Gbps"}).typed, "aggregates")
     assert answer["warnings"] == []
 

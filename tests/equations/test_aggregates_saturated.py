@@ -40,12 +40,12 @@ def solve(contenders, countdown="edca"):
 def test_without_covariances_contention_is_that_of_cells_without_aggregates(rule, model, windows):
     contenders = [Backoff(*window, 7, error_prob=0.1) for window in windows]
     nodes = [Contender(*window, 7, 1e-3, 1e-3, 1, error_prob=0.1) for window in windows]
-    found = contention.solve(contenders, rule, correlated=False)
+    solution = contention.solve(contenders, rule, correlated=False)
     expected = model.solve(nodes, SLOT, AIFS)
-    assert [one.attempt_prob for one in found.accesses] == pytest.approx(
+    assert [access.attempt_prob for access in solution.accesses] == pytest.approx(
         expected.attempt_prob, rel=1e-6
     )
-    fails = [1 - 0.9 * (1 - one.collision_prob) for one in found.accesses]
+    fails = [1 - 0.9 * (1 - access.collision_prob) for access in solution.accesses]
     assert fails == pytest.approx(expected.failure_prob, rel=1e-6)
 
 
@@ -94,11 +94,11 @@ def two_by_two(windows, countdown):
 def test_two_contenders_collide_nearly_as_often_as_all_their_states_say(rule):
     contender = Backoff(7, 15, 2)
     exact = two_by_two(contender.windows(), rule)
-    found = contention.solve([contender] * 2, rule).accesses[0].collision_prob
+    collision_prob = contention.solve([contender] * 2, rule).accesses[0].collision_prob
     apart = contention.solve([contender] * 2, rule, correlated=False).accesses[0].collision_prob
     # Independent attempts are 6 to 7 % short of it.
     assert abs(apart - exact) > 0.05 * exact
-    assert found == pytest.approx(exact, rel=0.02)
+    assert collision_prob == pytest.approx(exact, rel=0.02)
 
 
 @pytest.mark.parametrize("seen", [True, False])
@@ -114,11 +114,11 @@ def test_covariances_of_alike_contenders_have_a_closed_form(seen):
     together = (noise + (count - 1) * common) / abs(1 - (count - 1) * weight * gain) ** 2
     differing = (noise - common) / abs(1 + weight * gain) ** 2
     expected = ((together - differing) / count).real.mean()
-    found = covariances([own], [count])
-    assert found.sum() == pytest.approx(expected, rel=1e-9)
+    covariance = covariances([own], [count])
+    assert covariance.sum() == pytest.approx(expected, rel=1e-9)
     # Two groups of the same kind are one.
     split = covariances([own, own], [2, 4])
-    assert split == pytest.approx(np.broadcast_to(found, (2, 2, 3)), rel=1e-9)
+    assert split == pytest.approx(np.broadcast_to(covariance, (2, 2, 3)), rel=1e-9)
 
 
 def test_covariances_are_symmetric():
@@ -126,8 +126,8 @@ def test_covariances_are_symmetric():
         Response.of(Stages(np.array(windows), True, np.full(2, 0.3), np.full(2, 0.3)))
         for windows in ([4, 8], [16, 32])
     ]
-    found = covariances(kinds, [2, 3]).sum(axis=2)
-    assert found[0, 1] == pytest.approx(found[1, 0], rel=1e-9)
+    covariance = covariances(kinds, [2, 3]).sum(axis=2)
+    assert covariance[0, 1] == pytest.approx(covariance[1, 0], rel=1e-9)
 
 
 def test_attempts_in_a_row_have_the_spectrum_of_their_renewals():
@@ -141,15 +141,15 @@ def test_attempts_in_a_row_have_the_spectrum_of_their_renewals():
 
 
 @pytest.mark.parametrize("rule", RULES)
-def test_one_contender_alone_sends_at_the_closed_rate(rule):
+def test_a_single_contender_sends_at_the_closed_rate(rule):
     cycle_s = AIFS + 7.5 * SLOT + exchange(64).exchange_s
-    found = solve([ONE], rule)
-    assert found.goodput_bps[0] == pytest.approx(64 * 8 * 1472 / cycle_s)
-    assert found.failure_prob == found.collision_prob == found.given_up == (0.0,)
+    solution = solve([ONE], rule)
+    assert solution.goodput_bps[0] == pytest.approx(64 * 8 * 1472 / cycle_s)
+    assert solution.failure_prob == solution.collision_prob == solution.given_up == (0.0,)
 
 
 @pytest.mark.parametrize("rule", RULES)
-def test_a_cell_of_single_frames_is_the_saturated_cell_of_old(rule):
+def test_a_cell_of_single_frames_is_the_cell_without_aggregates(rule):
     # No covariance to speak of with 31 slots, and the same air times.
     single = replace(ONE, mpdus=1, cwmin=31)
     model = {"edca": bianchi, "dcf": freezing}[rule]
@@ -164,24 +164,24 @@ def test_a_cell_of_single_frames_is_the_saturated_cell_of_old(rule):
 @pytest.mark.parametrize("rule", RULES)
 def test_alike_contenders_share_alike_and_the_order_does_not_matter(rule):
     other = replace(ONE, cwmin=31, mpdus=16)
-    found = solve([ONE, other, ONE], rule)
-    assert found.goodput_bps[0] == found.goodput_bps[2]
+    solution = solve([ONE, other, ONE], rule)
+    assert solution.goodput_bps[0] == solution.goodput_bps[2]
     turned = solve([other, ONE, ONE], rule)
     assert turned.goodput_bps == pytest.approx(
-        (found.goodput_bps[1], found.goodput_bps[0], found.goodput_bps[2])
+        (solution.goodput_bps[1], solution.goodput_bps[0], solution.goodput_bps[2])
     )
 
 
 def test_ppdus_given_up_are_as_many_as_collisions_in_a_row():
-    found = solve([replace(ONE, attempts=3)] * 10)
-    collided = found.collision_prob[0]
-    assert found.given_up[0] == pytest.approx(collided**3, rel=0.05)
-    assert found.request_share[0] == pytest.approx(
-        found.given_up[0] / (1 + found.given_up[0]), rel=1e-9
+    solution = solve([replace(ONE, attempts=3)] * 10)
+    collided = solution.collision_prob[0]
+    assert solution.given_up[0] == pytest.approx(collided**3, rel=0.05)
+    assert solution.request_share[0] == pytest.approx(
+        solution.given_up[0] / (1 + solution.given_up[0]), rel=1e-9
     )
-    # A PPDU that is given up costs no more than the request that tells of it.
-    kept = solve([ONE] * 10).goodput_bps[0]
-    assert kept * (1 - found.given_up[0]) < found.goodput_bps[0] < kept
+    # A PPDU that is given up costs no more than the request that reports it.
+    unlimited_bps = solve([ONE] * 10).goodput_bps[0]
+    assert unlimited_bps * (1 - solution.given_up[0]) < solution.goodput_bps[0] < unlimited_bps
 
 
 def test_rts_saves_the_length_of_collisions():
@@ -189,20 +189,25 @@ def test_rts_saves_the_length_of_collisions():
         plain, ahead_s = exchange(mpdus), 28e-6 + 28e-6 + 2 * SIFS
         return Exchange(28e-6, ahead_s + plain.ended_s, ahead_s + plain.exchange_s, WAIT, WAIT)
 
-    alone = [solve([one]).goodput_bps[0] for one in (ONE, replace(ONE, exchange=protected))]
+    alone = [
+        solve([contender]).goodput_bps[0] for contender in (ONE, replace(ONE, exchange=protected))
+    ]
     assert alone[1] < alone[0]
-    many = [sum(solve([one] * 20).goodput_bps) for one in (ONE, replace(ONE, exchange=protected))]
+    many = [
+        sum(solve([contender] * 20).goodput_bps)
+        for contender in (ONE, replace(ONE, exchange=protected))
+    ]
     assert many[1] > 1.2 * many[0]
 
 
 def test_losses_and_collisions_add_up_where_nothing_is_given_up():
-    one = replace(ONE, mpdus=12)
-    plain, lossy = solve([one] * 3), solve([replace(one, loss=0.1)] * 3)
+    contender = replace(ONE, mpdus=12)
+    plain, lossy = solve([contender] * 3), solve([replace(contender, loss=0.1)] * 3)
     assert lossy.collision_prob == pytest.approx(plain.collision_prob, rel=0.01)
     assert lossy.failure_prob[0] > lossy.collision_prob[0]
     assert lossy.goodput_bps[0] < 0.9 * plain.goodput_bps[0]
     # A limit that is never met changes nothing.
-    limited = solve([replace(one, loss=0.1, attempts=20)] * 3)
+    limited = solve([replace(contender, loss=0.1, attempts=20)] * 3)
     assert limited.goodput_bps == pytest.approx(lossy.goodput_bps, rel=1e-4)
 
 
@@ -210,13 +215,13 @@ def test_losses_and_collisions_add_up_where_nothing_is_given_up():
 def test_mpdus_that_are_given_up_move_the_window_on():
     # So that more is received per PPDU than without a limit, requests apart.
     lossy = [replace(ONE, loss=0.3, attempts=attempts) for attempts in (None, 7)]
-    unlimited, limited = (solve([one] * 5) for one in lossy)
+    unlimited, limited = (solve([contender] * 5) for contender in lossy)
     assert 0.005 < limited.given_up[0] < 0.01
     # Requests take 3 % of the time; 0.7 % of the MPDUs are lost; 3 % more are sent.
     assert limited.goodput_bps[0] == pytest.approx(0.99 * unlimited.goodput_bps[0], rel=0.01)
 
 
-def test_what_cannot_be_had_is_refused():
+def test_impossible_parameters_are_refused():
     with pytest.raises(ModelError, match="given up by losses and collisions"):
         solve([replace(ONE, loss=0.3, attempts=4)] * 3)
     with pytest.raises(ValueError, match="BlockAckReq is needed"):
@@ -234,6 +239,6 @@ def test_covariances_that_are_no_small_correction_are_refused(monkeypatch):
 
 
 def test_the_example_of_the_package_does_what_it_shows():
-    found = doctest.testmod(aggregates)
-    assert found.attempted > 5
-    assert found.failed == 0
+    tested = doctest.testmod(aggregates)
+    assert tested.attempted > 5
+    assert tested.failed == 0

@@ -16,7 +16,7 @@ SETTLED = -1
 
 
 class Listed:
-    """All states of a small window: attempts that each MPDU has behind it, or that it is settled.
+    """All states of a small window: the number of attempts of each MPDU, or that it is settled.
 
     Every round is played with every set of MPDUs lost, by the rules and nothing else.
     """
@@ -68,75 +68,75 @@ class Listed:
         )
 
     def sizes(self) -> list[float]:
-        found = defaultdict(float)
+        probs = defaultdict(float)
         for state, prob in self.prob.items():
-            found[sum(tried != SETTLED for tried in state)] += prob
-        return [found[size] for size in range(self.width + 1)]
+            probs[sum(tried != SETTLED for tried in state)] += prob
+        return [probs[size] for size in range(self.width + 1)]
 
 
 SMALL = [(2, 0.3, None), (5, 0.1, None), (8, 0.3, None), (4, 0.3, 3), (5, 0.1, 2), (3, 0.5, 1)]
 
 
 @pytest.mark.parametrize("case", SMALL, ids=str)
-def test_all_states_of_a_small_window_give_the_same(case):
+def test_all_states_of_a_small_window_give_the_same_solution(case):
     # Without a limit levels end at a loss of one in a million.
-    listed, found = Listed(*case), window.solve(*case)
-    assert found.sizes == pytest.approx(listed.sizes(), abs=3e-6)
-    assert found.delivered == pytest.approx(
+    listed, solution = Listed(*case), window.solve(*case)
+    assert solution.sizes == pytest.approx(listed.sizes(), abs=3e-6)
+    assert solution.delivered == pytest.approx(
         listed.mean(lambda _s, _a, received, *_: received), rel=3e-6
     )
-    assert found.failed == pytest.approx(
+    assert solution.failed == pytest.approx(
         listed.mean(lambda _s, _a, received, *_: received == 0), abs=3e-6
     )
     requests = listed.mean(lambda _s, _a, _r, holes, _m: bool(holes))
-    assert found.requests.per_round == pytest.approx(requests, rel=1e-9, abs=1e-12)
-    assert found.given_up == pytest.approx(0.0 if case[2] is None else case[1] ** case[2])
+    assert solution.requests.per_round == pytest.approx(requests, rel=1e-9, abs=1e-12)
+    assert solution.given_up == pytest.approx(0.0 if case[2] is None else case[1] ** case[2])
 
 
 @pytest.mark.parametrize("case", [case for case in SMALL if case[2]], ids=str)
-def test_what_the_receiver_holds_for_a_request_is_that_of_all_states(case):
-    listed, found = Listed(*case), window.solve(*case)
+def test_packets_held_for_a_request_are_those_of_all_states(case):
+    listed, solution = Listed(*case), window.solve(*case)
 
     def held(_state, after, _received, holes, moved):
-        # Those before the first that was given up are handed up at the end of the PPDU.
+        # MPDUs before the first that was given up are handed up at the end of the PPDU.
         if not holes:
             return 0
         return sum(tried == SETTLED for tried in after) + moved - len(holes) - holes[0]
 
-    both = found.requests.held + found.requests.held_failed
+    both = solution.requests.held + solution.requests.held_failed
     assert both == pytest.approx(listed.mean(held), rel=1e-6, abs=1e-9)
     alone = listed.mean(lambda *outcome: held(*outcome) if outcome[2] == 0 else 0)
-    assert found.requests.held_failed == pytest.approx(alone, rel=1e-6, abs=1e-9)
+    assert solution.requests.held_failed == pytest.approx(alone, rel=1e-6, abs=1e-9)
 
 
 @pytest.mark.parametrize("case", SMALL, ids=str)
 def test_failures_in_a_row_are_those_of_all_states(case):
-    listed, found = Listed(*case), window.solve(*case)
+    listed, solution = Listed(*case), window.solve(*case)
     # One failed round before: of which nothing was received, and no MPDU was given up.
     once = listed.mean(lambda _s, _a, received, holes, _m: received == 0 and not holes)
-    assert sum(map(sum, found.rows[1:])) == pytest.approx(once, abs=3e-6)
+    assert sum(map(sum, solution.rows[1:])) == pytest.approx(once, abs=3e-6)
     last = listed.mean(lambda _s, _a, received, holes, _m: received == 0 and bool(holes))
-    assert sum(found.requests.failures) == pytest.approx(last, abs=3e-6)
-    assert np.sum(found.rows) == pytest.approx(1.0)
+    assert sum(solution.requests.failures) == pytest.approx(last, abs=3e-6)
+    assert np.sum(solution.rows) == pytest.approx(1.0)
 
 
 def test_a_window_of_two_by_hand():
     # P(x > 0) = c with c (2 - p / (1 + p)) = 1 and mean 1 / (1 - p) where it is not 0.
     loss = 0.3
-    found = window.solve(2, loss)
+    solution = window.solve(2, loss)
     often = (1 + loss) / (2 + loss)
-    assert found.delivered == pytest.approx((1 - loss) / often, rel=1e-6)
-    assert found.mpdus == pytest.approx(1 / often, rel=1e-6)
+    assert solution.delivered == pytest.approx((1 - loss) / often, rel=1e-6)
+    assert solution.mpdus == pytest.approx(1 / often, rel=1e-6)
 
 
 @pytest.mark.parametrize("loss", [0.02, 0.1, 0.3])
-def test_blocks_continued_to_one_mpdu_are_the_whole_window(monkeypatch, loss):
-    whole = window.solve(9, loss)
+def test_blocks_continued_to_one_mpdu_are_the_full_window(monkeypatch, loss):
+    full = window.solve(9, loss)
     monkeypatch.setattr(blocks, "feasible", lambda _window, _levels: [4, 5, 6, 7])
-    found = window.solve.__wrapped__(9, loss)
-    assert found.delivered == pytest.approx(whole.delivered, rel=1e-4)
-    assert np.cumsum(found.sizes) == pytest.approx(np.cumsum(whole.sizes), abs=0.004)
-    assert found.waits == pytest.approx(whole.waits, abs=2e-4)
+    solution = window.solve.__wrapped__(9, loss)
+    assert solution.delivered == pytest.approx(full.delivered, rel=1e-4)
+    assert np.cumsum(solution.sizes) == pytest.approx(np.cumsum(full.sizes), abs=0.004)
+    assert solution.waits == pytest.approx(full.waits, abs=2e-4)
 
 
 @pytest.mark.parametrize(
@@ -149,20 +149,20 @@ def test_blocks_continued_to_one_mpdu_are_the_whole_window(monkeypatch, loss):
     ],
     ids=str,
 )
-def test_what_is_held_is_what_waits(case):
+def test_held_packets_are_waiting_packets(case):
     # Little's law in rounds: W - E[k] MPDUs are held before each PPDU.
-    found = window.solve(*case)
-    waits = np.arange(len(found.waits)) @ found.waits
-    held = (found.window - found.mpdus) / (found.delivered / (1 - found.given_up))
+    solution = window.solve(*case)
+    waits = np.arange(len(solution.waits)) @ solution.waits
+    held = (solution.window - solution.mpdus) / (solution.delivered / (1 - solution.given_up))
     assert waits == pytest.approx(held, rel=2e-3)
-    assert sum(found.sizes) == pytest.approx(1.0)
-    assert found.delivered == pytest.approx((1 - case[1]) * found.mpdus, rel=1e-5)
+    assert sum(solution.sizes) == pytest.approx(1.0)
+    assert solution.delivered == pytest.approx((1 - case[1]) * solution.mpdus, rel=1e-5)
 
 
 def test_a_row_of_failures_in_blocks_is_as_likely_as_in_the_window():
     level = blocks.unsettled_probs(0.2, 3)
-    one = blocks.climb(level, 1)
-    assert np.linalg.matrix_power(one, 7) == pytest.approx(blocks.climb(level, 7))
+    step = blocks.climb(level, 1)
+    assert np.linalg.matrix_power(step, 7) == pytest.approx(blocks.climb(level, 7))
     assert blocks.climb(level, 0) == pytest.approx(np.eye(4))
 
 
@@ -173,12 +173,12 @@ def test_collisions_take_attempts():
 
 
 def test_without_losses_every_ppdu_is_as_large_as_there_is_room():
-    found = window.solve(64, 0.0, 7, most_in_ppdu=42)
-    assert found.mpdus == found.delivered == 42
-    assert found.wait_quantile(0.95) == 0
+    solution = window.solve(64, 0.0, 7, most_in_ppdu=42)
+    assert solution.mpdus == solution.delivered == 42
+    assert solution.wait_quantile(0.95) == 0
 
 
-def test_what_cannot_be_had_is_refused():
+def test_impossible_parameters_are_refused():
     with pytest.raises(ModelError, match="42 MPDUs in a PPDU, 64 in the window"):
         window.solve(64, 0.1, most_in_ppdu=42)
     with pytest.raises(ModelError, match="attempts in a row are likely enough"):
@@ -201,20 +201,20 @@ TIMES = timing.Timing(
 )
 
 
-def test_a_sender_that_is_alone_without_losses_has_the_closed_rate():
-    found = window.solve(64, 0.0)
+def test_a_single_sender_without_losses_has_the_closed_rate():
+    solution = window.solve(64, 0.0)
     cycle_s = 43e-6 + 7.5 * 9e-6 + 60e-6 + 64 * 11e-6 + 16e-6 + 32e-6
-    assert timing.round_s(found, TIMES) == pytest.approx(cycle_s)
-    assert timing.goodput_bps(found, TIMES, 1472) == pytest.approx(64 * 8 * 1472 / cycle_s)
-    assert timing.reordering_s(found, TIMES) == 0.0
+    assert timing.round_s(solution, TIMES) == pytest.approx(cycle_s)
+    assert timing.goodput_bps(solution, TIMES, 1472) == pytest.approx(64 * 8 * 1472 / cycle_s)
+    assert timing.reordering_s(solution, TIMES) == 0.0
 
 
 @pytest.mark.parametrize("case", SMALL, ids=str)
-def test_what_waits_to_be_in_order_waits_as_long_as_in_all_states(case):
-    # Frames are as far apart after failures as after successes, so that states alone decide.
+def test_reordering_takes_as_long_as_in_all_states(case):
+    # Frames are equally spaced after failures and after successes, so that only states decide.
     even = replace(TIMES, cwmin=0, cwmax=0, wait_s=48e-6, response_s=lambda _mpdus: 32e-6)
     between_s = 16e-6 + 32e-6 + 43e-6
-    listed, found = Listed(*case), window.solve(*case)
+    listed, solution = Listed(*case), window.solve(*case)
 
     def held_s(state, after, _received, holes, moved):
         sent = sum(tried != SETTLED for tried in state)
@@ -226,10 +226,10 @@ def test_what_waits_to_be_in_order_waits_as_long_as_in_all_states(case):
 
     received = listed.mean(lambda _s, _a, received, *_: received)
     expected = listed.mean(held_s) / received
-    assert timing.reordering_s(found, even) == pytest.approx(expected, rel=1e-5)
+    assert timing.reordering_s(solution, even) == pytest.approx(expected, rel=1e-5)
 
 
-def test_backoff_doubles_and_begins_anew_at_the_limit():
+def test_backoff_doubles_and_restarts_at_the_limit():
     slots = [TIMES.backoff_s(failures) / 4.5e-6 for failures in range(9)]
     assert slots == pytest.approx([15, 31, 63, 127, 255, 511, 1023, 15, 31])
 
@@ -237,12 +237,12 @@ def test_backoff_doubles_and_begins_anew_at_the_limit():
 def test_one_mpdu_at_a_time_is_a_plain_retransmission():
     # Lost with probability 1/2, two attempts; then a request. By hand, per MPDU:
     # a first attempt, half of the time a second, a quarter of the time a request.
-    found = window.solve(1, 0.5, 2)
-    assert found.delivered == pytest.approx(0.5)
-    assert found.requests.per_round == pytest.approx(1 / 6)
+    solution = window.solve(1, 0.5, 2)
+    assert solution.delivered == pytest.approx(0.5)
+    assert solution.requests.per_round == pytest.approx(1 / 6)
     first_s = 43e-6 + 7.5 * 9e-6 + 71e-6
     second_s = 43e-6 + 15.5 * 9e-6 + 71e-6
     request_s = 43e-6 + 31.5 * 9e-6 + 32e-6 + 16e-6 + 28e-6
     answers_s = 0.75 * 44e-6 + 0.75 * 60e-6
     per_mpdu_s = first_s + second_s / 2 + request_s / 4 + answers_s
-    assert timing.round_s(found, TIMES) == pytest.approx(per_mpdu_s / 1.5)
+    assert timing.round_s(solution, TIMES) == pytest.approx(per_mpdu_s / 1.5)

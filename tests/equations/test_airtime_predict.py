@@ -1,4 +1,4 @@
-"""What is predicted of stations behind one queue, what is refused, and what is taken from a run."""
+"""Predictions for stations after one queue, cases that are refused, and values taken from a run."""
 
 import pytest
 
@@ -32,7 +32,7 @@ def scenario(station=None, cell=None, near=None, **more) -> lh.Scenario:
 
 
 def behind_mac80211(**keys: object) -> lh.Scenario:
-    """The same behind the queue of a Linux access point."""
+    """Return the scenario with the queue of a Linux access point."""
     source = {"rate": "100 Mbps"}
     queue = {"mac80211": keys}
     return scenario({"udp_down": source}, {"ap_queue": queue}, near={"udp_down": source})
@@ -40,15 +40,15 @@ def behind_mac80211(**keys: object) -> lh.Scenario:
 
 def shares(answer) -> list[float]:
     """Parts of the air time of all PPDUs."""
-    fractions = [one["airtime_fraction"]["mean"] for one in answer["stations"]]
+    fractions = [station["airtime_fraction"]["mean"] for station in answer["stations"]]
     return [each / sum(fractions) for each in fractions]
 
 
-def test_who_is_asked() -> None:
+def test_the_airtime_model_is_chosen_for_downlink_cells_and_mac80211() -> None:
     assert choose(scenario().typed) == "airtime"
     assert choose(behind_mac80211().typed) == "airtime"
-    one = scenario(near={"count": 1, "udp_down": None, "udp_up": "greedy"})
-    assert choose(one.typed) == "aggregates"
+    upload = scenario(near={"count": 1, "udp_down": None, "udp_up": "greedy"})
+    assert choose(upload.typed) == "aggregates"
     down = scenario({"udp_down": None, "download": 1})
     assert choose(down.typed) == "aggregates"
     # no other model knows mac80211: this one says in a line what it lacks
@@ -71,8 +71,8 @@ def test_the_queue_of_the_scenario_decides() -> None:
     with pytest.raises(ModelError, match="`airtime_fairness`: what the device holds"):
         predict(behind_mac80211(airtime_fairness=False).typed, "airtime")
     # an aggregate each: air time as exchanges last, throughput as they hold
-    mpdus = [one["downlink_mpdus_per_ppdu"]["mean"] for one in rounds["stations"]]
-    goodputs = [one["goodput_bps"]["mean"] for one in rounds["stations"]]
+    mpdus = [row["downlink_mpdus_per_ppdu"]["mean"] for row in rounds["stations"]]
+    goodputs = [row["goodput_bps"]["mean"] for row in rounds["stations"]]
     assert goodputs[0] / goodputs[2] == pytest.approx(mpdus[0] / mpdus[2])
     assert mpdus == [42, 42, 3]
     # what the scenario has not, an option has
@@ -81,45 +81,45 @@ def test_the_queue_of_the_scenario_decides() -> None:
     assert other["options"] == {"queue": "airtime", "aggregates": None}
 
 
-def test_one_fifo_gives_all_the_same_and_the_slow_one_the_air() -> None:
+def test_a_fifo_gives_all_stations_the_same_and_the_slow_station_the_air() -> None:
     answer = predict(scenario().typed, "airtime")
-    goodputs = [one["goodput_bps"]["mean"] for one in answer["stations"]]
+    goodputs = [row["goodput_bps"]["mean"] for row in answer["stations"]]
     assert goodputs == pytest.approx([goodputs[0]] * 3)
     assert shares(answer)[2] > 0.85
-    assert sum(one["airtime_fraction"]["mean"] for one in answer["stations"]) < 1
+    assert sum(row["airtime_fraction"]["mean"] for row in answer["stations"]) < 1
     # twice the load, twice the throughput
     twice = scenario({"udp_down": "8 Mbps"}, near={"udp_down": "16 Mbps"})
-    got = [one["goodput_bps"]["mean"] for one in predict(twice.typed, "airtime")["stations"]]
+    got = [row["goodput_bps"]["mean"] for row in predict(twice.typed, "airtime")["stations"]]
     assert got[0] == pytest.approx(2 * got[2])
 
 
-def test_greedy_sources_behind_a_wire_offer_what_it_carries() -> None:
+def test_greedy_sources_behind_a_wire_offer_its_rate() -> None:
     alone = predict(scenario().typed, "airtime")["stations"]
-    total_bps = sum(one["goodput_bps"]["mean"] for one in alone)
+    total_bps = sum(row["goodput_bps"]["mean"] for row in alone)
     fast = predict(scenario(wire={"rate": "100 Mbps"}).typed, "airtime")["stations"]
-    assert [one["goodput_bps"]["mean"] for one in fast] == pytest.approx(
-        [one["goodput_bps"]["mean"] for one in alone], rel=0.02
+    assert [row["goodput_bps"]["mean"] for row in fast] == pytest.approx(
+        [row["goodput_bps"]["mean"] for row in alone], rel=0.02
     )
     slow = scenario(wire={"rate": f"{total_bps / 1e6:.3f} Mbps"}).typed
     with pytest.raises(ModelError, match=r"`station.near.udp_down` offers .* Mb/s where"):
         predict(slow, "airtime")
 
 
-def test_aggregates_of_a_run_take_the_place_of_its_own() -> None:
+def test_aggregates_of_a_run_replace_those_of_the_model() -> None:
     text = {"aggregates": "near-1=20, near-2=20.5, far=2"}
     answer = predict(scenario().typed, "airtime", text)
-    taken = [one["downlink_mpdus_per_ppdu"]["mean"] for one in answer["stations"]]
+    taken = [row["downlink_mpdus_per_ppdu"]["mean"] for row in answer["stations"]]
     assert taken == [20, 20.5, 2]
     again = predict(scenario().typed, "airtime", {"aggregates": answer["options"]["aggregates"]})
     assert again == answer
     # losses are known where aggregates are: one in twenty packets is sent again
     lossy = predict(scenario({"error": 0.05}).typed, "airtime", {**text, "queue": "airtime"})
     clean = predict(scenario().typed, "airtime", {**text, "queue": "airtime"})
-    got, without = (one["stations"][2]["goodput_bps"]["mean"] for one in (lossy, clean))
+    got, without = (row["stations"][2]["goodput_bps"]["mean"] for row in (lossy, clean))
     assert got == pytest.approx(0.95 * without)
 
 
-def test_aggregates_of_a_group_are_those_of_its_members_but_for_one_that_has_its_own() -> None:
+def test_members_of_a_group_have_its_aggregates_unless_they_set_their_own() -> None:
     def given(sizes: dict[str, float]) -> object:
         return predict(scenario().typed, "airtime", {"aggregates": sizes})["options"]
 
@@ -139,11 +139,11 @@ def test_the_shares_that_are_quoted_are_those_of_turns(queue, percent) -> None:
     """Aggregates as they are quoted of Hoiland-Jorgensen et al. (2017), at second hand."""
     sizes = {"near-1": 4.47, "near-2": 5.08, "far": 1.92}
     answer = predict(scenario().typed, "airtime", {"queue": queue, "aggregates": sizes})
-    assert [100 * one for one in shares(answer)] == pytest.approx(percent, abs=0.5)
+    assert [100 * share for share in shares(answer)] == pytest.approx(percent, abs=0.5)
 
 
 @pytest.mark.parametrize(
-    ("change", "told"),
+    ("change", "message"),
     [
         ({"station": {"udp_down": None, "download": 1}}, "`station.far.download` is TCP"),
         ({"station": {"udp_up": "1 Mbps"}}, "`station.far.udp_up` sends to the access point"),
@@ -170,14 +170,14 @@ def test_the_shares_that_are_quoted_are_those_of_turns(queue, percent) -> None:
         ),
     ],
 )
-def test_what_it_does_not_know_is_refused(change, told) -> None:
+def test_unsupported_features_are_refused(change, message) -> None:
     with pytest.raises(ModelError) as caught:
         predict(scenario(**change).typed, "airtime")
-    assert told in str(caught.value)
+    assert message in str(caught.value)
 
 
 @pytest.mark.parametrize(
-    ("sizes", "told"),
+    ("sizes", "message"),
     [
         ({"near": 20}, "option `aggregates` lacks far"),
         ({"near-1": 20, "near-2": 20, "far": 4}, "its limits allow 3"),
@@ -187,14 +187,14 @@ def test_what_it_does_not_know_is_refused(change, told) -> None:
         ),
     ],
 )
-def test_aggregates_that_cannot_be_are_refused(sizes, told) -> None:
+def test_aggregates_that_cannot_be_are_refused(sizes, message) -> None:
     with pytest.raises(ModelError) as caught:
         predict(scenario().typed, "airtime", {"aggregates": sizes})
-    assert told in str(caught.value)
+    assert message in str(caught.value)
 
 
 @pytest.mark.parametrize(
-    ("given", "told"),
+    ("given", "message"),
     [
         ({"aggregates": "near"}, '"=near"'),
         ({"aggregates": "near=0.5"}, '"near=0.5"'),
@@ -206,10 +206,10 @@ def test_aggregates_that_cannot_be_are_refused(sizes, told) -> None:
         ({"beta": 1}, 'option "beta": unknown'),
     ],
 )
-def test_options_that_are_none(given, told) -> None:
+def test_invalid_options_are_refused(given, message) -> None:
     with pytest.raises(UserError) as caught:
         Options.of(given, "airtime")
-    assert told in str(caught.value)
+    assert message in str(caught.value)
     assert "None" not in str(caught.value)
 
 
@@ -221,5 +221,7 @@ def test_a_category_is_predicted_with_its_own_aggregates(table) -> None:
     of_voice = {"voice": {**access, "txop_limit": "none", **table}}
     own = scenario({"udp_down": source}, of_voice, near={"udp_down": source})
     same = scenario(cell={**access, "aggregation": table.get("aggregation", {"mpdus": 1})})
-    found, expected = (predict(one.typed, "airtime")["stations"] for one in (own, same))
-    assert found == expected
+    predicted, expected = (
+        predict(scenario_.typed, "airtime")["stations"] for scenario_ in (own, same)
+    )
+    assert predicted == expected

@@ -1,4 +1,4 @@
-"""Stations behind one queue: exchange times, orders and shares, by hand and by a Monte Carlo."""
+"""Stations after one queue: exchange times, orders and shares, by hand and by a Monte Carlo."""
 
 import math
 import random
@@ -109,7 +109,7 @@ def test_a_fifo_of_six_by_hand() -> None:
         sent.append("ab"[station] * packets)
         fifo.take(station, packets, 0)
         fifo.settle()
-    # b b b + a b a: b, b, b go before the first a, which takes what has come since
+    # b b b + a b a: b, b, b go before the first a, which takes the packets that have come since
     assert sent == ["aaa", "b", "b", "b", "aaa", "b", "b", "b"]
 
 
@@ -129,11 +129,11 @@ def test_the_closed_form_is_what_the_order_sends() -> None:
         assert parts == pytest.approx(counted, rel=0.02)
 
 
-def test_an_opportunity_goes_on_with_the_next_station() -> None:
+def test_an_opportunity_continues_with_the_next_station() -> None:
     own = receivers(scenario(cell={"txop_limit": "2.528 ms"}))
     tally = serve(own, Rounds(3), 110.5e-6, 3000)
     # 26 packets to a near station fill an opportunity, and one packet to the far one takes 1.8 ms,
-    # behind which a few to the next near one fit
+    # after which a few to the next near one fit
     assert tally.accesses < sum(tally.exchanges)
     longest = own[0].most_packets(2_528_000, opens=True)
     assert tally.packets[0] / tally.exchanges[0] < longest
@@ -163,11 +163,11 @@ def fifo_monte_carlo(rate_pps: float, exchanges: int) -> tuple[Tally, float]:
         held = min(queue.count(station), most[station])
         left = held
         rest: deque[int] = deque()
-        for one in queue:
-            if one == station and left:
+        for destination in queue:
+            if destination == station and left:
                 left -= 1
             else:
-                rest.append(one)
+                rest.append(destination)
         air_s = times[station][held - 1]
         now = ends + air_s
         while due < now:
@@ -181,7 +181,7 @@ def fifo_monte_carlo(rate_pps: float, exchanges: int) -> tuple[Tally, float]:
     return tally, now
 
 
-def test_a_fifo_beside_a_monte_carlo() -> None:
+def test_a_fifo_agrees_with_a_monte_carlo() -> None:
     known = scenario(rate="20 Mbps")
     answer = predict(known, "airtime")
     tally, time_s = fifo_monte_carlo(20e6 / 8 / PAYLOAD, 6000)
@@ -193,8 +193,8 @@ def test_a_fifo_beside_a_monte_carlo() -> None:
         bps = 8 * PAYLOAD * tally.packets[number] / time_s
         assert station["goodput_bps"]["mean"] == pytest.approx(bps, rel=0.03)
         mpdus = tally.packets[number] / tally.exchanges[number]
-        # of what is drawn, a queue has more or less for a station than its part
+        # of the draws, a queue has more or less for a station than its part
         assert station["downlink_mpdus_per_ppdu"]["mean"] == pytest.approx(mpdus, rel=0.05)
-    shares = [one["goodput_share"]["mean"] for one in answer["stations"]]
+    shares = [row["goodput_share"]["mean"] for row in answer["stations"]]
     assert shares == pytest.approx([1 / 3] * 3)
     assert room_of(known) == ROOM

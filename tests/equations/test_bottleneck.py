@@ -34,23 +34,23 @@ shares = st.floats(0.01, 100.0)
 @given(st.lists(st.tuples(rates, shares), min_size=1, max_size=6))
 def test_shares_are_those_of_rates_that_grow_together(parties: list[tuple[float, float]]) -> None:
     demands, weights = [each[0] for each in parties], [each[1] for each in parties]
-    found = filled(CAPACITY_BPS, demands, weights)
-    assert found == pytest.approx(
+    filled_bps = filled(CAPACITY_BPS, demands, weights)
+    assert filled_bps == pytest.approx(
         raised(CAPACITY_BPS, demands, weights), rel=1e-3, abs=2 * CAPACITY_BPS / STEPS
     )
-    assert sum(found) == pytest.approx(min(CAPACITY_BPS, sum(demands)))
+    assert sum(filled_bps) == pytest.approx(min(CAPACITY_BPS, sum(demands)))
 
 
 def test_a_group_of_nine_gets_one_share_and_its_largest_rate_at_most() -> None:
-    nine, one = Party(1.0, inf, [inf] * 9), Party(1.0, inf, [inf])
-    assert shared(CAPACITY_BPS, [nine, one]) == [pytest.approx([6e6 / 9] * 9), [6e6]]
+    nine, single = Party(1.0, inf, [inf] * 9), Party(1.0, inf, [inf])
+    assert shared(CAPACITY_BPS, [nine, single]) == [pytest.approx([6e6 / 9] * 9), [6e6]]
     capped = Party(1.0, 3e6, [inf] * 9)
-    assert shared(CAPACITY_BPS, [capped, one]) == [pytest.approx([3e6 / 9] * 9), [9e6]]
+    assert shared(CAPACITY_BPS, [capped, single]) == [pytest.approx([3e6 / 9] * 9), [9e6]]
 
 
-def test_what_a_station_of_a_group_does_not_want_goes_to_its_group_first() -> None:
-    group, one = Party(2.0, inf, [1e6, inf]), Party(1.0, inf, [inf])
-    assert shared(CAPACITY_BPS, [group, one]) == [[1e6, 7e6], [4e6]]
+def test_the_unused_share_of_a_station_goes_to_its_group_first() -> None:
+    group, single = Party(2.0, inf, [1e6, inf]), Party(1.0, inf, [inf])
+    assert shared(CAPACITY_BPS, [group, single]) == [[1e6, 7e6], [4e6]]
 
 
 def test_datagrams_do_not_slow_down_and_tcp_has_the_rest() -> None:

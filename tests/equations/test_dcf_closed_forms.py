@@ -94,7 +94,8 @@ def test_md1k_with_one_place_is_erlang_loss():
 
 
 def test_md1k_with_two_places_worked_by_hand():
-    # pi_0 = a_0 = exp(-rho): a departure leaves nothing behind iff nothing came in its service.
+    # pi_0 = a_0 = exp(-rho): a departure leaves no packet if and only if no packet came in its
+    # service.
     rho = 0.8
     state = drop_tail.md1k(rho, 1.0, 2)
     assert state.loss_prob == pytest.approx(1 - 1 / (math.exp(-rho) + rho))
@@ -156,9 +157,9 @@ def scenario(flows, **station):
     }
     [known] = SCENARIO["stations"]
     stations = [known | node | changes | station | {"name": name} for name in ("a", "b")]
-    found = read(SCENARIO | {"stations": stations, "flows": flows})
-    ap = replace(found.cell.ap, **node | {"cwmin": 15})
-    return replace(found, cell=replace(CELL_B, ap=ap))
+    scenario_ = read(SCENARIO | {"stations": stations, "flows": flows})
+    ap = replace(scenario_.cell.ap, **node | {"cwmin": 15})
+    return replace(scenario_, cell=replace(CELL_B, ap=ap))
 
 
 def test_contenders_are_the_sending_stations_and_then_the_ap():

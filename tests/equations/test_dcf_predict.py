@@ -1,4 +1,4 @@
-"""Saturated UDP in cells of 802.11a, b and g: from a scenario to an answer, and what is refused."""
+"""Saturated UDP in cells of 802.11a, b and g: from a scenario to an answer, and refusals."""
 
 import time
 from dataclasses import replace
@@ -30,7 +30,7 @@ def answer(stations: dict[str, Any], **cell: Any) -> dict[str, Any]:
 
 
 def means(items: list[dict[str, Any]], quantity: str) -> list[float]:
-    return [one[quantity]["mean"] for one in items]
+    return [item[quantity]["mean"] for item in items]
 
 
 # -- theory --------------------------------------------------------------------------------------
@@ -67,53 +67,53 @@ def test_one_station_with_rts_by_hand() -> None:
     lost_s = RTS.first_frame_s + RTS.lost_s + EIFS_S
     packet_s = backoff_s + (0.3 + 0.3 * 0.3) * lost_s + 0.91 * RTS.success_s
     without_aifs = replace(RTS, success_s=RTS.success_s - AIFS_S)
-    for found in (
+    for solution in (
         freezing.solve([RTS], SLOT_S, EIFS_S),
         bianchi.solve([RTS], SLOT_S, EIFS_S),
         zones.solve([Category(without_aifs, 2, 1, "a", 1)], SLOT_S, 10e-6, EIFS_S - AIFS_S),
     ):
-        assert found.discard_prob[0] == pytest.approx(0.09, rel=1e-9)
-        assert found.collision_prob[0] == pytest.approx(0.0, abs=1e-12)
-        assert found.packet_rate[0] == pytest.approx(0.91 / packet_s, rel=1e-9)
+        assert solution.discard_prob[0] == pytest.approx(0.09, rel=1e-9)
+        assert solution.collision_prob[0] == pytest.approx(0.0, abs=1e-12)
+        assert solution.packet_rate[0] == pytest.approx(0.91 / packet_s, rel=1e-9)
 
 
 @pytest.mark.parametrize("solve", [freezing.solve, bianchi.solve])
 def test_nodes_that_are_alike_are_solved_once(solve: Any) -> None:
     """The cell has the rates of one in which all nodes differ by next to nothing."""
     nodes = [NODE] * 3 + [replace(NODE, cwmin=15)] * 2
-    apart = [replace(one, error_prob=1e-13 * number) for number, one in enumerate(nodes)]
-    found = solve(nodes, SLOT_S, EIFS_S)
-    assert found.goodput_bps == pytest.approx(solve(apart, SLOT_S, EIFS_S).goodput_bps, rel=1e-9)
+    apart = [replace(node, error_prob=1e-13 * number) for number, node in enumerate(nodes)]
+    solution = solve(nodes, SLOT_S, EIFS_S)
+    assert solution.goodput_bps == pytest.approx(solve(apart, SLOT_S, EIFS_S).goodput_bps, rel=1e-9)
 
 
 def test_many_stations_are_solved_as_fast_as_one() -> None:
     begun = time.process_time()
-    found = freezing.solve([NODE] * 10_000, SLOT_S, EIFS_S)
+    solution = freezing.solve([NODE] * 10_000, SLOT_S, EIFS_S)
     assert time.process_time() - begun < 1.0
-    assert len(set(found.goodput_bps)) == 1
+    assert len(set(solution.goodput_bps)) == 1
 
 
 # -- scenarios -----------------------------------------------------------------------------------
 
 
 def test_uploads_and_downloads_share_by_accesses() -> None:
-    found = answer({"s": {"count": 4, "udp_up": "greedy", "udp_down": "greedy"}})
-    assert means(found["stations"], "goodput_share") == pytest.approx([0.25] * 4)
-    flows = {one["name"]: one["goodput_bps"]["mean"] for one in found["flows"]}
+    predicted = answer({"s": {"count": 4, "udp_up": "greedy", "udp_down": "greedy"}})
+    assert means(predicted["stations"], "goodput_share") == pytest.approx([0.25] * 4)
+    flows = {flow["name"]: flow["goodput_bps"]["mean"] for flow in predicted["flows"]}
     assert flows["s-1/udp-up/1"] == pytest.approx(4 * flows["s-1/udp-down/1"], rel=1e-9)
-    [cell] = found["cells"]
+    [cell] = predicted["cells"]
     assert cell["updown_ratio"]["mean"] == pytest.approx(4.0)
     assert cell["goodput_bps"]["mean"] == pytest.approx(sum(flows.values()))
 
 
 @pytest.mark.parametrize("countdown", ["dcf", "edca"])
 def test_an_access_of_several_packets(countdown: str) -> None:
-    one = answer({"s": {"count": 5, **UP}}, countdown=countdown)
+    single = answer({"s": {"count": 5, **UP}}, countdown=countdown)
     three = answer({"s": {"count": 5, **UP}}, countdown=countdown, txop_packets=3)
-    collided = one["stations"][0]["collision_rate"]["mean"]
+    collided = single["stations"][0]["collision_rate"]["mean"]
     per_frame = collided / (collided + 3 * (1 - collided))
     assert three["stations"][0]["collision_rate"]["mean"] == pytest.approx(per_frame)
-    assert three["cells"][0]["goodput_bps"]["mean"] > one["cells"][0]["goodput_bps"]["mean"]
+    assert three["cells"][0]["goodput_bps"]["mean"] > single["cells"][0]["goodput_bps"]["mean"]
 
 
 @pytest.mark.parametrize(
@@ -150,8 +150,8 @@ def test_scenarios_outside_the_model_are_refused(stations: Any, cell: Any, messa
 
 
 def test_a_small_window_and_a_timeout_are_warned_of() -> None:
-    found = answer({"s": {"count": 2, **UP}}, cwmin=3, ack_timeout="100 us")
-    told = "\n".join(found["warnings"])
-    assert "not for `cell.ack_timeout`; goodput was off by up to 1.7 %" in told
-    assert "with `cwmin` = 3 senders that collided" in told
-    assert "up to 4 %" in told
+    predicted = answer({"s": {"count": 2, **UP}}, cwmin=3, ack_timeout="100 us")
+    warnings = "\n".join(predicted["warnings"])
+    assert "not for `cell.ack_timeout`; goodput was off by up to 1.7 %" in warnings
+    assert "with `cwmin` = 3 senders that collided" in warnings
+    assert "up to 4 %" in warnings

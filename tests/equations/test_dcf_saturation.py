@@ -16,7 +16,7 @@ SLOT_B, SLOT_G = 20e-6, 9e-6
 FRAME_B = 192e-6 + 1536 * 8 / 11e6
 NODE_B = Contender(31, 1023, 7, FRAME_B, FRAME_B + 10e-6 + 248e-6 + 50e-6, 1472)
 EIFS_B = 364e-6
-# The same packet at 54 Mb/s: 57 symbols; MAC ACK at 24 Mb/s, DIFS 28 us, EIFS 88 us.
+# The packet at 54 Mb/s: 57 symbols; MAC ACK at 24 Mb/s, DIFS 28 us, EIFS 88 us.
 FRAME_G = 20e-6 + 57 * 4e-6 + 6e-6
 NODE_G = Contender(15, 1023, 7, FRAME_G, FRAME_G + 10e-6 + 34e-6 + 28e-6, 1472)
 EIFS_G = 88e-6
@@ -95,7 +95,7 @@ def test_a_narrower_window_wins_more_often_by_the_ratio_of_the_model(model):
     assert solved[5] / solved[0] == pytest.approx(ratio, rel=0.02)
 
 
-def test_one_station_alone_never_fails():
+def test_a_single_station_never_fails():
     # Mean backoff 15.5 slots of 20 us, then the exchange.
     for model in (bianchi, freezing):
         solved = model.solve([NODE_B], SLOT_B, EIFS_B)

@@ -26,39 +26,39 @@ def solve(categories):
 
 @pytest.mark.parametrize("cwmins", [(31,) * 5, (15, 15, 31, 63), (7, 255)])
 def test_equal_aifsn_is_bianchis_cell(cwmins):
-    found = solve([category(str(k), cwmin) for k, cwmin in enumerate(cwmins)])
+    solution = solve([category(str(k), cwmin) for k, cwmin in enumerate(cwmins)])
     aifs = SIFS + 2 * SLOT
     nodes = [Contender(cwmin, 1023, 7, FRAME, EXCHANGE + aifs, 1500) for cwmin in cwmins]
     expected = bianchi.solve(nodes, SLOT, LEAD + aifs)
-    assert found.goodput_bps == pytest.approx(expected.goodput_bps, rel=1e-9)
-    assert found.failure_prob == pytest.approx(expected.failure_prob, rel=1e-9)
+    assert solution.goodput_bps == pytest.approx(expected.goodput_bps, rel=1e-9)
+    assert solution.failure_prob == pytest.approx(expected.failure_prob, rel=1e-9)
 
 
 def test_a_later_aifs_of_all_costs_slots_only():
     cells = [solve([category("a", aifsn=n), category("b", aifsn=n)]) for n in (2, 4, 7)]
     assert cells[0].attempt_prob == cells[1].attempt_prob == cells[2].attempt_prob
-    per_bit = [1 / found.goodput_bps[0] for found in cells]
+    per_bit = [1 / solution.goodput_bps[0] for solution in cells]
     # Two and five slots more for each transmission on the air.
     assert (per_bit[2] - per_bit[0]) / (per_bit[1] - per_bit[0]) == pytest.approx(2.5)
 
 
-def test_opportunities_carry_packets_and_leave_contention_alone():
-    one = solve([category("a"), category("b")])
+def test_opportunities_carry_packets_without_changing_contention():
+    plain = solve([category("a"), category("b")])
     burst = category("a", payload_bytes=3 * 1500, success_s=3 * EXCHANGE + 2 * SIFS)
-    found = solve([replace(burst, packets=3), category("b")])
-    assert found.failure_prob == pytest.approx(one.failure_prob)
-    assert found.packet_rate[0] == pytest.approx(3 * found.packet_rate[1])
-    assert found.goodput_bps[0] == pytest.approx(3 * found.goodput_bps[1])
+    solution = solve([replace(burst, packets=3), category("b")])
+    assert solution.failure_prob == pytest.approx(plain.failure_prob)
+    assert solution.packet_rate[0] == pytest.approx(3 * solution.packet_rate[1])
+    assert solution.goodput_bps[0] == pytest.approx(3 * solution.goodput_bps[1])
 
 
 def outcomes(categories, taus):
-    """All outcomes of an idle period: probability, slot, who sends; slots counted to 60."""
-    first = min(one.aifsn for one in categories)
+    """Yield all outcomes of an idle period: probability, slot, senders; slots counted to 60."""
+    first = min(member.aifsn for member in categories)
     reached = 1.0
     for slot in range(60):
         own = [
-            tau if one.aifsn - first <= slot else 0.0
-            for one, tau in zip(categories, taus, strict=True)
+            tau if member.aifsn - first <= slot else 0.0
+            for member, tau in zip(categories, taus, strict=True)
         ]
         silent = prod(1 - tau for tau in own)
         for sends in product((False, True), repeat=len(categories)):
@@ -72,18 +72,18 @@ def outcomes(categories, taus):
 def test_failures_against_a_list_of_all_outcomes():
     cell = [category("a", 7), category("b", 15, aifsn=4), category("c", 15, aifsn=7)]
     taus = [0.3, 0.15, 0.4]
-    found = zones.failure_probs(cell, taus)
+    probs = zones.failure_probs(cell, taus)
     for k in range(3):
         tries = sum(p for p, _, sends in outcomes(cell, taus) if sends[k])
         failed = sum(p for p, _, sends in outcomes(cell, taus) if sends[k] and sum(sends) > 1)
-        assert found[k] == pytest.approx(failed / tries, rel=1e-4)
+        assert probs[k] == pytest.approx(failed / tries, rel=1e-4)
 
 
 def test_the_higher_category_of_a_node_does_not_fail_in_an_internal_collision():
     cell = [category("ap", 7, priority=2), category("ap", 15), category("sta", 15)]
     taus = [0.3, 0.15, 0.2]
     high, low, sta = zones.failure_probs(cell, taus)
-    assert high == pytest.approx(0.2)  # by the station alone
+    assert high == pytest.approx(0.2)  # by the station only
     assert low == pytest.approx(1 - 0.7 * 0.8)
     assert sta == pytest.approx(1 - 0.7 * 0.85)
 
@@ -91,9 +91,9 @@ def test_the_higher_category_of_a_node_does_not_fail_in_an_internal_collision():
 def monte_carlo(categories, seed, transmissions=80_000):
     """Goodput of nodes with real counters that fall in every slot they may use. [bit/s]"""
     rng = random.Random(seed)
-    first = min(one.aifsn for one in categories)
-    offset = [one.aifsn - first for one in categories]
-    windows = [one.contender.windows() for one in categories]
+    first = min(member.aifsn for member in categories)
+    offset = [member.aifsn - first for member in categories]
+    windows = [member.contender.windows() for member in categories]
     stage = [0] * len(categories)
     counter = [rng.randint(0, window[0]) for window in windows]
     clock, sent = 0.0, [0] * len(categories)
@@ -138,12 +138,12 @@ def monte_carlo(categories, seed, transmissions=80_000):
     ids=["windows", "aifsn", "internal"],
 )
 def test_real_counters_share_as_independent_attempts_do(cell, seeds):
-    def kind(one):
-        return one.contender.cwmin, one.aifsn, one.priority
+    def kind(member):
+        return member.contender.cwmin, member.aifsn, member.priority
 
     runs = [monte_carlo(cell, seed) for seed in range(seeds)]
     theory = solve(cell).goodput_bps
-    for which in {kind(one) for one in cell}:
-        members = [k for k, one in enumerate(cell) if kind(one) == which]
+    for which in {kind(member) for member in cell}:
+        members = [k for k, member in enumerate(cell) if kind(member) == which]
         simulated = sum(run[k] for run in runs for k in members) / len(runs)
         assert simulated == pytest.approx(sum(theory[k] for k in members), rel=0.02)

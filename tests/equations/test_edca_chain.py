@@ -27,12 +27,12 @@ def contention(stations, ap=31, station=31):
 
 def matrix(counts, chain):
     """The chain's transition matrix, with powers of the AP's one-packet matrix (eqs. 23-25)."""
-    one, down = chain.one_packet.toarray(), chain.station_burst.toarray()
+    one_packet, down = chain.one_packet.toarray(), chain.station_burst.toarray()
     at_ap = counts @ np.arange(counts.shape[1])[::-1]
-    steps = np.zeros_like(one)
+    steps = np.zeros_like(one_packet)
     for k in range(len(counts)):
         burst = min(chain.ap_packets, at_ap[k])
-        rise = np.linalg.matrix_power(one, int(burst))[k] if burst else np.zeros(len(counts))
+        rise = np.linalg.matrix_power(one_packet, int(burst))[k] if burst else np.zeros(len(counts))
         steps[k] = chain.ap_wins[k] * rise + (1 - chain.ap_wins[k]) * down[k]
     return steps
 
@@ -44,9 +44,11 @@ def stationary(steps):
     return np.linalg.lstsq(system, np.append(np.zeros(size), 1.0), rcond=None)[0]
 
 
-def spread(found):
+def spread(solution):
     """Probability by (active stations, packets at stations), states below 1e-15 left out."""
-    triples = zip(found.active.tolist(), found.at_stations.tolist(), found.prob, strict=True)
+    triples = zip(
+        solution.active.tolist(), solution.at_stations.tolist(), solution.prob, strict=True
+    )
     return {(eta, k): prob for eta, k, prob in triples if prob > 1e-15}
 
 
@@ -113,23 +115,23 @@ def test_full_chain_against_its_dense_matrix(ap, station, ap_txop, station_txop)
     at = contention(3, ap, station)
     chain, active, at_stations = build(counts, at, ap_txop, station_txop)
     prob = stationary(matrix(counts, chain))
-    found = spread(solve_full(3, 3, at, ap_txop, station_txop))
-    for (eta, k), mine in found.items():
+    probs = spread(solve_full(3, 3, at, ap_txop, station_txop))
+    for (eta, k), mine in probs.items():
         assert mine == pytest.approx(prob[(active == eta) & (at_stations == k)].sum(), abs=1e-12)
 
 
 def test_one_station_with_window_one_alternates():
-    for found in (solve_full(1, 1, contention(1, 7)), solve_product(1, 1, 3.7)):
-        assert spread(found) == pytest.approx({(0, 0): 0.5, (1, 1): 0.5})
+    for probs in (solve_full(1, 1, contention(1, 7)), solve_product(1, 1, 3.7)):
+        assert spread(probs) == pytest.approx({(0, 0): 0.5, (1, 1): 0.5})
 
 
 def test_one_station_with_window_two_by_hand():
     # 0 <-> 1 <-> 2 packets; from 1 the AP wins with r / (r + 1).
     r = contention(1, 7).odds[0]
-    found = spread(solve_full(1, 2, contention(1, 7)))
-    assert found[0, 0] == pytest.approx(0.5 / (r + 1))
-    assert found[1, 1] == pytest.approx(0.5)
-    assert found[1, 2] == pytest.approx(0.5 * r / (r + 1))
+    probs = spread(solve_full(1, 2, contention(1, 7)))
+    assert probs[0, 0] == pytest.approx(0.5 / (r + 1))
+    assert probs[1, 1] == pytest.approx(0.5)
+    assert probs[1, 2] == pytest.approx(0.5 * r / (r + 1))
 
 
 @given(st.integers(1, 6), st.integers(1, 5), st.sampled_from([1, 15, 255]))
@@ -186,7 +188,7 @@ def test_lumped_chain_is_close_to_the_full_one(stations, window, ap, station):
     assert distance(full, lumped) < 2e-4
 
 
-def test_lumped_chain_leaves_out_only_what_does_not_matter():
+def test_lumped_chain_leaves_out_only_negligible_states():
     at = contention(60, 7, 31)
     narrow = solve_lumped(60, 42, at)
     assert narrow.at_stations.max() < 200 < 60 * 42
@@ -213,11 +215,11 @@ def test_arrangements_beyond_the_range_of_floating_point():
     assert table[200, 200] == pytest.approx(-200 * sum(np.log(np.arange(1, 42))), rel=1e-12)
     assert table[200, 200] < -20_000
     # Two packets missing beyond one each: at one station or at two.
-    one, two = -sum(np.log(np.arange(1, 40))), -sum(np.log(np.arange(1, 41)))
+    at_one, at_two = -sum(np.log(np.arange(1, 40))), -sum(np.log(np.arange(1, 41)))
     first = -sum(np.log(np.arange(1, 42)))
     terms = [
-        np.log(200) + one + 199 * first,
-        np.log(200 * 199 / 2) + 2 * two + 198 * first,
+        np.log(200) + at_one + 199 * first,
+        np.log(200 * 199 / 2) + 2 * at_two + 198 * first,
     ]
     assert table[200, 202] == pytest.approx(np.logaddexp(*terms), rel=1e-12)
 
@@ -266,7 +268,7 @@ def test_pifs_path_is_where_the_full_chain_settles():
         counts = states(3, 4)
         chain, active, at_stations = build(counts, at, ap_txop, station_txop)
         prob = stationary(matrix(counts, chain))
-        found = spread(solve_pifs(3, 4, ap_txop, station_txop))
-        for (eta, k), mine in found.items():
+        probs = spread(solve_pifs(3, 4, ap_txop, station_txop))
+        for (eta, k), mine in probs.items():
             settled = prob[(active == eta) & (at_stations == k)].sum()
             assert mine == pytest.approx(settled, abs=1e-9)

@@ -121,7 +121,7 @@ def test_attempt_probabilities_are_a_joint_fixed_point():
 @pytest.mark.parametrize("stations", [7, 50, 200])
 @pytest.mark.parametrize("ap_aifsn", [1, 2, 5])
 def test_windows_too_small_for_the_iteration_have_a_fixed_point(stations, ap_aifsn):
-    """Without limit of attempts and from CWmin 1 the iteration circles for ever."""
+    """Without limit of attempts and from CWmin 1 the iteration never settles."""
     station, ap = Access(1), Access(31, aifsn=ap_aifsn)
     at = contend(stations, station, ap, UNLIMITED)
     again = attempt_prob(station, station_collision_prob(at), UNLIMITED)
@@ -132,10 +132,10 @@ def test_windows_too_small_for_the_iteration_have_a_fixed_point(stations, ap_aif
 
 def test_bisection_finds_what_the_iteration_finds():
     station, ap = Access(15), Access(3, aifsn=1)
-    found = contend(20, station, ap, Options())
-    again = _bisected(found.active, found.ap_contends, station, ap, Options())
-    assert again.station_attempt_prob == pytest.approx(found.station_attempt_prob, abs=1e-10)
-    assert again.ap_attempt_prob == pytest.approx(found.ap_attempt_prob, abs=1e-10)
+    iterated = contend(20, station, ap, Options())
+    again = _bisected(iterated.active, iterated.ap_contends, station, ap, Options())
+    assert again.station_attempt_prob == pytest.approx(iterated.station_attempt_prob, abs=1e-10)
+    assert again.ap_attempt_prob == pytest.approx(iterated.ap_attempt_prob, abs=1e-10)
 
 
 @pytest.mark.parametrize("cwmin", [1, 3, 31, 255])
@@ -174,6 +174,6 @@ def test_unknown_readings_are_refused():
 
 def test_limits_of_opportunities_do_not_matter_to_attempts():
     """A search over them asks for the fixed point once."""
-    one = contend(5, Access(31), Access(15), Options())
-    assert contend(5, Access(31, txop_packets=4), Access(15, txop_packets=8), Options()) is one
-    assert contend(5, Access(31), Access(7), Options()) is not one
+    single = contend(5, Access(31), Access(15), Options())
+    assert contend(5, Access(31, txop_packets=4), Access(15, txop_packets=8), Options()) is single
+    assert contend(5, Access(31), Access(7), Options()) is not single

@@ -17,8 +17,8 @@ solve = cache(solve_afresh)
 """Curves share their points."""
 
 
-def mbps(found):
-    return found.goodput_bps / 1e6
+def mbps(solution):
+    return solution.goodput_bps / 1e6
 
 
 def test_figure_5a_download_is_446_at_31_and_best_with_456_at_15(cell):
@@ -36,8 +36,8 @@ def test_figure_5a_upload_falls_faster_towards_small_windows(cell):
 
 def test_figure_5b_a_station_collides_more_often_than_the_ap(cell):
     for cwmin in CWMIN:
-        found = solve(cell(7, 4, cwmin, cwmin))
-        assert found.station_collision_rate > found.ap_collision_rate
+        solution = solve(cell(7, 4, cwmin, cwmin))
+        assert solution.station_collision_rate > solution.ap_collision_rate
 
 
 def test_figure_5c_few_stations_are_active_whatever_cwmin(cell):
@@ -85,9 +85,9 @@ def test_figure_6a_throughput_falls_rises_and_falls_for_small_ap_windows(cell):
 
 def test_figure_6b_collisions_rise_and_fall_with_the_stations_window(cell):
     for ap in (3, 7, 15):
-        found = [solve(cell(7, 4, ap, c)) for c in CWMIN]
-        assert turns([one.station_collision_rate for one in found]) == [1, -1]
-        assert turns([one.ap_collision_rate for one in found]) == [1, -1]
+        solution = [solve(cell(7, 4, ap, c)) for c in CWMIN]
+        assert turns([each.station_collision_rate for each in solution]) == [1, -1]
+        assert turns([each.ap_collision_rate for each in solution]) == [1, -1]
 
 
 def test_figure_6a_best_pair_beats_the_best_equal_window(cell):
@@ -112,12 +112,12 @@ def test_figure_7_txop_limits(cell):
 
 
 def test_figure_8_pifs_beats_every_pair_where_stations_collide_in_a_fifth(cell):
-    found = {cwmin: solve(cell(7, 4, PIFS, cwmin)) for cwmin in range(7, 128)}
-    best = max(found, key=lambda cwmin: found[cwmin].goodput_bps)
+    solution = {cwmin: solve(cell(7, 4, PIFS, cwmin)) for cwmin in range(7, 128)}
+    best = max(solution, key=lambda cwmin: solution[cwmin].goodput_bps)
     assert best == 41
-    assert mbps(found[best]) == pytest.approx(5.068, abs=1e-3)
-    assert found[best].station_collision_rate == pytest.approx(0.2, abs=0.01)
-    assert mbps(found[best]) > 1.05 * max(
+    assert mbps(solution[best]) == pytest.approx(5.068, abs=1e-3)
+    assert solution[best].station_collision_rate == pytest.approx(0.2, abs=0.01)
+    assert mbps(solution[best]) > 1.05 * max(
         mbps(solve(cell(7, 4, a, s))) for a in CWMIN for s in CWMIN
     )
 

@@ -120,19 +120,19 @@ class Process:
         return {name: ratio(*pair) for name, pair in pairs.items() if pair[1].sum() > 0}
 
 
-def ratio(part, whole):
+def ratio(part, total):
     """Ratio of two sums and its standard error (delta method over the batches)."""
-    value = part.sum() / whole.sum()
-    residual = part - value * whole
-    return value, residual.std(ddof=1) / np.sqrt(BATCHES) / whole.mean()
+    value = part.sum() / total.sum()
+    residual = part - value * total
+    return value, residual.std(ddof=1) / np.sqrt(BATCHES) / total.mean()
 
 
 def assert_within_three_standard_errors(cell, options=None):
     options = options or Options()
-    found = solve(cell, options)
+    solution = solve(cell, options)
     for name, (value, error) in Process(cell, options, seed=3).run().items():
         # The last digits are for collision rates of exactly 0.
-        assert abs(getattr(found, name) - value) <= 3.0 * error + 1e-12, name
+        assert abs(getattr(solution, name) - value) <= 3.0 * error + 1e-12, name
 
 
 MIXED = Options(ap_queue="mixed")

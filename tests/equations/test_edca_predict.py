@@ -103,7 +103,7 @@ def test_pifs_access_is_aifsn_one_and_no_window(seven):
     result = predict(scenario)
     assert result["solver"] == "pifs"
     assert mean(result, "aps", "ap", "collision_rate") == 0.0
-    # The winner's packet is back before anybody contends.
+    # The winner's packet is back before any station contends.
     assert mean(result, "cells", "cell", "active_stations") == pytest.approx(7.0)
     assert result["warnings"] == []
 

@@ -31,16 +31,16 @@ def test_collisions_and_idle_time_as_printed(cell, uploads):
     with_ap = at.ap_collision / success
     mu = (collisions - with_ap) * (t_ack + lead) + with_ap * (t_data + lead)
     mu += (collisions + 1) * (50e-6 + 20e-6 * at.idle_slots)
-    found = overhead(here, at, OPTIONS)
-    assert found.for_inactive_s[:7] == pytest.approx(mu[:7], rel=1e-6)
-    assert found.for_active_s[1:] == pytest.approx(mu[1:], rel=1e-6)
+    seconds = overhead(here, at, OPTIONS)
+    assert seconds.for_inactive_s[:7] == pytest.approx(mu[:7], rel=1e-6)
+    assert seconds.for_active_s[1:] == pytest.approx(mu[1:], rel=1e-6)
 
 
 @pytest.mark.equation("edca", 15)
 def test_printed_number_of_ap_collisions_is_no_distribution(cell):
     at = contention(cell(7, 4, 3, 3))
     exact = at.ap_collision / at.success
-    # As printed: P(j) = (P_AP,col)^j P_succ, whose mean is lower.
+    # As printed, P(j) = (P_AP,col)^j P_succ, whose mean is lower.
     printed = at.success * at.ap_collision / (1 - at.ap_collision) ** 2
     low = 1 - printed[1:8] / exact[1:8]
     assert np.all(np.diff(low) > 0.0)  # the more contend, the lower
@@ -74,7 +74,7 @@ def packet(exposed):
 @pytest.mark.parametrize("to_active", [False, True])
 @pytest.mark.parametrize("early", [0, 1, -1])
 def test_collisions_of_unlike_stations_against_listing_all_sets(to_active, early):
-    """Four unlike stations, each equally likely among the active ones, at two rates at once."""
+    """Four unlike stations, each equally likely among the active ones, with two rates."""
     stations = tuple(
         StationTraffic(
             (Connection(3, packet(up), packet(down)), Connection(1, packet(2.2), packet(0.9)))
@@ -90,8 +90,8 @@ def test_collisions_of_unlike_stations_against_listing_all_sets(to_active, early
         314e-6,
     )
     at = contention(cell)
-    found = overhead(cell, at, OPTIONS)
-    found_s = found.for_active_s if to_active else found.for_inactive_s
+    seconds = overhead(cell, at, OPTIONS)
+    overhead_s = seconds.for_active_s if to_active else seconds.for_inactive_s
     for k in range(1 if to_active else 0, 5 if to_active else 4):
         sets = [
             (active, to)
@@ -102,11 +102,11 @@ def test_collisions_of_unlike_stations_against_listing_all_sets(to_active, early
         spoilt = np.mean([collided_s(cell, at, k, active, to, early) for active, to in sets])
         aifs = 10e-6 + 20e-6 * min(2, 2 - early)
         rest = aifs + 20e-6 * at.idle_slots[k] + (1 - at.success[k]) * 314e-6
-        assert found_s[k] == pytest.approx((rest + spoilt) / at.success[k], rel=1e-9)
+        assert overhead_s[k] == pytest.approx((rest + spoilt) / at.success[k], rel=1e-9)
 
 
 def collided_s(cell, at, k, active, to, early):
-    """Longest frame of a collision, 0 for a success; mean over who sends and what."""
+    """Return the longest frame of a collision, 0 for a success; mean over senders and packets."""
     ap, tau, reach = at.ap_attempt_prob[k], at.station_attempt_prob[k], at.reach[k]
     kinds = [
         [(c.up.exposed_s, cell.stations[s].share(c)) for c in cell.stations[s].connections]

@@ -21,23 +21,23 @@ PIFS = Access(0, 0, aifsn=1)
 @pytest.mark.equation("edca", 22)
 def test_one_station_with_window_one_by_hand(cell):
     # AP and station in turn, each after half its window, never against each other.
-    found = solve(cell(1, 1, 15, 31))
+    solution = solve(cell(1, 1, 15, 31))
     down = 50e-6 + 20e-6 * 7.5 + DATA + EXCHANGE
     up = 50e-6 + 20e-6 * 15.5 + ACK + EXCHANGE
-    assert found.goodput_bps == pytest.approx(8 * 1460 / (down + up), rel=1e-6)
-    assert found.active_stations == pytest.approx(up / (down + up), rel=1e-6)
-    assert found.station_queue == pytest.approx(found.active_stations)
-    assert found.ap_queue == pytest.approx(1 - found.active_stations)
-    assert found.ap_collision_rate == found.station_collision_rate == 0.0
+    assert solution.goodput_bps == pytest.approx(8 * 1460 / (down + up), rel=1e-6)
+    assert solution.active_stations == pytest.approx(up / (down + up), rel=1e-6)
+    assert solution.station_queue == pytest.approx(solution.active_stations)
+    assert solution.ap_queue == pytest.approx(1 - solution.active_stations)
+    assert solution.ap_collision_rate == solution.station_collision_rate == 0.0
 
 
 @pytest.mark.parametrize(("ap_txop", "station_txop"), [(1, 1), (2, 1), (3, 2), (10, 10)])
 @pytest.mark.parametrize("solver", ["full", "lumped"])
 def test_as_many_packets_up_as_down(cell, ap_txop, station_txop, solver):
     here = cell(5, 4, 15, 31, uploads=2, ap_txop=ap_txop, station_txop=station_txop)
-    found = solve(here, Options(solver=solver, ap_queue="mixed"))
-    assert found.goodput_bps == pytest.approx(found.packet_rate * 8 * 1460, rel=1e-12)
-    queued = found.ap_queue + 5 * found.station_queue
+    solution = solve(here, Options(solver=solver, ap_queue="mixed"))
+    assert solution.goodput_bps == pytest.approx(solution.packet_rate * 8 * 1460, rel=1e-12)
+    queued = solution.ap_queue + 5 * solution.station_queue
     assert queued == pytest.approx(20)
 
 
@@ -57,17 +57,17 @@ def test_solvers_agree_for_equal_parameters(cell, uploads):
 
 
 @pytest.mark.parametrize("stations", [2, 7])
-def test_what_a_success_finds_is_no_time_average(cell, stations):
-    """Whatever CWmin is; by hand for windows of one packet, where n active have n packets."""
+def test_the_state_at_a_success_is_no_time_average(cell, stations):
+    """For every CWmin; by hand for windows of one packet, where n active have n packets."""
     alike = [solve(cell(stations, 1, cwmin, cwmin)) for cwmin in (7, 31, 255)]
     weights = [
         (1.0 * (n < stations) + n) * factorial(stations - n) * comb(stations, n)
         for n in range(stations + 1)
     ]
     mean = sum(n * weight for n, weight in enumerate(weights)) / sum(weights)
-    for found in alike:
-        assert found.active_at_success == pytest.approx(mean)
-        assert found.active_stations < 0.95 * mean  # the AP's data last longer, from fewer
+    for solution in alike:
+        assert solution.active_at_success == pytest.approx(mean)
+        assert solution.active_stations < 0.95 * mean  # the AP's data last longer, from fewer
     assert alike[0].active_stations > alike[-1].active_stations
 
 
@@ -98,7 +98,7 @@ def test_lumped_chain_with_txop_is_accurate_to_half_a_per_cent(cell, ap, station
 def test_lumped_chain_with_bursts_of_all_packets(
     cell, stations, window, ap, station, ap_txop, station_txop
 ):
-    """Most states are hardly ever reached; elimination alone was off by up to 22 %."""
+    """Most states are hardly ever reached; elimination without this step was off by up to 22 %."""
     here = cell(stations, window, ap, station, ap_txop=ap_txop, station_txop=station_txop)
     full = solve(here, Options(solver="full", ap_queue="mixed"))
     lumped = solve(here, Options(solver="lumped", ap_queue="mixed"))
@@ -112,9 +112,9 @@ def test_levels_left_out_at_either_end_do_not_matter(cell, ap, station):
     """Saturated stations hold nearly all packets, so that few levels of the chain are needed."""
     here = cell(9, 8, ap, station)
     everything = solve(here, Options(solver="full"))
-    found = solve(here, Options(solver="lumped"))
-    assert found.goodput_bps == pytest.approx(everything.goodput_bps, rel=1e-5)
-    assert found.active_stations == pytest.approx(everything.active_stations, rel=3e-5)
+    solution = solve(here, Options(solver="lumped"))
+    assert solution.goodput_bps == pytest.approx(everything.goodput_bps, rel=1e-5)
+    assert solution.active_stations == pytest.approx(everything.active_stations, rel=3e-5)
 
 
 def test_lumped_chain_keeps_all_states_that_bursts_reach(cell):
@@ -139,15 +139,15 @@ def test_where_packets_are_does_not_depend_on_an_equal_cwmin(cell):
 @pytest.mark.parametrize("cwmin", [3, 31, 127])
 @pytest.mark.parametrize("uploads", [0, 7])
 def test_pifs_access_is_a_saturated_cell_whose_exchanges_are_longer(cell, cwmin, uploads):
-    found = solve(cell(7, 4, PIFS, cwmin, uploads=uploads))
+    solution = solve(cell(7, 4, PIFS, cwmin, uploads=uploads))
     up, down = (DATA, ACK) if uploads else (ACK, DATA)
     returned = 30e-6 + down + EXCHANGE
     node = Contender(cwmin, 1023, 7, up, up + EXCHANGE + 50e-6 + returned, 1460)
     saturated = bianchi.solve([node] * 7, 20e-6, 314e-6 + 50e-6)
-    assert found.solver == "pifs"
-    assert found.goodput_bps == pytest.approx(sum(saturated.goodput_bps), rel=1e-6)
-    assert found.station_collision_rate == pytest.approx(saturated.failure_prob[0], rel=1e-9)
-    assert found.ap_collision_rate == 0.0
+    assert solution.solver == "pifs"
+    assert solution.goodput_bps == pytest.approx(sum(saturated.goodput_bps), rel=1e-6)
+    assert solution.station_collision_rate == pytest.approx(saturated.failure_prob[0], rel=1e-9)
+    assert solution.ap_collision_rate == 0.0
 
 
 @pytest.mark.equation("edca", 35)
@@ -158,29 +158,29 @@ def test_pifs_access_with_txop_as_printed(cell, ap_txop, station_txop):
     ap = replace(PIFS, txop_packets=ap_txop)
     station = Access(31, txop_packets=station_txop)
     # The full state's virtual slot, from the same cell without TXOP (eq. 34).
-    one = solve(cell(7, 4, PIFS, 31))
-    whole = 8 * 1460 / one.goodput_bps
-    full_state = whole - (30e-6 + DATA + EXCHANGE)
+    saturated = solve(cell(7, 4, PIFS, 31))
+    packet_s = 8 * 1460 / saturated.goodput_bps
+    full_state = packet_s - (30e-6 + DATA + EXCHANGE)
     mu = full_state + (station_txop - 1) * (ACK + EXCHANGE + 10e-6)
     bursts = -(-station_txop // ap_txop)
     t_pifs = 30e-6 * bursts - 10e-6 * bursts + station_txop * (DATA + 20e-6 + 248e-6)
     expected = station_txop * 8 * 1460 / (mu + t_pifs)
-    found = solve(cell(7, 4, ap, station), Options(ap_queue="mixed"))
-    assert found.goodput_bps == pytest.approx(expected, rel=1e-6)
-    assert 6.0 < found.active_stations < 7.0 + 1e-12
+    solution = solve(cell(7, 4, ap, station), Options(ap_queue="mixed"))
+    assert solution.goodput_bps == pytest.approx(expected, rel=1e-6)
+    assert 6.0 < solution.active_stations < 7.0 + 1e-12
 
 
 @pytest.mark.equation("edca", 32)
 @pytest.mark.equation("edca", 33)
 @pytest.mark.parametrize("uploads", [0, 2])
 def test_one_station_with_txop_of_its_window_by_hand(cell, uploads):
-    # All W packets go back and forth at once, nobody contends with anybody.
-    found = solve(cell(1, 3, 15, 31, uploads=min(uploads, 1), ap_txop=3, station_txop=3))
+    # All W packets go back and forth together, and no node contends with another.
+    solution = solve(cell(1, 3, 15, 31, uploads=min(uploads, 1), ap_txop=3, station_txop=3))
     down = 50e-6 + 20e-6 * 7.5 + 3 * (DATA + 20e-6 + 248e-6) - 10e-6
     up = 50e-6 + 20e-6 * 15.5 + 3 * (ACK + 20e-6 + 248e-6) - 10e-6
     if uploads:
         down, up = down - 3 * (DATA - ACK), up + 3 * (DATA - ACK)
-    assert found.goodput_bps == pytest.approx(3 * 8 * 1460 / (down + up), rel=1e-6)
+    assert solution.goodput_bps == pytest.approx(3 * 8 * 1460 / (down + up), rel=1e-6)
 
 
 def test_fifo_bursts_are_super_packets(cell):
@@ -200,7 +200,7 @@ def test_fifo_bursts_are_super_packets(cell):
 
 def test_equal_packets_make_direction_and_rates_irrelevant():
     same = Packet(1e-3, 1.3e-3, 700)
-    one = Cell(
+    uploads = Cell(
         (StationTraffic((Connection(4, same, same),)),) * 5,
         Access(15),
         Access(15),
@@ -209,8 +209,8 @@ def test_equal_packets_make_direction_and_rates_irrelevant():
         3e-4,
     )
     split = StationTraffic((Connection(3, same, same), Connection(1, same, same)))
-    other = replace(one, stations=(split,) * 5)
-    assert solve(other).goodput_bps == pytest.approx(solve(one).goodput_bps, rel=1e-12)
+    other = replace(uploads, stations=(split,) * 5)
+    assert solve(other).goodput_bps == pytest.approx(solve(uploads).goodput_bps, rel=1e-12)
 
 
 def test_a_slow_station_slows_all_alike(cell):
@@ -220,9 +220,9 @@ def test_a_slow_station_slows_all_alike(cell):
     mixed = replace(
         fast, stations=(*fast.stations[:3], StationTraffic((Connection(4, ack, slow),)))
     )
-    found = solve(mixed)
-    assert len(set(found.station_goodput_bps)) == 1
-    assert found.goodput_bps < 0.5 * solve(fast).goodput_bps
+    solution = solve(mixed)
+    assert len(set(solution.station_goodput_bps)) == 1
+    assert solution.goodput_bps < 0.5 * solve(fast).goodput_bps
 
 
 def test_mixture_lies_between_upload_and_download(cell):
@@ -245,19 +245,19 @@ def test_two_hundred_stations_with_windows_of_42_in_under_a_second(
     here = cell(200, 42, ap, station, uploads=uploads)
     solve(cell(2, 2, ap, station))  # imports
     start = process_time()
-    found = solve(here)
+    solution = solve(here)
     assert process_time() - start < 1.0
-    assert found.solver == solver
-    assert 3e6 < found.goodput_bps < 6e6
+    assert solution.solver == solver
+    assert 3e6 < solution.goodput_bps < 6e6
 
 
 @pytest.mark.smoke(5)
 @pytest.mark.parametrize(("stations", "window"), [(1, 1), (1, 300), (300, 1), (2, 42), (40, 3)])
 @pytest.mark.parametrize(("ap", "station"), [(31, 31), (3, 63), (255, 3)])
-def test_any_size_can_be_asked(cell, stations, window, ap, station):
-    found = solve(cell(stations, window, ap, station))
-    assert found.ap_queue + stations * found.station_queue == pytest.approx(stations * window)
-    assert 1e6 < found.goodput_bps < 6e6
+def test_cells_of_any_size_are_solved(cell, stations, window, ap, station):
+    solution = solve(cell(stations, window, ap, station))
+    assert solution.ap_queue + stations * solution.station_queue == pytest.approx(stations * window)
+    assert 1e6 < solution.goodput_bps < 6e6
 
 
 @pytest.mark.smoke(14)
@@ -276,12 +276,14 @@ def test_any_size_can_be_asked(cell, stations, window, ap, station):
 )
 @pytest.mark.parametrize("attempts", ["scenario", "unlimited"])
 def test_extreme_parameters_give_numbers(cell, stations, ap, station, attempts):
-    found = solve(cell(stations, 4, ap, station), Options(attempts=attempts))
-    rates = (found.ap_collision_rate, found.station_collision_rate)
-    assert all(0.0 <= rate <= 1.0 for rate in (*rates, found.ap_discard, found.station_discard))
-    assert 0.0 < found.goodput_bps < 6e6
-    assert 0.0 <= found.active_stations <= stations + 1e-9
-    assert found.ap_queue + stations * found.station_queue == pytest.approx(4 * stations)
+    solution = solve(cell(stations, 4, ap, station), Options(attempts=attempts))
+    rates = (solution.ap_collision_rate, solution.station_collision_rate)
+    assert all(
+        0.0 <= rate <= 1.0 for rate in (*rates, solution.ap_discard, solution.station_discard)
+    )
+    assert 0.0 < solution.goodput_bps < 6e6
+    assert 0.0 <= solution.active_stations <= stations + 1e-9
+    assert solution.ap_queue + stations * solution.station_queue == pytest.approx(4 * stations)
 
 
 def test_solver_that_does_not_apply_is_refused(cell):
@@ -305,5 +307,5 @@ def test_readings_move_the_result_as_documented(cell):
     }
     for options, values in expected.items():
         for cwmin, value in zip((15, 31), values, strict=True):
-            found = solve(cell(7, 4, cwmin, cwmin), options).goodput_bps / 1e6
-            assert found == pytest.approx(value, abs=6e-5)
+            goodput_mbps = solve(cell(7, 4, cwmin, cwmin), options).goodput_bps / 1e6
+            assert goodput_mbps == pytest.approx(value, abs=6e-5)

@@ -93,14 +93,14 @@ def test_every_window_is_somewhere(stations):
     at = solve_lossless(stations)
     assume(at is not None)
     total = sum(c.segments for s in stations for c in s.uploads + s.downloads)
-    found = 0.0
+    counted = 0.0
     for s in stations:
         up, down = station_queues(s, at.ap_queue)
         downloads = sum(c.segments for c in s.downloads)
         at_ap = (s.upload_window - up) / 2 + (downloads - 2 * down)
-        found += up + 2 * (s.upload_window - up) / 2 + 2 * down + (downloads - 2 * down)
+        counted += up + 2 * (s.upload_window - up) / 2 + 2 * down + (downloads - 2 * down)
         assert at_ap >= -1e-9
-    assert found == pytest.approx(total, rel=1e-12)
+    assert counted == pytest.approx(total, rel=1e-12)
 
 
 @pytest.mark.equation("hotspot", 14)
@@ -164,9 +164,9 @@ def test_void_rounds_balance_with_one_more_packet_per_station(stations):
     at = solve_void_rounds(stations)
     total = 0.0
     for this, queue in zip(stations, at.station_queues, strict=True):
-        whole = this.packets_at_station
-        assert queue == pytest.approx(max(0.0, whole - this.beta * at.ap_queue - 1), abs=1e-9)
-        total += this.packets_at_ap * (1 - queue / whole)
+        sent = this.packets_at_station
+        assert queue == pytest.approx(max(0.0, sent - this.beta * at.ap_queue - 1), abs=1e-9)
+        total += this.packets_at_ap * (1 - queue / sent)
     assert at.ap_queue == pytest.approx(total, rel=1e-9)
 
 

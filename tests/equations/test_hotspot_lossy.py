@@ -92,9 +92,9 @@ def test_solution_is_the_one_of_the_whole_system_at_once():
             *(q - station_queue(s, p, buffer) for s, q in zip(cell, queues, strict=True)),
         ]
 
-    found = fsolve(residuals, [log(0.02)] + [10.0] * 5, xtol=1e-12)
-    assert at.loss == pytest.approx(exp(found[0]), rel=1e-8)
-    assert at.station_queues == pytest.approx(list(found[1:]), abs=1e-6)
+    solution = fsolve(residuals, [log(0.02)] + [10.0] * 5, xtol=1e-12)
+    assert at.loss == pytest.approx(exp(solution[0]), rel=1e-8)
+    assert at.station_queues == pytest.approx(list(solution[1:]), abs=1e-6)
 
 
 @given(cells, st.integers(1, 200))

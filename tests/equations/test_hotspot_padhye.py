@@ -138,17 +138,17 @@ def window_process(p, window_limit, b, periods, rng):
 
     start, sent, received, time = window_limit / 2, 0, 0, 0.0
     for _ in range(periods):
-        kept, cwnd = before_loss(), max(start, 1.0)
-        while kept >= int(cwnd):
-            kept -= int(cwnd)
+        acked, cwnd = before_loss(), max(start, 1.0)
+        while acked >= int(cwnd):
+            acked -= int(cwnd)
             sent += int(cwnd)
             received += int(cwnd)
             time += 1
             cwnd = min(cwnd + 1 / b, window_limit)
-        duplicates = min(kept, before_loss())
-        sent += int(cwnd) + kept
-        received += kept + duplicates
-        time += 2 if kept else 1
+        duplicates = min(acked, before_loss())
+        sent += int(cwnd) + acked
+        received += acked + duplicates
+        time += 2 if acked else 1
         start = cwnd / 2
         if duplicates < 3:
             timeout = 1.0
@@ -168,9 +168,9 @@ def window_process(p, window_limit, b, periods, rng):
 @pytest.mark.parametrize("window", [8, 42])
 @pytest.mark.parametrize("p", [0.01, 0.1, 0.001, 0.003, 0.03, 0.2])
 def test_rates_match_the_round_process(p, window):
-    # The formulas replace the mean of a ratio by a ratio of means and round windows: measured
-    # here, the send rate is within 8 %. What arrives after the first loss counts as one half of
-    # the window, which at 3 % and more is too much: 12 %.
+    # The formulas replace the mean of a ratio by a ratio of means and round windows: measured here,
+    # the send rate is within 8 %. Data that arrive after the first loss count as one half of the
+    # window, which at 3 % and more is too much: 12 %.
     sent, received = window_process(p, window, 2, 20_000, Random(f"{p} {window}"))
     assert sent_per_rtt(p, window) == pytest.approx(sent, rel=0.08)
     assert received_per_rtt(p, window) == pytest.approx(received, rel=0.13)

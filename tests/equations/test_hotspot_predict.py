@@ -58,7 +58,7 @@ def test_prediction_has_the_shape_of_a_result_and_no_rates(hotspot):
             assert all(estimate["ci95"] is None for estimate in estimates)
 
 
-def test_one_upload_alone_has_everything(hotspot):
+def test_a_single_upload_has_everything(hotspot):
     result = predict(hotspot((1, 0)))
     assert mean(result["stations"], "sta-1", "goodput_share") == 1.0
     assert mean(result["stations"], "sta-1", "queue_packets") == pytest.approx(40.0)
@@ -66,7 +66,7 @@ def test_one_upload_alone_has_everything(hotspot):
     assert any("no other root" in warning for warning in result["warnings"])
 
 
-def test_one_upload_alone_behind_a_wire_has_no_known_queue(hotspot):
+def test_a_single_upload_behind_a_wire_has_no_known_queue(hotspot):
     scenario = hotspot((1, 0))
     scenario["wire"]["delay_s"] = 0.01
     result = predict(scenario)
@@ -108,7 +108,7 @@ def test_access_parameters_set_the_priority(hotspot):
     assert mean(result["stations"], "sta-1", "queue_packets") == pytest.approx(162, abs=0.2)
 
 
-def test_a_measured_priority_stands_for_the_computed_one(hotspot):
+def test_a_measured_priority_replaces_the_computed_priority(hotspot):
     """Section 5 has 1.2, equal access parameters have 1."""
     scenario = hotspot((6, 0), (1, 0), (1, 0), (1, 0), (1, 0))
     result = predict(scenario, options={"beta": 1.2})
@@ -257,7 +257,7 @@ def test_a_cell_that_loses_nothing_is_predicted_with_any_congestion_control():
     assert all(answer["stations"] == answers[0]["stations"] for answer in answers)
 
 
-def test_default_windows_in_a_cell_that_aggregates_are_refused_with_what_to_set():
+def test_default_windows_in_a_cell_that_aggregates_are_refused_with_a_hint():
     with pytest.raises(ModelError, match=r"expected.*smaller `tcp\.window`"):
         lh.predict(AGGREGATING, model="hotspot", options={"beta": 1.5})
 

@@ -8,7 +8,7 @@ from lasthop.models.hotspot.wire import solve_with_wire, traffic
 from lasthop.models.reading import read
 
 
-def test_no_delay_leaves_the_cell_alone(hotspot):
+def test_a_wire_without_delay_does_not_change_the_cell(hotspot):
     scenario = hotspot((2, 0), (0, 1))
     spot = hot_spot(read(scenario))
     assert spot.wired_round_trip_s == 0.0

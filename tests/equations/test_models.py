@@ -1,4 +1,4 @@
-"""What all models have in common: who is asked, and in what envelope they answer."""
+"""Properties of all models: which model is chosen, and the envelope of their answers."""
 
 from pathlib import Path
 
@@ -71,7 +71,7 @@ def test_a_model_refuses_another_kind_of_scenario(example: str, model: str) -> N
         predict(scenario, model)
 
 
-def test_no_model_of_a_cell_knows_of_sleep() -> None:
+def test_no_model_of_a_cell_supports_sleep() -> None:
     example = EXAMPLES / "seven-downloads.toml"
     assert choose(Scenario(example).typed) == "edca"
     group = next(each.group for each in Scenario(example).typed.stations)

@@ -1,4 +1,4 @@
-"""From a router's scenario to the fluid: every parameter by hand, and what is refused."""
+"""From a router's scenario to the fluid: every parameter by hand, and refusals."""
 
 from math import expm1
 from sys import modules
@@ -43,7 +43,7 @@ def test_capacity_is_per_flow_and_in_packets() -> None:
 
 
 def test_round_trip_is_propagation_and_transmission() -> None:
-    """Data over access and, since RED counts what waits behind it, bottleneck; ACKs back."""
+    """Data over access and, since RED counts the packets after it, bottleneck; ACKs back."""
     data = 8 * 1500 * (1 / 50e6 + 1 / 30e6)
     acks = 8 * 40 * (1 / 50e6 + 1 / 30e6)
     assert values()["rtt"] == pytest.approx(0.1 + data + acks, rel=1e-12)
@@ -53,25 +53,25 @@ def test_round_trip_is_propagation_and_transmission() -> None:
 
 def test_gain_is_flows_times_the_weight_of_an_arrival() -> None:
     """ns-2's automatic weight is of packets of 500 bytes, its own mean."""
-    found = fluid(scenario())
+    translated = fluid(scenario())
     weight = -expm1(-1.0 / (30e6 / (8 * 500)))
-    assert found.case.values["queue_weight"] == pytest.approx(weight, rel=1e-12)
-    assert found.case.derived["gamma"] == pytest.approx(20 * weight, rel=1e-12)
+    assert translated.case.values["queue_weight"] == pytest.approx(weight, rel=1e-12)
+    assert translated.case.derived["gamma"] == pytest.approx(20 * weight, rel=1e-12)
     own = fluid(scenario(queue__red__weight=0.003)).case.derived["gamma"]
     assert own == pytest.approx(20 * 0.003, rel=1e-12)
     slow = fluid(scenario(queue__red__mean_packet="1500 B", queue__red__weight=0))
     assert slow.case.values["queue_weight"] == pytest.approx(-expm1(-1 / 2500), rel=1e-12)
 
 
-def test_red_without_averaging_is_the_model_without() -> None:
+def test_red_without_averaging_is_the_model_without_averaging() -> None:
     assert fluid(scenario(queue__red__weight=1)).case.model.name == "red-instant"
 
 
 def test_thresholds_count_all_flows() -> None:
-    found = values()
-    assert (found["min_th"], found["max_th"], found["flows"]) == (50.0, 500.0, 20.0)
-    assert found["queue"] == "total"
-    assert found["buffer"] == 299.0  # The limit counts the packet in service, RED here does not.
+    numbers = values()
+    assert (numbers["min_th"], numbers["max_th"], numbers["flows"]) == (50.0, 500.0, 20.0)
+    assert numbers["queue"] == "total"
+    assert numbers["buffer"] == 299.0  # The limit counts the packet in service, RED here does not.
 
 
 @pytest.mark.parametrize(("wait", "least", "most"), [(True, 1.0, 2.0), (False, 0.0, 1.0)])
@@ -95,19 +95,19 @@ def test_ecn_needs_both_ends() -> None:
 
 def test_groups_are_flows_of_about_one_round_trip_time() -> None:
     far = '{ count = 5, rtt = "300 ms" }'
-    found = fluid(scenario(flow__far=far))
-    assert found.case.model.name == "red-groups"
-    assert found.case.values["share_1"] == pytest.approx(0.8)
-    assert [len(group.flows) for group in found.groups] == [20, 5]
-    assert found.groups[1].rtt_s - found.groups[0].rtt_s == pytest.approx(0.2, abs=1e-9)
+    translated = fluid(scenario(flow__far=far))
+    assert translated.case.model.name == "red-groups"
+    assert translated.case.values["share_1"] == pytest.approx(0.8)
+    assert [len(group.flows) for group in translated.groups] == [20, 5]
+    assert translated.groups[1].rtt_s - translated.groups[0].rtt_s == pytest.approx(0.2, abs=1e-9)
     spread = fluid(scenario(dumbbell__access_spread=0.01))
     assert len(spread.groups) == 1
 
 
 def test_udp_takes_its_part_of_the_capacity() -> None:
-    found = fluid(scenario(flow__call='{ udp = "3 Mbps" }'))
-    assert found.case.values["capacity"] == pytest.approx(27e6 / 12000 / 20)
-    assert any("UDP" in warning for warning in found.warnings)
+    translated = fluid(scenario(flow__call='{ udp = "3 Mbps" }'))
+    assert translated.case.values["capacity"] == pytest.approx(27e6 / 12000 / 20)
+    assert any("UDP" in warning for warning in translated.warnings)
 
 
 @pytest.mark.equation("red", 36)
@@ -120,8 +120,8 @@ def test_drop_tail_is_the_threshold_policy() -> None:
 
 @pytest.mark.equation("red", 25)
 def test_proportional_drops_are_the_line_from_zero() -> None:
-    found = fluid(scenario(queue="{ limit = 1000, proportional = { slope = 0.0005 } }"))
-    case = found.case
+    translated = fluid(scenario(queue="{ limit = 1000, proportional = { slope = 0.0005 } }"))
+    case = translated.case
     assert case.model.name == "red-instant"
     queue = case.equilibrium[1] * 20
     assert case.model.loss(case.derived, list(case.equilibrium))[0] == pytest.approx(0.0005 * queue)
@@ -129,9 +129,9 @@ def test_proportional_drops_are_the_line_from_zero() -> None:
 
 def test_pi_becomes_its_fluid_with_the_packet_in_service() -> None:
     """The queue of PI counts it, so the bottleneck's own transmission is no part of the rtt."""
-    found = fluid(scenario(queue="{ limit = 400, pi = { target = 90, update = '4 ms' } }"))
-    p = found.case.values
-    assert found.case.model.name == "pi"
+    translated = fluid(scenario(queue="{ limit = 400, pi = { target = 90, update = '4 ms' } }"))
+    p = translated.case.values
+    assert translated.case.model.name == "pi"
     assert (p["target"], p["a"], p["b"], p["update"]) == (90.0, 1.822e-5, 1.816e-5, 0.004)
     assert (p["buffer"], p["queue"], p["delay"]) == (400.0, "total", "queueing")
     assert p["rtt"] == pytest.approx(0.1 + 12e3 / 50e6 + 8 * 40 * (1 / 50e6 + 1 / 30e6), rel=1e-12)
@@ -172,11 +172,11 @@ def test_rates_of_flows_add_up_to_the_link() -> None:
 
 def test_stability_is_that_of_the_workbench() -> None:
     [item] = predict(scenario())["stability"]
-    found = roots(fluid(scenario()).case, 2)
+    spectrum = roots(fluid(scenario()).case, 2)
     assert item["name"] == "bottleneck"
-    assert item["stable"] is found.stable
-    assert item["rightmost_root"]["real"] == found.abscissa
-    assert item["period_s"]["mean"] == found.period
+    assert item["stable"] is spectrum.stable
+    assert item["rightmost_root"]["real"] == spectrum.abscissa
+    assert item["period_s"]["mean"] == spectrum.period
 
 
 def test_instability_is_a_warning() -> None:
@@ -279,7 +279,7 @@ tcp = { window = 1000 }
         fluid(lot.to_dict())
 
 
-def test_what_the_flows_say_is_said_at_once_and_before_their_links_are_read(
+def test_faults_of_flows_are_reported_together_before_their_links_are_read(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     read_links = Mock(side_effect=paths_of)
@@ -338,12 +338,12 @@ def test_reno_that_fills_the_link_is_padhyes() -> None:
         queue__red__min_th=10,
         tcp__congestion="newreno",
     )
-    found = fluid(tree)
+    translated = fluid(tree)
     tcp = read(tree).tcp_flows[0].tcp
-    loss = reno_loss(found, tcp)
+    loss = reno_loss(translated, tcp)
     assert loss is not None
     queue = 10.0 + loss / (dropped(0.1, wait=True) / 390.0)
-    rtt = found.case.values["rtt"] + queue / 2500.0
+    rtt = translated.case.values["rtt"] + queue / 2500.0
     assert loss < dropped(0.1, wait=True)
     rate = send_rate(loss, 1e6, rtt, 0.2, 1.0)
     assert 30 * rate * (1.0 - loss) == pytest.approx(2500.0, rel=1e-9)
@@ -360,7 +360,7 @@ def test_losses_are_doubted_where_timeouts_count_and_not_elsewhere() -> None:
     assert doubted(queue="{ limit = 15 }", dumbbell__rtt="60 ms")
 
 
-def test_receive_window_below_rest_is_refused() -> None:
+def test_receive_window_below_equilibrium_is_refused() -> None:
     with pytest.raises(ModelError, match="most_window = 16, the receive window, ends"):
         predict(scenario(tcp__window=16))
 

@@ -60,20 +60,20 @@ def test_attempt_probability_is_bianchis(failures):
 @pytest.mark.equation("vbs", 13)
 def test_failures_of_the_ap_by_hand():
     silent = 0.99**2 * 0.98**3
-    found = ap_failure_prob(0.3, np.array([0.01, 0.02]), np.array([2.0, 3.0]))
-    assert found == pytest.approx(1 - 0.7 * silent)
+    failure = ap_failure_prob(0.3, np.array([0.01, 0.02]), np.array([2.0, 3.0]))
+    assert failure == pytest.approx(1 - 0.7 * silent)
 
 
 @pytest.mark.equation("vbs", 14)
 def test_collisions_of_a_station_by_hand():
-    found = station_failure_prob(0.06, np.array([0.01, 0.02]), np.array([2.0, 3.0]), own=1)
-    assert found == pytest.approx(1 - 0.94 * 0.99**2 * 0.98**2)
+    failure = station_failure_prob(0.06, np.array([0.01, 0.02]), np.array([2.0, 3.0]), own=1)
+    assert failure == pytest.approx(1 - 0.94 * 0.99**2 * 0.98**2)
 
 
 @pytest.mark.equation("vbs", 7)
 @pytest.mark.equation("vbs", 8)
 @pytest.mark.equation("vbs", 9)
-def test_slots_by_hand_and_what_eq_8_as_printed_would_be():
+def test_slots_by_hand_differ_from_eq_8_as_printed():
     idle, acks, data = slot_probs(0.06, np.array([0.01, 0.02]), np.array([2.0, 3.0]))
     silent = 0.99**2 * 0.98**3
     assert (idle, acks) == pytest.approx((0.94 * silent, 0.94 * (1 - silent)))
@@ -94,34 +94,34 @@ def test_discards_by_hand():
 
 
 @pytest.mark.equation("vbs", 15)
-def test_eq_15_as_printed_says_0_38_for_two_equal_classes_without_errors():
+def test_eq_15_as_printed_gives_0_38_for_two_equal_classes_without_errors():
     """Half of the AP's attempts are no attempt probability that some failures would explain."""
-    found = solve(cell((0.0, 0.0), attempts=8), np.full(2, 0.5), np.ones(2), PAPER)
-    whole = attempt_prob(float(found.ap_failure), EIGHT_ATTEMPTS)
-    assert failure_prob_of(whole, EIGHT_ATTEMPTS) == pytest.approx(found.ap_failure)
-    assert failure_prob_of(0.5 * whole, EIGHT_ATTEMPTS) == pytest.approx(0.38, abs=0.01)
-    assert found.ap_failure == pytest.approx(0.058, abs=0.001)
+    solution = solve(cell((0.0, 0.0), attempts=8), np.full(2, 0.5), np.ones(2), PAPER)
+    attempts_prob = attempt_prob(float(solution.ap_failure), EIGHT_ATTEMPTS)
+    assert failure_prob_of(attempts_prob, EIGHT_ATTEMPTS) == pytest.approx(solution.ap_failure)
+    assert failure_prob_of(0.5 * attempts_prob, EIGHT_ATTEMPTS) == pytest.approx(0.38, abs=0.01)
+    assert solution.ap_failure == pytest.approx(0.058, abs=0.001)
 
 
 @pytest.mark.equation("vbs", 11)
 @pytest.mark.equation("vbs", 12)
-def test_eq_12_balances_what_leaves_the_queues():
+def test_eq_12_balances_departures_of_the_queues():
     """Solved with the two numbers of (5) apart: data delivered and ACKs sent, in the same time."""
     shares, errors, attempts = np.array([0.6, 0.4]), np.array([0.0, 0.3]), 4
     replies = np.array([1.0, 1.0 - 0.31**4])
-    found = solve(cell(errors, attempts), shares, replies, PAPER)
+    solution = solve(cell(errors, attempts), shares, replies, PAPER)
     # by hand: attempts of a packet and their backoffs, at the collisions found
-    silent = 1 - found.ap_collision
+    silent = 1 - solution.ap_collision
     fails = 1 - (1 - errors) * silent
-    assert found.ap_failures == pytest.approx(fails)
+    assert solution.ap_failures == pytest.approx(fails)
     per_packet = (1 - fails**attempts) / (1 - fails)
     windows = np.array([15.5, 31.5, 63.5, 127.5]) + 1
     slots = np.array([fail ** np.arange(attempts) @ windows for fail in fails])
     services = 1 / (shares @ slots)
     ap_attempts = services * (shares @ per_packet)
-    acks = 1 - (1 - ap_attempts) * (1 - found.ap_collision) / (1 - found.station_collisions)
+    acks = 1 - (1 - ap_attempts) * (1 - solution.ap_collision) / (1 - solution.station_collisions)
     assert (acks > 0).all()
-    hit = found.station_collisions
+    hit = solution.station_collisions
     each = services * shares * replies * (1 - hit**attempts) / (1 - hit) / 5
     assert np.prod((1 - each) ** 5) == pytest.approx(silent)
     assert hit[0] == pytest.approx(station_failure_prob(ap_attempts, each, np.full(2, 5.0), 0))
@@ -131,25 +131,25 @@ def test_eq_12_balances_what_leaves_the_queues():
 def test_throughput_counts_acks_or_data_alike():
     """Theta_i = beta_i (1 - f_i)/E[X]: what stations answer is what the AP got through."""
     shares = np.array([0.5, 0.5])
-    found = solve(cell((0.1, 0.1), attempts=8), shares, np.ones(2), PAPER)
-    silent = 1 - found.ap_collision
-    hit = found.station_collisions[0]
+    solution = solve(cell((0.1, 0.1), attempts=8), shares, np.ones(2), PAPER)
+    silent = 1 - solution.ap_collision
+    hit = solution.station_collisions[0]
     attempts = 1 - silent**0.1
     probs = slot_probs(
-        attempt_prob(found.ap_failure, EIGHT_ATTEMPTS), np.full(1, attempts), np.full(1, 10)
+        attempt_prob(solution.ap_failure, EIGHT_ATTEMPTS), np.full(1, attempts), np.full(1, 10)
     )
     slot_s = mean_slot_s(probs, 20e-6, ACK.success_s, DATA.success_s)
     # ACKs are given up once in 10^8 packets
-    assert 10 * attempts * (1 - hit) / slot_s == pytest.approx(found.service_rate, rel=1e-6)
+    assert 10 * attempts * (1 - hit) / slot_s == pytest.approx(solution.service_rate, rel=1e-6)
 
 
 def test_delayed_acks_leave_the_ap_more_of_the_air():
     shares = np.array([0.5, 0.5])
-    one, half = (
+    each_packet, half = (
         solve(cell((0.0, 0.0)), shares, np.full(2, replies), Options()) for replies in (1.0, 0.5)
     )
-    assert 1.15 < half.service_rate / one.service_rate < 1.35
-    assert half.contending < 0.6 * one.contending
+    assert 1.15 < half.service_rate / each_packet.service_rate < 1.35
+    assert half.contending < 0.6 * each_packet.contending
 
 
 def test_rate_heterogeneity_lengthens_the_mean_slot():
@@ -158,7 +158,9 @@ def test_rate_heterogeneity_lengthens_the_mean_slot():
     second = replace(slow.classes[1], down=Frame(839.556e-6 + 700e-6, 839.556e-6 + 700e-6))
     slow = replace(slow, classes=(slow.classes[0], second))
     shares = np.array([0.5, 0.5])
-    same, mixed = (solve(one, shares, np.ones(2), Options()) for one in (cell((0.0, 0.0)), slow))
+    same, mixed = (
+        solve(member, shares, np.ones(2), Options()) for member in (cell((0.0, 0.0)), slow)
+    )
     extra_s = 1 / mixed.service_rate - 1 / same.service_rate
     assert extra_s == pytest.approx(350e-6 / (1 - same.ap_failure), rel=1e-3)
 
@@ -177,7 +179,7 @@ class SlotProcess:
         self.seen = dict.fromkeys(("attempts", "collided", "delivered", "discarded"), 0)
         self.by_attempt = np.zeros((attempts, 2))
         self.time_s = 0.0
-        self.forgetful = False  # everybody draws anew after each exchange
+        self.forgetful = False  # all counters are drawn again after each exchange
         self.at_ends = []  # stations with a packet at the ends of exchanges
 
     def draw(self, node):
@@ -255,17 +257,17 @@ class SlotProcess:
 def test_mac_layer_against_the_slot_process(errors, frozen, packets):
     process = SlotProcess(errors, attempts=4, frozen=frozen, seed=1).run(packets)
     seen = process.seen
-    one = cell(errors, attempts=4, frozen=frozen)
-    found = solve(one, np.full(2, 0.5), np.array([1.0, 0.99]), Options())
+    lossy = cell(errors, attempts=4, frozen=frozen)
+    solution = solve(lossy, np.full(2, 0.5), np.array([1.0, 0.99]), Options())
     packets = seen["delivered"] + seen["discarded"]
-    assert found.service_rate == pytest.approx(packets / process.time_s, rel=0.01)
+    assert solution.service_rate == pytest.approx(packets / process.time_s, rel=0.01)
     # contending stations are taken as Poisson, and independent of the AP's backoff: 9 % too few
     # collisions at p_w = 0.3. Counting 2700 of them has a standard error of 2 %
     collided = seen["collided"]
     share = collided / seen["attempts"]
-    assert found.ap_collision == pytest.approx(share, rel=0.1 + 2.0 / math.sqrt(collided))
+    assert solution.ap_collision == pytest.approx(share, rel=0.1 + 2.0 / math.sqrt(collided))
     # 4.6e-3 of the packets at p_w = 0.3, 230 of them: 95 % lie within 13 %
-    assert found.ap_discard == pytest.approx(seen["discarded"] / packets, rel=0.13, abs=1e-4)
+    assert solution.ap_discard == pytest.approx(seen["discarded"] / packets, rel=0.13, abs=1e-4)
 
 
 @pytest.mark.slow
@@ -273,9 +275,9 @@ def test_later_attempts_at_a_packet_collide_less():
     """By then the stations have sent their ACKs; equal collisions would discard a fifth more."""
     process = SlotProcess((0.3, 0.3), attempts=4, frozen=True, seed=2).run(40_000)
     by_attempt = process.by_attempt[:, 1] / process.by_attempt[:, 0]
-    one = cell((0.3, 0.3), attempts=4, frozen=True)
-    draining = solve(one, np.full(2, 0.5), np.full(2, 0.99), Options())
-    mean = solve(one, np.full(2, 0.5), np.full(2, 0.99), Options(collisions="mean"))
+    lossy = cell((0.3, 0.3), attempts=4, frozen=True)
+    draining = solve(lossy, np.full(2, 0.5), np.full(2, 0.99), Options())
+    mean = solve(lossy, np.full(2, 0.5), np.full(2, 0.99), Options(collisions="mean"))
     predicted = draining.by_attempt * (1 - 1 / (np.array(process.windows) + 1))
     assert predicted[0] == pytest.approx(by_attempt[0], rel=0.08)
     assert predicted[1] == pytest.approx(by_attempt[1], rel=0.25)
@@ -289,10 +291,10 @@ def test_eq_12_as_printed_overstates_goodput():
     """Classes share a mean failure probability, and packets given up are answered too."""
     shares, rates = np.array([0.5, 0.5]), {}
     for balance in ("served", "printed"):
-        found = solve(
+        solution = solve(
             cell((0.0, 0.3), attempts=8), shares, np.ones(2), replace(PAPER, ack_balance=balance)
         )
-        rates[balance] = found.service_rate
+        rates[balance] = solution.service_rate
     assert rates["printed"] / rates["served"] == pytest.approx(1.058, abs=0.005)
 
 
@@ -307,16 +309,16 @@ def test_eq_12_as_printed_overstates_goodput():
         ("printed", (0.2, 0.6)),
     ],
 )
-def test_the_ap_attempts_as_its_failures_say(balance, errors):
-    """As printed whatever the classes, averaged by shares; else if they are equal."""
+def test_the_ap_attempts_at_the_rate_of_its_failures(balance, errors):
+    """Averaged by shares as printed, for any classes; for equal classes otherwise."""
     shares = np.array([0.7, 0.3])
     options = replace(PAPER, ack_balance=balance)
-    found = solve(cell(errors, attempts=8), shares, np.array([1.0, 0.9]), options)
-    assert found.ap_failure == pytest.approx(shares @ found.ap_failures)
-    assert found.ap_attempts == pytest.approx(attempt_prob(found.ap_failure, EIGHT_ATTEMPTS))
+    solution = solve(cell(errors, attempts=8), shares, np.array([1.0, 0.9]), options)
+    assert solution.ap_failure == pytest.approx(shares @ solution.ap_failures)
+    assert solution.ap_attempts == pytest.approx(attempt_prob(solution.ap_failure, EIGHT_ATTEMPTS))
 
 
-def test_a_layer_that_does_not_settle_says_so(monkeypatch):
+def test_a_layer_that_does_not_settle_is_an_error(monkeypatch):
     monkeypatch.setattr(contention, "ROUNDS", 3)
     with pytest.raises(ConvergenceError, match="do not settle"):
         solve(cell(), np.full(2, 0.5), np.ones(2), Options())
@@ -327,10 +329,10 @@ def test_a_layer_that_does_not_settle_says_so(monkeypatch):
 def test_one_and_a_half_stations_contend_if_counters_are_forgotten(classes):
     """Claim vbs-18: 1.5 at the ends of exchanges, but for collisions, however many stations.
 
-    A counter that goes on where it stopped is ahead of the AP's new draw: fewer contend.
+    A counter that continues where it stopped is ahead of the AP's new draw: fewer contend.
     """
     forgetful, real = (SlotProcess((0.0,) * classes, 8, True, seed=1) for _ in range(2))
     forgetful.forgetful = True
-    means = [np.mean(one.run(10_000).at_ends) for one in (forgetful, real)]
+    means = [np.mean(process.run(10_000).at_ends) for process in (forgetful, real)]
     assert means[0] == pytest.approx(1.5, abs=0.1)
     assert means[1] == pytest.approx(1.32, abs=0.06)

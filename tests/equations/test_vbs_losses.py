@@ -19,17 +19,17 @@ COUNTS = np.arange(MOST_LOST + 1)
 
 def test_losses_in_an_episode_by_hand():
     """One packet too many is lost with 0.4; others are Poisson with mean 0.5."""
-    found = losses_in_episode(np.array([0.4]), np.array([0.5]))[:, 0]
-    assert found[0] == pytest.approx(0.6 * math.exp(-0.5))
-    assert found[1] == pytest.approx((0.4 + 0.6 * 0.5) * math.exp(-0.5))
-    assert found.sum() == pytest.approx(1.0)
+    probs = losses_in_episode(np.array([0.4]), np.array([0.5]))[:, 0]
+    assert probs[0] == pytest.approx(0.6 * math.exp(-0.5))
+    assert probs[1] == pytest.approx((0.4 + 0.6 * 0.5) * math.exp(-0.5))
+    assert probs.sum() == pytest.approx(1.0)
 
 
 @pytest.mark.parametrize("own", [0.3, 1.0, 2.6])
-def test_losses_in_an_episode_have_the_mean_they_should(own):
-    found = losses_in_episode(np.array([own, 0.3]), np.array([0.7, 0.2]))
-    assert COUNTS @ found[:, 0] == pytest.approx(own + 0.7, rel=1e-6)
-    assert COUNTS @ found[:, 1] == pytest.approx(0.5)
+def test_losses_in_an_episode_have_the_mean_of_the_parameters(own):
+    probs = losses_in_episode(np.array([own, 0.3]), np.array([0.7, 0.2]))
+    assert COUNTS @ probs[:, 0] == pytest.approx(own + 0.7, rel=1e-6)
+    assert COUNTS @ probs[:, 1] == pytest.approx(0.5)
 
 
 def test_hazard_in_episodes_by_hand():
@@ -69,15 +69,15 @@ def test_the_first_partial_ack_restarts_the_timer_once(rto, holes):
 
 def test_without_losses_the_window_is_the_receivers():
     hazard = independent(np.arange(1.0, 46.0), 0.0, 0.0)
-    found = respond(np.ones(45), 0.5, hazard, Timer(1.3, 0.0))
-    assert found.sent == pytest.approx(45.0, rel=1e-3)
-    assert found.cwnd == pytest.approx(45.0, rel=1e-3)
+    response = respond(np.ones(45), 0.5, hazard, Timer(1.3, 0.0))
+    assert response.sent == pytest.approx(45.0, rel=1e-3)
+    assert response.cwnd == pytest.approx(45.0, rel=1e-3)
 
 
 def walk(limit, loss, rto, events, seed):
     """One flow, packet by packet: growth, detection, recovery of each loss, timeouts."""
     rng = np.random.default_rng(seed)
-    window, sent, rounds, growing, found_at, timeouts, lost_sum = 6, 0.0, 0.0, 0.0, [], 0, 0
+    window, sent, rounds, growing, reached_at, timeouts, lost_sum = 6, 0.0, 0.0, 0.0, [], 0, 0
     again = False
     for _ in range(events):
         while not again:
@@ -96,14 +96,14 @@ def walk(limit, loss, rto, events, seed):
                 growing + needed / window,
             )
             window = min(window + 1, limit)
-        found = min(window + 1, limit)
-        found_at.append(found)
+        reached = min(window + 1, limit)
+        reached_at.append(reached)
         lost = 1 + rng.poisson(window * loss)
         lost_sum += lost
-        half = max(found / 2, 2.0)
-        sent, rounds, growing = sent + found, rounds + 1, growing + 1
-        rounds += 3 / found
-        repaired = lost <= int(1 + rto) and found - lost >= 3
+        half = max(reached / 2, 2.0)
+        sent, rounds, growing = sent + reached, rounds + 1, growing + 1
+        rounds += 3 / reached
+        repaired = lost <= int(1 + rto) and reached - lost >= 3
         repaired &= rng.random() < (1 - loss) ** lost
         if repaired:
             extra = lost * max(half - lost + 1, 1)
@@ -117,7 +117,13 @@ def walk(limit, loss, rto, events, seed):
         sent += extra
         window = int(half) + (half % 1 > 0 and rng.random() < 0.5)
         again = rng.random() < 1 - (1 - loss) ** extra
-    return sent / rounds, growing / rounds, np.mean(found_at), timeouts / events, lost_sum / events
+    return (
+        sent / rounds,
+        growing / rounds,
+        np.mean(reached_at),
+        timeouts / events,
+        lost_sum / events,
+    )
 
 
 @pytest.mark.smoke(1)
@@ -125,17 +131,19 @@ def walk(limit, loss, rto, events, seed):
 def test_a_flow_against_a_walk_through_its_losses(loss, limit):
     levels = np.arange(1.0, limit + 1)
     hazard = independent(levels, loss, 0.0)
-    found = respond(np.ones(limit), 0.5, hazard, Timer(1.3, loss))
+    response = respond(np.ones(limit), 0.5, hazard, Timer(1.3, loss))
     sent, growing, _, timeouts, lost = walk(limit, loss, 1.3, 30_000, seed=3)
-    assert found.sent == pytest.approx(sent, rel=0.03)
-    assert found.growing == pytest.approx(growing, rel=0.03)
+    assert response.sent == pytest.approx(sent, rel=0.03)
+    assert response.growing == pytest.approx(growing, rel=0.03)
     # 700 of them at least: 95 % lie within 8 %
-    assert found.timeouts == pytest.approx(timeouts, rel=0.09)
-    assert found.losses_per_event == pytest.approx(lost, rel=0.02)
+    assert response.timeouts == pytest.approx(timeouts, rel=0.09)
+    assert response.losses_per_event == pytest.approx(lost, rel=0.02)
 
 
 def test_delayed_acks_halve_the_growth_and_cost_a_third_of_the_window():
     """The square-root law: W falls like 1/sqrt(b)."""
     hazard = independent(np.arange(1.0, 46.0), 0.01, 0.0)
-    one, two = (respond(np.full(45, 1 / b), 0.5, hazard, Timer(1.3, 0.01)).sent for b in (1, 2))
-    assert two / one == pytest.approx(1 / math.sqrt(2), rel=0.08)
+    every, delayed = (
+        respond(np.full(45, 1 / b), 0.5, hazard, Timer(1.3, 0.01)).sent for b in (1, 2)
+    )
+    assert delayed / every == pytest.approx(1 / math.sqrt(2), rel=0.08)

@@ -22,8 +22,8 @@ def test_every_row_names_functions_that_exist(row):
         if name[0] == "Cell":
             name = ["cell", *name]
         module, path = (name[0], name[1:]) if len(name) > 1 else (names[0][0], name)
-        found = reduce(getattr, path, import_module(f"lasthop.models.vbs.{module}"))
-        assert found is not None
+        function = reduce(getattr, path, import_module(f"lasthop.models.vbs.{module}"))
+        assert function is not None
 
 
 @pytest.mark.parametrize("row", ROWS, ids=lambda row: row[0].strip())

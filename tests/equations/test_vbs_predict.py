@@ -1,4 +1,4 @@
-"""The model as a whole: fixed points, options, what is refused."""
+"""The model as a whole: fixed points, options, refusals."""
 
 import json
 import re
@@ -26,7 +26,7 @@ def tree(changes=None):
     return replaced(EXAMPLE, changes or {}).to_dict()
 
 
-def found(changes=None, options=None):
+def predicted_with(changes=None, options=None):
     return predicted(json.dumps(changes or {}), options)
 
 
@@ -61,7 +61,7 @@ def shared(changes=None, classes=None, **queue):
         {"name": "high", "share": 0.5, "flows": names[:5]},
         {"name": "low", "share": 0.5, "flows": names[5:]},
     ]
-    scenario["cell"]["vbs_classes"] = [one | {"target_share": one["share"]} for one in classes]
+    scenario["cell"]["vbs_classes"] = [row | {"target_share": row["share"]} for row in classes]
     return scenario
 
 
@@ -69,10 +69,11 @@ def shared(changes=None, classes=None, **queue):
 @pytest.mark.equation("vbs", 5)
 @pytest.mark.parametrize("changes", [{}, UPLOADS])
 def test_theta_counts_acks_that_return(changes):
-    """What the station gives up does not count, and of uploads what the AP loses."""
+    """Packets that the station gives up do not count, nor do packets of uploads that the AP
+    loses."""
     errors = {} if changes else {"station.low.error_up": 0.5}
-    segments = found(errors | changes)
-    acks = found(errors | changes, Options(goodput="acks"))
+    segments = predicted_with(errors | changes)
+    acks = predicted_with(errors | changes, Options(goodput="acks"))
     if changes:
         lost = mean(segments, "queues", "ap", "drop_probability")
         assert 0.01 < lost < 1 - goodput(acks) / goodput(segments) + 0.005
@@ -83,7 +84,8 @@ def test_theta_counts_acks_that_return(changes):
 
 
 def two_classes(changes, share=0.5, **queue):
-    """The same with this share for stations `high`, however many, and the rest for `low`."""
+    """Return the scenario with this share for stations `high`, however many, and the rest for
+    `low`."""
     flows = tree(changes)["flows"]
     shares = {"high": share, "low": 1.0 - share}
     classes = [
@@ -94,7 +96,7 @@ def two_classes(changes, share=0.5, **queue):
 
 
 def test_prediction_has_the_shape_of_a_result():
-    result = found()
+    result = predicted_with()
     assert (result["kind"], result["model"], result["solutions"]) == ("prediction", "vbs", 1)
     assert json.loads(json.dumps(result)) == result
     for kind in ("flows", "stations", "aps", "queues", "cells"):
@@ -105,8 +107,8 @@ def test_prediction_has_the_shape_of_a_result():
     assert result["warnings"] == []
 
 
-def test_parts_and_whole_agree():
-    result = found()
+def test_parts_and_total_agree():
+    result = predicted_with()
     total = mean(result, "cells", "cell", "goodput_bps")
     assert sum(flow["goodput_bps"]["mean"] for flow in result["flows"]) == pytest.approx(total)
     assert sum(flow["goodput_share"]["mean"] for flow in result["flows"]) == pytest.approx(1.0)
@@ -125,22 +127,22 @@ def test_parts_and_whole_agree():
 def test_windows_fill_buffer_and_wire(options):
     changes = {"wire.delay": "35 ms"}
     cell = picture_of(read(tree(changes))).cell
-    [one] = fixed_point.solutions(cell, options)
-    sent = np.array([flow.sent for flow in one.responses])
-    kept = 1.0 if options.losses == "chain" else 1.0 - one.overflow
-    rate = one.contention.service_rate
-    at_stations = one.rtt_s - one.occupancy / rate - 0.07
-    held = one.occupancy + rate * (0.07 + at_stations @ one.shares)
-    assert cell.counts @ (sent * kept) == pytest.approx(held, rel=1e-5)
+    [solution] = fixed_point.solutions(cell, options)
+    sent = np.array([flow.sent for flow in solution.responses])
+    passed = 1.0 if options.losses == "chain" else 1.0 - solution.overflow
+    rate = solution.contention.service_rate
+    at_stations = solution.rtt_s - solution.occupancy / rate - 0.07
+    held = solution.occupancy + rate * (0.07 + at_stations @ solution.shares)
+    assert cell.counts @ (sent * passed) == pytest.approx(held, rel=1e-5)
     if options.losses != "bursts":
-        assert one.occupancy == pytest.approx(100.0)
+        assert solution.occupancy == pytest.approx(100.0)
 
 
 @pytest.mark.equation("vbs", 17)
 def test_shares_are_those_of_the_arrivals():
-    [one] = fixed_point.solutions(picture_of(read(tree())).cell, Options())
-    delivered = one.goodput / (1 - one.contention.ap_discards)
-    assert one.shares == pytest.approx(delivered / delivered.sum(), rel=1e-5)
+    [solution] = fixed_point.solutions(picture_of(read(tree())).cell, Options())
+    delivered = solution.goodput / (1 - solution.contention.ap_discards)
+    assert solution.shares == pytest.approx(delivered / delivered.sum(), rel=1e-5)
 
 
 @pytest.mark.smoke(1)
@@ -149,37 +151,39 @@ def test_every_starting_point_leads_to_the_same_solution(attempts, error):
     """Claim vbs-17, for the system as corrected."""
     changes = {"cell.attempts_short": attempts, "station.low.error_down": error}
     for options in (Options(), PAPER):
-        assert found(changes, options)["solutions"] == 1
+        assert predicted_with(changes, options)["solutions"] == 1
 
 
-def test_several_solutions_are_said_to_be_several(monkeypatch):
+def test_several_solutions_are_reported(monkeypatch):
     cell = picture_of(read(tree())).cell
-    one, other = (
+    first, second = (
         fixed_point.solve_from(cell, options, next(fixed_point.starts(cell)))
         for options in (Options(), PAPER)
     )
     module = import_module("lasthop.models.vbs.predict")
-    monkeypatch.setattr(module, "solutions", lambda *_: [one, other])
+    monkeypatch.setattr(module, "solutions", lambda *_: [first, second])
     result = predict(tree())
     assert result["solutions"] == 2
     [warning] = [text for text in result["warnings"] if "(section IV-D of" in text]
     assert "2 fixed points" in warning
-    assert f"{other.goodput[1]:.1f}/s" in warning
+    assert f"{second.goodput[1]:.1f}/s" in warning
 
 
 @pytest.mark.slow
-def test_classes_differ_by_discards_alone():
+def test_classes_differ_by_discards_only():
     """With eight attempts hardly any packet is given up, and the classes hardly differ."""
-    eight = found({"cell.attempts_short": 8})
+    eight = predicted_with({"cell.attempts_short": 8})
     assert 0.98 < goodput(eight) / goodput(eight, "high-1") < 1.0
-    assert goodput(found()) / goodput(found(), "high-1") == pytest.approx(0.62, abs=0.01)
+    assert goodput(predicted_with()) / goodput(predicted_with(), "high-1") == pytest.approx(
+        0.62, abs=0.01
+    )
 
 
 @pytest.mark.slow
 def test_buffer_loss_falls_as_errors_grow():
     """Claim vbs-8."""
     drops = [
-        mean(found({"station.low.error_down": error}), "queues", "ap", "drop_probability")
+        mean(predicted_with({"station.low.error_down": error}), "queues", "ap", "drop_probability")
         for error in (0.0, 0.1, 0.2, 0.3)
     ]
     assert drops == sorted(drops, reverse=True)
@@ -188,13 +192,13 @@ def test_buffer_loss_falls_as_errors_grow():
 
 def test_the_paper_reproduces_its_chain():
     """E[W] is 10 packets at B = 100 for ten connections, at p_b = 0.0171."""
-    result = found({"station.low.error_down": 0}, PAPER)
+    result = predicted_with({"station.low.error_down": 0}, PAPER)
     assert mean(result, "flows", "low-1/down/1", "cwnd_packets") == pytest.approx(10.0, abs=1e-4)
     assert mean(result, "queues", "ap", "drop_probability") == pytest.approx(0.0171, abs=2e-4)
 
 
 def test_windows_that_fit_the_buffer_lose_nothing():
-    result = found({"cell.ap_queue": 600, "station.low.error_down": 0})
+    result = predicted_with({"cell.ap_queue": 600, "station.low.error_down": 0})
     assert mean(result, "queues", "ap", "drop_probability") == 0.0
     assert mean(result, "flows", "low-1/down/1", "cwnd_packets") == pytest.approx(45.0, rel=1e-3)
     # 450 packets, of which a few are at the stations
@@ -202,7 +206,7 @@ def test_windows_that_fit_the_buffer_lose_nothing():
 
 
 def test_uploads_starve_downloads_at_a_full_buffer():
-    result = found(UPLOADS)
+    result = predicted_with(UPLOADS)
     assert mean(result, "cells", "cell", "updown_ratio") > 50
     assert mean(result, "queues", "ap", "drop_probability") > 0.5
     assert any("VI-C" in warning for warning in result["warnings"])
@@ -210,21 +214,21 @@ def test_uploads_starve_downloads_at_a_full_buffer():
 
 @pytest.mark.slow
 def test_uploads_that_starve_downloads_at_a_short_queue_settle():
-    """Half steps swing there: 0.12, 0.98, 0.99 of the queue for the uploads in turn."""
+    """Half steps oscillate there: 0.12, 0.98, 0.99 of the queue for the uploads in turn."""
     errors = {
         f"station.{name}.{key}": value
         for name in ("high", "low")
         for key, value in (("error", 0.2), ("ack_error", 0.0))
     }
-    result = found({**UPLOADS, **errors, "cell.attempts_short": 8, "cell.ap_queue": 50})
+    result = predicted_with({**UPLOADS, **errors, "cell.attempts_short": 8, "cell.ap_queue": 50})
     assert result["solutions"] == 1
     assert mean(result, "queues", "ap", "drop_probability") == pytest.approx(0.59, abs=0.01)
 
 
 def test_losses_that_hardly_count_are_an_answer_or_a_clear_refusal():
-    """A loss takes an eighth of the window: events may follow each other for ever."""
+    """A loss takes an eighth of the window: events may follow each other indefinitely."""
     with pytest.raises(ConvergenceError, match="no loss rate brings the offered load down"):
-        found({"tcp.compound.beta": 0.01})
+        predicted_with({"tcp.compound.beta": 0.01})
 
 
 @pytest.mark.slow
@@ -232,7 +236,7 @@ def test_uploads_with_channel_errors_leave_downloads_more():
     """Lost frames hold back uploads, which lost ACKs do not."""
     ratios = [
         mean(
-            found({**UPLOADS, "station.low.error": error, "station.high.error": error}),
+            predicted_with({**UPLOADS, "station.low.error": error, "station.high.error": error}),
             "cells",
             "cell",
             "updown_ratio",
@@ -252,7 +256,7 @@ def test_virtual_buffer_sharing_gives_the_classes_their_shares():
     regulated = predict(shared(algorithm="regulated"))
     assert mean(regulated, "queues", "ap", "occupancy_packets") == pytest.approx(60.0)
     assert regulated["classes"][0]["occupancy_packets"]["mean"] == pytest.approx(30.0)
-    # who loses packets on the air is refused fewer at the queue
+    # the class that loses packets on the air loses fewer at the queue
     assert low["drop_probability"]["mean"] < high["drop_probability"]["mean"]
     # what the MAC gives up is missing of the goodput
     ratio = low["goodput_bps"]["mean"] / high["goodput_bps"]["mean"]
@@ -267,7 +271,7 @@ def test_h_of_0_526_is_a_ratio_of_1_11():
         {"name": "high", "share": 0.474, "flows": names[:5]},
     ]
     result = predict(shared({"station.low.error_down": 0}, classes))
-    low, high = (one["goodput_bps"]["mean"] for one in result["classes"])
+    low, high = (row["goodput_bps"]["mean"] for row in result["classes"])
     assert low / high == pytest.approx(0.526 / 0.474, rel=1e-3)
 
 
@@ -301,14 +305,14 @@ REFUSED = [
 @pytest.mark.parametrize(("changes", "assumption", "words"), REFUSED, ids=lambda x: str(x)[:30])
 def test_refused_with_the_reason(changes, assumption, words):
     with pytest.raises(ModelError, match=re.escape(words)) as caught:
-        found(changes)
+        predicted_with(changes)
     assert caught.value.assumption == assumption
     assert "\n" not in str(caught.value)
 
 
 def test_all_reasons_are_named_at_once():
     with pytest.raises(ModelError) as caught:
-        found({"tcp.sack": True, "wire.loss": 0.01})
+        predicted_with({"tcp.sack": True, "wire.loss": 0.01})
     assert {assumption for assumption, _ in caught.value.reasons} == {
         "section IV-A",
         "assumption 1",
@@ -317,7 +321,7 @@ def test_all_reasons_are_named_at_once():
 
 def test_the_chain_of_eq_3_has_no_uploads():
     with pytest.raises(ModelError, match=r"`station\.low\.upload` is an upload"):
-        found(UPLOADS, PAPER)
+        predicted_with(UPLOADS, PAPER)
 
 
 @pytest.mark.smoke(1)
@@ -327,11 +331,11 @@ def test_a_partition_gives_each_class_a_drop_tail_buffer(error):
     changes = {"station.low.error_down": error}
     result = two_classes(changes, algorithm="partition")
     high, low = result["classes"]
-    held = [one["occupancy_packets"]["mean"] for one in (high, low)]
-    assert all(20 < one < 30 for one in held)
+    held = [row["occupancy_packets"]["mean"] for row in (high, low)]
+    assert all(20 < packets < 30 for packets in held)
     assert mean(result, "queues", "ap", "occupancy_packets") == pytest.approx(sum(held), rel=1e-6)
     assert low["queue_share"]["mean"] == pytest.approx(held[1] / sum(held), rel=1e-3)
-    # who loses packets on the air has a smaller window and loses fewer at its buffer
+    # the class that loses packets on the air has a smaller window and loses fewer at its buffer
     assert low["drop_probability"]["mean"] < high["drop_probability"]["mean"]
 
 
@@ -346,7 +350,7 @@ def test_a_prediction_has_the_warnings_that_are_known_before_solving():
     changes = {"station.low.error": 0.1}
     warnings = warnings_before_solving(tree(changes))
     assert len(warnings) == 1
-    assert found(changes)["warnings"] == warnings
+    assert predicted_with(changes)["warnings"] == warnings
 
 
 @pytest.mark.parametrize(
@@ -361,17 +365,17 @@ def test_only_a_partition_behind_a_wire_is_warned_of(
     assert ("losses are up to 2.2 times those predicted" in warnings) == is_warned_of
 
 
-def test_one_class_alone_in_a_partition_is_a_drop_tail_queue():
+def test_a_single_class_in_a_partition_is_a_drop_tail_queue():
     """c h B of 60 packets for all connections: the same as a buffer of 60."""
     every = [flow["name"] for flow in tree()["flows"]]
     classes = [{"name": "all", "share": 1.0, "flows": every}]
     partition, plain = (
         predict(shared(classes=classes, algorithm="partition")),
-        found({"cell.ap_queue": 60}),
+        predicted_with({"cell.ap_queue": 60}),
     )
     for quantity in ("occupancy_packets", "drop_probability"):
-        one = mean(partition, "queues", "ap", quantity)
-        assert one == pytest.approx(mean(plain, "queues", "ap", quantity), rel=0.02), quantity
+        value = mean(partition, "queues", "ap", quantity)
+        assert value == pytest.approx(mean(plain, "queues", "ap", quantity), rel=0.02), quantity
 
 
 def test_a_partition_that_a_class_does_not_fill_blocks_only_the_other():
@@ -390,7 +394,7 @@ def test_shares_that_a_class_does_not_fill_are_refused():
     assert "receive windows are 25 packets in all" in str(no.value)
 
 
-def test_a_class_that_the_channel_keeps_small_is_refused_as_that():
+def test_a_class_that_the_channel_keeps_small_is_refused_with_that_reason():
     """Two connections that lose 1 % on the air hold 24 of 30 packets, also where simulated."""
     changes = {"station.high.count": 8, "station.low.count": 2}
     with pytest.raises(ModelError, match=r"the channel loses 0\.9. % of their packets for good"):
@@ -401,7 +405,7 @@ def test_classes_that_fill_their_shares_late_in_the_iteration_are_solved():
     """Three against seven at p_w = 0.4: simulated 1.29 and 1.96 % of the packets blocked."""
     changes = {"station.high.count": 3, "station.low.count": 7, "station.low.error_down": 0.4}
     result = two_classes(changes, algorithm="regulated")
-    blocked = [one["drop_probability"]["mean"] for one in result["classes"]]
+    blocked = [row["drop_probability"]["mean"] for row in result["classes"]]
     assert blocked == pytest.approx([0.0129, 0.0196], rel=0.15)
 
 
@@ -413,7 +417,7 @@ def test_classes_that_fill_their_shares_late_in_the_iteration_are_solved():
         ({"tcp.compound.beta": 0.25}, 0.5, "losses with beta = 0.25 are gentle"),
     ],
 )
-def test_a_solver_that_gives_up_names_the_class_and_what_is_solved(changes, share, words):
+def test_a_solver_that_gives_up_names_the_class_and_another_algorithm(changes, share, words):
     with pytest.raises(ConvergenceError, match=words) as no:
         two_classes(changes, share)
     assert 'algorithm = "regulated"' in str(no.value)
@@ -421,10 +425,10 @@ def test_a_solver_that_gives_up_names_the_class_and_what_is_solved(changes, shar
 
 
 @pytest.mark.slow
-def test_what_other_classes_grow_by_meets_whoever_is_above_its_share():
+def test_growth_of_other_classes_meets_the_classes_above_their_share():
     """Two simulations of 400 s each: blocked 4.36, 4.33 % and 6.40, 1.48 %; queue 55.5, 55.6."""
     even = predict(shared({"station.low.error_down": 0.0, "cell.attempts_short": 8}))
-    assert [one["drop_probability"]["mean"] for one in even["classes"]] == pytest.approx(
+    assert [row["drop_probability"]["mean"] for row in even["classes"]] == pytest.approx(
         [0.0436, 0.0433], rel=0.05
     )
     assert even["queues"][0]["occupancy_packets"]["mean"] == pytest.approx(55.5, abs=3.0)
@@ -486,22 +490,23 @@ def test_options_are_checked(name):
         Options(**{name: "other"})
 
 
-def alone(changes=None):
-    """The example with all connections in one class, as by direction with downloads alone."""
+def in_one_class(changes=None):
+    """Return the prediction with all connections in one class, as by direction with downloads
+    only."""
     names = [flow["name"] for flow in tree()["flows"]]
     return predict(shared(changes, [{"name": "down", "share": 1.0, "flows": names}]))
 
 
-def test_a_class_alone_that_fills_its_part_holds_it():
-    result = alone()
+def test_a_single_class_that_fills_its_part_holds_it():
+    result = in_one_class()
     assert mean(result, "classes", "down", "goodput_share") == pytest.approx(1.0)
     assert 45.0 < mean(result, "queues", "ap", "occupancy_packets") <= 60.0
 
 
 @pytest.mark.slow
-def test_a_class_alone_that_cannot_fill_its_part_is_a_drop_tail_queue():
+def test_a_single_class_that_cannot_fill_its_part_is_a_drop_tail_queue():
     # Simulated over five runs of 420 s: 6.109 +- 0.012 Mb/s in all, 0.971 +- 0.006 near.
-    result, plain = alone({"cell.ap_queue": 1000}), found({"cell.ap_queue": 600})
+    result, plain = in_one_class({"cell.ap_queue": 1000}), predicted_with({"cell.ap_queue": 600})
     assert goodput(result) == pytest.approx(goodput(plain), rel=1e-6)
     assert mean(result, "cells", "cell", "goodput_bps") == pytest.approx(6.109e6, rel=0.005)
     assert goodput(result, "high-1") == pytest.approx(0.971e6, rel=0.02)
@@ -527,7 +532,7 @@ def test_many_kinds_of_connections_are_refused_by_their_number():
 @pytest.mark.slow
 def test_growth_by_segments_is_flagged_where_acks_are_delayed():
     def flagged(**tcp):
-        warnings = found({f"tcp.{name}": value for name, value in tcp.items()})["warnings"]
+        warnings = predicted_with({f"tcp.{name}": value for name, value in tcp.items()})["warnings"]
         return any("grow per ACK" in warning for warning in warnings)
 
     assert flagged(byte_counting=True, delayed_ack=True)

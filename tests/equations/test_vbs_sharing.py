@@ -41,8 +41,8 @@ def test_offered_and_held_by_hand():
 @pytest.mark.parametrize("guess", [1e-8, 0.01, 0.3, 100.0])
 def test_the_loss_that_fills_the_buffer_is_found_from_any_guess(guess):
     """Windows of sqrt(1.5/p) for ten connections and a hundred packets: p = 0.015."""
-    found = loss_rate(lambda p: 10 * np.sqrt(1.5 / max(p, 1e-12)) - 100.0, guess)
-    assert found == pytest.approx(0.015, rel=1e-6)
+    loss = loss_rate(lambda p: 10 * np.sqrt(1.5 / max(p, 1e-12)) - 100.0, guess)
+    assert loss == pytest.approx(0.015, rel=1e-6)
 
 
 def test_windows_that_do_not_fill_the_buffer_lose_nothing():

@@ -27,8 +27,8 @@ def loss_for_window(mean, target):
 
 
 def at(window, variant, law=LAW, queued=0.0):
-    found = increase_per_rtt(law, np.array([float(window)]), queued, variant)
-    return float(found[0])
+    increase = increase_per_rtt(law, np.array([float(window)]), queued, variant)
+    return float(increase[0])
 
 
 @pytest.mark.equation("vbs", 1)
@@ -37,7 +37,7 @@ def test_growth_is_renos_below_sixteen_packets_and_where_gamma_packets_wait():
     assert at(81, "engine") == pytest.approx(0.125 * 27)
     assert at(81, "engine", queued=0.4) == 1.0  # 32.4 packets wait, gamma is 30
     assert at(81, "engine", replace(LAW, alpha=0.0)) == 1.0
-    assert at(81, "compound", replace(LAW, alpha=0.0)) == 1.0  # Reno, whatever the variant
+    assert at(81, "compound", replace(LAW, alpha=0.0)) == 1.0  # Reno, for every variant
 
 
 @pytest.mark.equation("vbs", 2)
@@ -84,15 +84,15 @@ def test_visits_are_the_stationary_distribution_of_the_transition_matrix(size):
     system = matrix.T - np.eye(2 * size)
     system[-1] = 1.0
     exact = np.linalg.solve(system, np.eye(2 * size)[-1])
-    found = visits(up, landing, again)
-    both = np.concatenate([found.grown, found.events])
+    visited = visits(up, landing, again)
+    both = np.concatenate([visited.grown, visited.events])
     assert both / both.sum() == pytest.approx(exact, rel=1e-9)
 
 
 def test_visits_survive_windows_that_are_next_to_never_reached():
-    found = visits(np.full(400, 1e-9), np.ceil(np.arange(1, 401) / 2), np.zeros(400))
-    assert np.isfinite(found.grown).all()
-    assert found.grown[0] / found.grown.sum() == pytest.approx(1.0)
+    visited = visits(np.full(400, 1e-9), np.ceil(np.arange(1, 401) / 2), np.zeros(400))
+    assert np.isfinite(visited.grown).all()
+    assert visited.grown[0] / visited.grown.sum() == pytest.approx(1.0)
 
 
 @pytest.mark.equation("vbs", 4)

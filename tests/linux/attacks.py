@@ -73,7 +73,7 @@ AIR_PACKETS, LONG_AIR_PACKETS = 75, 250
 """Packets that wait for the air. The estimator sees a queue from 40 ms on, and 75 last 45 ms."""
 LEAST_SHARE = 0.9
 PAYLOAD = 1400
-"""Bytes behind the IP header of most frames."""
+"""Length of most frames after the IP header. [bytes]"""
 HONEST, VICTIM, DEVICE = "02:00:5e:10:00:0a", "02:00:5e:10:00:0b", "02:00:5e:10:00:0c"
 HONEST_V4, VICTIM_V4, DEVICE_V4 = "10.77.1.10", "10.77.1.11", "10.77.1.12"
 DEVICE_V6 = "fd77:1::c"
@@ -233,7 +233,7 @@ def checksum(data: bytes) -> bytes:
 
 
 def invented(number: int) -> str:
-    """Return a MAC address that nobody has."""
+    """Return a MAC address that no station has."""
     return f"02:00:5e:99:{number >> 8 & 255:02x}:{number & 255:02x}"
 
 
@@ -636,7 +636,7 @@ def filtered(status: dict[str, Any]) -> dict[str, int]:
 
 
 def status_of(running: Running) -> dict[str, Any]:
-    """What `status` says, with counters of now."""
+    """Return the status that `status` reports, with current counters."""
     time.sleep(1.1)  # they are a second old at most
     status = running.status()
     assert status is not None
@@ -646,7 +646,7 @@ def status_of(running: Running) -> dict[str, Any]:
 def find_device(running: Running) -> None:
     """Let the gateway find the device, as an honest guest, before it attacks."""
 
-    def tell() -> bool:
+    def is_found() -> bool:
         with entered(STATIONS), socket.socket(socket.AF_PACKET, socket.SOCK_RAW) as sender:
             sender.bind(("wl0", 0))
             kind, data = arp(DEVICE, DEVICE_V4)
@@ -655,7 +655,7 @@ def find_device(running: Running) -> None:
         status = running.status()
         return status is not None and any(row["mac"] == DEVICE for row in status["stations"])
 
-    wait_until(tell, "the device is found")
+    wait_until(is_found, "the device is found")
 
 
 def mac_of(namespace: str, device: str) -> bytes:
@@ -749,19 +749,19 @@ def measured(name: str, row: Row, arguments: argparse.Namespace, directory: Path
 
 def wrong(result: Result, control: Result) -> list[str]:
     """Return the reasons why a row fails, in words."""
-    found = []
+    faults = []
     if result.row not in SHARED_BY_DESIGN:
         least_bps = LEAST_SHARE * control.honest_bps
         for who, bps in (("honest", result.honest_bps), ("victim", result.victim_bps)):
             if bps is not None and bps < least_bps:
-                found.append(f"{result.row}: {who} has {bps / 1e6:.2f} of {least_bps / 1e6:.2f}")
+                faults.append(f"{result.row}: {who} has {bps / 1e6:.2f} of {least_bps / 1e6:.2f}")
     if result.names is not None and result.names < LEAST_SHARE:
-        found.append(f"{result.row}: {result.names:.0%} of the names were resolved")
+        faults.append(f"{result.row}: {result.names:.0%} of the names were resolved")
     for direction, ratio in result.counted.items():
         # nftables also counts packets to addresses that do not answer, which never reach `lan`
         if abs(ratio - 1) > 0.01 and result.row not in SHARED_BY_DESIGN:
-            found.append(f"{result.row}: the filters count {ratio:.3f} of the bytes {direction}")
-    return found
+            faults.append(f"{result.row}: the filters count {ratio:.3f} of the bytes {direction}")
+    return faults
 
 
 def refuse(_: object) -> None:

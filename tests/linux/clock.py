@@ -1,9 +1,9 @@
 """Whether this machine kept time while a test measured.
 
-A measurement against the wall clock on a machine that stood still in between says nothing of what
-it measures. Here each has a witness: a process that sleeps a millisecond at a time and notes by how
-much it overslept. What was measured in time is judged; what was late says so and is measured again,
-and fails in the end, with its lateness. Nothing runs with another priority than the rest.
+A measurement against the wall clock is not valid if the machine stood still meanwhile. Here each
+has a witness: a process that sleeps a millisecond at a time and notes by how much it overslept. A
+measurement in time is judged. A late measurement is reported and repeated, and in the end it fails
+with its lateness. Nothing runs with another priority than the rest.
 """
 
 import os
@@ -32,7 +32,7 @@ was 5 % lower, with 80 ms goodput 10 %.
 """
 
 WINDOW_S = 45e-3
-"""Lateness that those who read from an emulated cell can make up for. [s]
+"""Lateness that readers of an emulated cell can compensate. [s]
 
 Half of the time in which the whole cell, 5.2 Mbit/s, fills a single window of 42 segments.
 """
@@ -80,12 +80,12 @@ class Witness:
         return self
 
     def __exit__(self, *_: object) -> None:
-        said, _ = self.process.communicate()
-        self.late_s = float(said)
+        printed, _ = self.process.communicate()
+        self.late_s = float(printed)
 
 
 def rest(bound_s: float) -> None:
-    """Wait until this machine keeps time again, or not for ever."""
+    """Wait until this machine keeps time again, at most for a limited time."""
     end = time.monotonic() + REST_S
     while time.monotonic() < end:
         with Witness() as witness:
@@ -100,7 +100,7 @@ def in_time(
     own: Callable[[Measured], float | None] = lambda _: None,
     witness_bound_s: float | None = None,
 ) -> Measured:
-    """What `measure` returns, from a run during which this machine kept time.
+    """Return the result of `measure` from a run during which this machine kept time.
 
     Parameters
     ----------
@@ -110,13 +110,13 @@ def in_time(
     bound_s : float
         Lateness up to which the run counts.
     own : callable
-        What the answer says of its own lateness, if it does.
+        Returns the lateness that the answer reports, if it does.
     witness_bound_s : float, optional
         That of the witness, if it is another one.
     """
-    told: list[str] = []
-    while len(told) < TRIES:
-        if told:
+    attempts: list[str] = []
+    while len(attempts) < TRIES:
+        if attempts:
             rest(bound_s)
         with Witness() as witness:
             answer = measure()
@@ -124,12 +124,12 @@ def in_time(
         worst_s, most_s = max(late, key=lambda pair: pair[0] / pair[1])
         if worst_s <= most_s:
             return answer
-        told.append(f"{1e3 * worst_s:.1f} ms late where {1e3 * most_s:g} ms are the most")
-        say(f"try {len(told)} of {TRIES}: this machine ran {told[-1]}")
-    pytest.fail(f"not measured: this machine ran {', then '.join(told)}", pytrace=False)
+        attempts.append(f"{1e3 * worst_s:.1f} ms late where {1e3 * most_s:g} ms are the most")
+        announce(f"try {len(attempts)} of {TRIES}: this machine ran {attempts[-1]}")
+    pytest.fail(f"not measured: this machine ran {', then '.join(attempts)}", pytrace=False)
 
 
-def say(line: str) -> None:
-    """Tell whoever watches, now: what is repeated is repeated openly."""
+def announce(line: str) -> None:
+    """Print a line immediately: repetitions are visible."""
     test = os.environ.get("PYTEST_CURRENT_TEST", "").partition(" ")[0]
     print(f"\n{test}: {line}", file=sys.__stderr__, flush=True)

@@ -1,7 +1,7 @@
-"""What others do to a gateway's part of the kernel, and whether all is as it was before.
+"""Changes that others make to a gateway's part of the kernel, and whether all is as before.
 
 Damage is done by `tc` and `ip` as an administrator would do it; whether all is as before is read
-from `tc` and `ip` as well, so that what heals is not what judges.
+from `tc` and `ip` as well, so that the repairing code does not judge itself.
 """
 
 import re

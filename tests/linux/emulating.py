@@ -1,4 +1,4 @@
-"""What tests of emulations share: the command, and whether it may run here."""
+"""Shared by tests of emulations: the command, and whether it may run here."""
 
 import os
 import subprocess
@@ -43,5 +43,5 @@ def moves_packets(process: int) -> bool:
     least."""
     with suppress(OSError):
         each = Path(f"/proc/{process}/fd")
-        return sum("socket:" in os.readlink(one) for one in each.iterdir()) >= 15
+        return sum("socket:" in os.readlink(descriptor) for descriptor in each.iterdir()) >= 15
     return False

@@ -1,4 +1,4 @@
-"""What a gateway holds: memory, threads, descriptors, files, and what it has in the kernel."""
+"""Resources of a gateway: memory, threads, descriptors, files, and its objects in the kernel."""
 
 import os
 import re
@@ -35,7 +35,7 @@ class InKernel:
 
 @dataclass(frozen=True)
 class Held:
-    """What a gateway holds at a time."""
+    """Resources of a gateway at a time."""
 
     at_s: float
     """Since the gateway was up. [s]"""
@@ -43,7 +43,7 @@ class Held:
     python_blocks: int
     """Pieces of memory that Python's allocator has given out: most objects are one."""
     malloc_bytes: int
-    """In use, beside Python's allocator, which has what is small. [bytes]"""
+    """In use, in addition to the memory of Python's allocator, which has small objects. [bytes]"""
     threads: int
     descriptors: int
     stations: int
@@ -77,55 +77,55 @@ def in_kernel(pid: int) -> InKernel:
 
 def map_entries(pid: int) -> Counter[str]:
     """Count the entries of the BPF maps of a process, by name."""
-    found: Counter[str] = Counter()
+    entries: Counter[str] = Counter()
     numbers = set()
     for file in Path(f"/proc/{pid}/fdinfo").iterdir():
         with suppress(FileNotFoundError):
-            told = re.search(r"^map_id:\s*(\d+)$", file.read_text(), re.MULTILINE)
-            numbers |= {int(told[1])} if told else set()
+            match = re.search(r"^map_id:\s*(\d+)$", file.read_text(), re.MULTILINE)
+            numbers |= {int(match[1])} if match else set()
     for number in numbers:
         descriptor = bpf.call(bpf.MAP_FD_BY_ID, "a map", struct.pack("=III", number, 0, 0))
         try:
             name, key_bytes = shape_of(descriptor)
             if name in ("macs", "prefixes"):
-                found[name] += len(keys_of(descriptor, key_bytes))
+                entries[name] += len(keys_of(descriptor, key_bytes))
         finally:
             os.close(descriptor)
-    return found
+    return entries
 
 
 def shape_of(descriptor: int) -> tuple[str, int]:
     """Return name and size of a key of a map. [bytes]"""
-    told = bpf.information(descriptor, NAME_AT + NAME_BYTES)
-    name = told[NAME_AT : NAME_AT + NAME_BYTES].partition(b"\0")[0].decode()
-    return name, struct.unpack_from("=I", told, 8)[0]
+    information = bpf.information(descriptor, NAME_AT + NAME_BYTES)
+    name = information[NAME_AT : NAME_AT + NAME_BYTES].partition(b"\0")[0].decode()
+    return name, struct.unpack_from("=I", information, 8)[0]
 
 
 def keys_of(descriptor: int, key_bytes: int) -> set[bytes]:
     """Return the keys of a map."""
-    found: set[bytes] = set()
+    keys: set[bytes] = set()
     key, following = bpf.buffer(b""), bpf.buffer(bytes(key_bytes))
     while True:
-        at = bpf.address(key) if found else 0
+        at = bpf.address(key) if keys else 0
         attributes = struct.pack("=IIQQ", descriptor, 0, at, bpf.address(following))
         try:
             bpf.call(MAP_NEXT_KEY, "a key", attributes)
         except FileNotFoundError:
-            return found
+            return keys
         key = bpf.buffer(following.raw)
-        found.add(key.raw)
+        keys.add(key.raw)
 
 
-def called_for(stations: Sequence[Mapping[str, Any]], leaves: int = 0) -> InKernel:
-    """What these stations of one access point call for.
+def needed_by(stations: Sequence[Mapping[str, Any]], leaves: int = 0) -> InKernel:
+    """Return the parts of the kernel that the stations of an access point need.
 
     `leaves` are those that it has whatever its stations. Stations that share a MAC address, and
     those without one, are classified by address.
     """
     classes = 1 + SHARED_LEAVES + (leaves or len(stations))
     macs = Counter(station["mac"] for station in stations if station["mac"])
-    by_address = [one for one in stations if macs[one["mac"]] != 1]
-    addresses = sum(len(one["addresses"]) for one in by_address)
+    by_address = [each for each in stations if macs[each["mac"]] != 1]
+    addresses = sum(len(each["addresses"]) for each in by_address)
     return InKernel(classes, classes, 2, len(macs), addresses)
 
 

@@ -1,13 +1,13 @@
-"""A hot-spot in network namespaces: a server, the gateway, stations behind a rate-limited hop.
+"""A hot-spot in network namespaces: a server, the gateway, stations after a rate-limited hop.
 
 ```text
 SERVER --- ISP --- wan GATEWAY lan --- AP --- 10.77.1.10, .11, ... STATIONS
 10.77.0.2                                     all to them through 6 Mbit/s and 75 packets
 ```
 
-The routers beside the gateway are there since a packet that comes straight from a sender's socket
-holds its sender back while it waits (TCP small queues, the socket's buffer), which no packet from
-another machine does. A lab without a slow hop has no AP, so that stations are neighbours.
+The routers next to the gateway have a reason. A packet that comes straight from a sender's socket
+holds its sender back while it waits (TCP small queues, the socket's buffer). A packet from another
+machine does not. A lab without a slow hop has no AP, so that stations are neighbours.
 
 The station's namespace holds all stations, as addresses of one interface. Everything is named after
 the process, and removed when the lab closes.
@@ -59,7 +59,7 @@ def sh(command: str) -> str:
 
 
 def clean_up(prefix: str = PREFIX) -> None:
-    """Remove the namespaces of this process, or of one that was killed."""
+    """Remove the namespaces of this process, or of a killed process."""
     for line in sh("ip netns list").splitlines():
         name = line.split()[0]
         if name.startswith(f"{prefix}-"):
@@ -72,14 +72,14 @@ def entered(namespace: str) -> Iterator[None]:
     """Run the body in a namespace; sockets made there stay there."""
     libc = ctypes.CDLL(None, use_errno=True)
     before = os.open("/proc/thread-self/ns/net", os.O_RDONLY)
-    there = os.open(f"/run/netns/{namespace}", os.O_RDONLY)
+    entered_namespace = os.open(f"/run/netns/{namespace}", os.O_RDONLY)
     try:
-        assert libc.setns(there, 0) == 0, os.strerror(ctypes.get_errno())
+        assert libc.setns(entered_namespace, 0) == 0, os.strerror(ctypes.get_errno())
         yield
     finally:
         assert libc.setns(before, 0) == 0, os.strerror(ctypes.get_errno())
         os.close(before)
-        os.close(there)
+        os.close(entered_namespace)
 
 
 def number_of(namespace: str) -> int:
@@ -110,7 +110,7 @@ class Child:
         self.reader = reader
 
     def result(self) -> Any:
-        """What the function returned; None if the process was killed."""
+        """Return the result of the function; None if the process was killed."""
         with os.fdopen(self.reader, "rb") as file:
             data = file.read()
         _, status = os.waitpid(self.pid, 0)
@@ -125,7 +125,7 @@ class Child:
 
 
 class Lab:
-    """The namespaces, with so many stations."""
+    """The namespaces, with this many stations."""
 
     def __init__(self, stations: int = 5, rate_bps: int | None = RATE_BPS) -> None:
         clean_up()
@@ -175,7 +175,7 @@ class Lab:
 
 
 def address(namespace: str, device: str, addresses: Sequence[str]) -> None:
-    """Give an interface addresses, at once."""
+    """Give an interface addresses that are usable immediately."""
     lines = [f"address add {a} dev {device}{' nodad' if ':' in a else ''}" for a in addresses]
     batch = "\n".join(lines)
     sh(f"ip -n {namespace} -batch - <<'end'\n{batch}\nend")
@@ -195,7 +195,8 @@ def pair(a: str, device_a: str, b: str, device_b: str) -> None:
 
 
 def rate_limit(device: str, rate_bps: int, packets: int = 75) -> None:
-    """What comes in passes through a FIFO of so many packets at this rate: the WLAN's downlink."""
+    """Pass incoming packets through a FIFO of this many packets at this rate: the WLAN's
+    downlink."""
     with Socket() as kernel:
         wlan = tc.Device(device, links.index_of(device))
         kernel.carry_out([links.add_ifb("air", b"\x02\0\0\0\0\1", 1000), links.set_up("air")])
@@ -222,9 +223,9 @@ def rate_limit(device: str, rate_bps: int, packets: int = 75) -> None:
 def gateway_text(
     stations: int = 5, more: str = "", rate: str = "5 Mbps", discipline: str = "pfifo"
 ) -> str:
-    """A gateway file with so many stations; `more` stands in its table [gateway].
+    """Return a gateway file with this many stations; `more` is put into its table [gateway].
 
-    Its leaves are FIFOs, whatever this kernel has.
+    Its leaves are FIFOs with every kernel.
     """
     lines = ["[gateway]", 'wan = "wan"', 'lan = "lan"', f'rate = "{rate}"', 'metrics = "off"']
     lines += [f'discipline = "{discipline}"', more]
@@ -234,20 +235,21 @@ def gateway_text(
     return "\n".join(lines) + "\n"
 
 
-def process_of(said: str) -> int:
+def process_of(printed: str) -> int:
     """The process that `up` names."""
-    found = re.search(r"process (\d+)", said)
-    assert found is not None, said
-    return int(found[1])
+    match = re.search(r"process (\d+)", printed)
+    assert match is not None, printed
+    return int(match[1])
 
 
 def leftovers() -> list[str]:
-    """What of a gateway is in this namespace: interfaces, queueing disciplines, shared blocks."""
-    found = [line for line in sh("ip -o link").splitlines() if ": lh-" in line]
-    found += [
+    """Return the parts of a gateway in this namespace: interfaces, queueing disciplines, shared
+    blocks."""
+    remaining = [line for line in sh("ip -o link").splitlines() if ": lh-" in line]
+    remaining += [
         line for line in sh("tc qdisc show").splitlines() if "clsact" in line or "htb" in line
     ]
-    return found
+    return remaining
 
 
 def log_in(directory: Path) -> UndoLog:
@@ -255,7 +257,7 @@ def log_in(directory: Path) -> UndoLog:
 
 
 def take_back(directory: Path) -> list[str]:
-    """What `down` does when nobody runs."""
+    """Undo the changes of a gateway that does not run, as `down` does."""
     with Socket() as kernel:
         return Changes(kernel, log_in(directory)).undo_all()
 

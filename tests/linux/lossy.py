@@ -1,9 +1,9 @@
-"""A path of fixed delay that loses what it is told to: many connections of the kernel's TCP.
+"""A path of fixed delay with defined losses: many connections of the kernel's TCP.
 
 Two network namespaces without names, a TUN interface in each, and this process between them. A
-segment is kept for the path's round-trip time, its ACK passes at once; a lost one is not kept. The
-receiver acknowledges every segment at once, and every segment is a packet of its own, as in the
-engine's networks.
+segment is delayed by the path's round-trip time. Its ACK passes immediately. A lost segment is not
+delayed. The receiver acknowledges every segment immediately, and every segment is a packet of its
+own, as in the engine's networks.
 """
 
 import fcntl
@@ -36,16 +36,16 @@ SO_SNDBUFFORCE, SO_RCVBUFFORCE = 32, 33
 BUFFER_BYTES = 8 << 20
 
 SWELL_S, LARGEST_S = (2.0, 8.0, 9.0), 1.0
-"""When, before counting, the path's delay begins to grow, is the largest and is back, and by how
-much it grows then, slowly enough for timers: later a busy machine's lateness is hardly any delay to
-laws that compare it with the largest one seen."""
+"""Before counting, the path's delay grows to this value and returns, slowly enough for timers.
+Later the lateness of a busy machine hardly counts for algorithms that compare the delay with the
+largest delay seen. Times are the beginning, the maximum and the end."""
 
 Losses = Callable[[], bool]
 """Whether the next segment with data that enters the path is lost."""
 
 
 def every(period: int) -> Losses:
-    """The last of so many."""
+    """Lose the last packet of each period."""
     count = 0
 
     def lost() -> bool:
@@ -83,7 +83,8 @@ class Flow:
 
 
 def run(flows: Sequence[Flow], rtt_s: float, warmup_s: float, length_s: float) -> float:
-    """Let all flows send at once; how late segments were handed over at most, in 99 of 100. [s]"""
+    """Let all flows send simultaneously; return the 99th percentile of the lateness of segments.
+    [s]"""
     with ExitStack() as stack:
         sender, receiver = Namespace(), Namespace()
         stack.callback(sender.close)
@@ -127,20 +128,20 @@ def traffic(flows: Sequence[Flow], sender: Namespace, receiver: Namespace) -> It
 
 
 def made(congestion: str) -> socket.socket:
-    one = socket.socket(socket.AF_INET, socket.SOCK_STREAM)
-    one.setblocking(False)
-    set_congestion(one, congestion)
-    limit_segment(one, MSS)
-    one.setsockopt(socket.SOL_SOCKET, SO_RCVBUFFORCE, BUFFER_BYTES)
-    one.setsockopt(socket.SOL_SOCKET, SO_SNDBUFFORCE, BUFFER_BYTES)
-    return one
+    connection = socket.socket(socket.AF_INET, socket.SOCK_STREAM)
+    connection.setblocking(False)
+    set_congestion(connection, congestion)
+    limit_segment(connection, MSS)
+    connection.setsockopt(socket.SOL_SOCKET, SO_RCVBUFFORCE, BUFFER_BYTES)
+    connection.setsockopt(socket.SOL_SOCKET, SO_SNDBUFFORCE, BUFFER_BYTES)
+    return connection
 
 
 def listening(port: int) -> socket.socket:
-    one = made("reno")
-    one.bind((RECEIVER, port))
-    one.listen(1)
-    return one
+    listener = made("reno")
+    listener.bind((RECEIVER, port))
+    listener.listen(1)
+    return listener
 
 
 def send_and_receive(flows: Sequence[Flow], sender: Namespace, receiver: Namespace) -> None:
@@ -151,22 +152,22 @@ def send_and_receive(flows: Sequence[Flow], sender: Namespace, receiver: Namespa
     ]
     for k, flow in enumerate(flows):
         watched.register(listeners[k], selectors.EVENT_READ, "accept")
-        one = sender.run(lambda flow=flow: made(flow.congestion))
-        one.connect_ex((RECEIVER, FIRST_PORT + k))
-        watched.register(one, selectors.EVENT_WRITE, "send")
+        connection = sender.run(lambda flow=flow: made(flow.congestion))
+        connection.connect_ex((RECEIVER, FIRST_PORT + k))
+        watched.register(connection, selectors.EVENT_WRITE, "send")
     chunk = bytes(1 << 16)
     while True:
         for key, _ in watched.select():
-            one = key.fileobj
+            connection = key.fileobj
             with suppress(BlockingIOError):
                 if key.data == "accept":
-                    accepted, _ = one.accept()
+                    accepted, _ = connection.accept()
                     accepted.setblocking(False)
                     watched.register(accepted, selectors.EVENT_READ, "receive")
                 elif key.data == "send":
-                    one.send(chunk)
+                    connection.send(chunk)
                 else:
-                    one.recv(1 << 20)
+                    connection.recv(1 << 20)
         time.sleep(0.005)  # the kernel has enough to send meanwhile; so few calls do
 
 
@@ -181,7 +182,7 @@ def forward(
     """Be the path until the time is over."""
     for each in (out, back):
         fcntl.fcntl(each, fcntl.F_SETFL, os.O_NONBLOCK)
-    kept: deque[tuple[float, Flow, bytes]] = deque()
+    in_flight: deque[tuple[float, Flow, bytes]] = deque()
     late: list[float] = []
     poll = select.poll()
     poll.register(out, select.POLLIN)
@@ -190,7 +191,7 @@ def forward(
     begun = now()
     marks = [begun + warmup_s, begun + warmup_s + length_s]
     while True:
-        wait_s = kept[0][0] + rtt_s - now() if kept else 0.05
+        wait_s = in_flight[0][0] + rtt_s - now() if in_flight else 0.05
         poll.poll(max(0.0, 1000 * wait_s))
         for _ in range(32):
             try:
@@ -213,10 +214,10 @@ def forward(
             if len(packet) > 20 + 4 * (packet[32] >> 4) and flow.losses():
                 flow.lost += 1
                 continue
-            kept.append((time_s, flow, packet))
+            in_flight.append((time_s, flow, packet))
         delay_s = rtt_s + swell_s(time_s - begun)
-        while kept and kept[0][0] + delay_s <= time_s:
-            entered, flow, packet = kept.popleft()
+        while in_flight and in_flight[0][0] + delay_s <= time_s:
+            entered, flow, packet = in_flight.popleft()
             write(back, packet)
             left = now()
             flow.delivered += 1
@@ -233,7 +234,7 @@ def forward(
 
 
 def swell_s(time_s: float) -> float:
-    """What the path adds to its delay at a time before counting begins. [s]"""
+    """Return the additional delay of the path at a time before counting begins. [s]"""
     begin, top, end = SWELL_S
     if time_s >= end or time_s <= begin:
         return 0.0

@@ -1,4 +1,4 @@
-"""Many streams through two relays: what each end said and heard, and how it ended.
+"""Many streams through two relays: the data that each end sent and received, and how it ended.
 
 Each stream begins with what both ends are to do. A stream that ends well has every byte, in order;
 any other ends with an error at both ends that are still there.
@@ -26,23 +26,23 @@ from lasthop.relay.settings import write_key
 
 LASTHOP = "import sys, lasthop.cli; sys.exit(lasthop.cli.main())"
 HEAD = struct.Struct("!IIIB")
-"""Number of the stream, bytes up, bytes down, how it goes on."""
+"""Number of the stream, bytes up, bytes down, kind of stream."""
 CLIENT_FIRST, SERVER_FIRST, CLIENT_RESETS, SERVER_RESETS = range(4)
 PIECE = 16_384
 SIZES = (0, 1, 1_000, 30_000, 300_000)
 PATIENCE_S = 30.0
-"""Time after which nobody may wait any more."""
+"""Time after which no stream may still wait."""
 
 
 def content(number: int, way: str, size: int) -> bytes:
-    """What is said on a stream."""
+    """Return the data of a stream."""
     return random.Random(f"{number}{way}").randbytes(size)
 
 
-def breaks_off(writer: asyncio.StreamWriter) -> None:
+def reset(writer: asyncio.StreamWriter) -> None:
     """Reset a connection."""
-    one = writer.get_extra_info("socket")
-    one.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+    connection = writer.get_extra_info("socket")
+    connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
     writer.transport.abort()
 
 
@@ -55,11 +55,11 @@ async def read_all(reader: asyncio.StreamReader) -> bytes:
 
 
 @dataclass
-class Heard:
-    """What targets have heard, by the number of the stream."""
+class Received:
+    """Data that targets have received, by the number of the stream."""
 
     digests: dict[int, bytes] = field(default_factory=dict)
-    """Of streams that ended well."""
+    """Digests of streams that ended well."""
     broken: set[int] = field(default_factory=set)
 
     async def answer(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
@@ -68,19 +68,19 @@ class Heard:
         try:
             head = await reader.readexactly(HEAD.size)
             number, up, down, how = HEAD.unpack(head)
-            said = content(number, "down", down)
+            reply = content(number, "down", down)
             if how == SERVER_RESETS:
                 await reader.read(min(up, 1))
-                breaks_off(writer)
+                reset(writer)
                 return
             if how == SERVER_FIRST:
-                writer.write(said)
+                writer.write(reply)
                 await writer.drain()
                 writer.write_eof()
             heard = await read_all(reader)
             self.digests[number] = hashlib.sha256(heard).digest()
             if how == CLIENT_FIRST:
-                writer.write(said)
+                writer.write(reply)
                 await writer.drain()
                 writer.write_eof()
         except (OSError, asyncio.IncompleteReadError):
@@ -91,7 +91,7 @@ class Heard:
                 await writer.wait_closed()
 
 
-async def one_stream(
+async def run_stream(
     number: int, how: int, up: int, down: int, target: int, via: tuple[str, int]
 ) -> str:
     """Be the program of a stream: how it ended."""
@@ -100,14 +100,14 @@ async def one_stream(
     except (OSError, TimeoutError):
         return "refused"
     try:
-        said = content(number, "up", up)
+        upload = content(number, "up", up)
         writer.write(HEAD.pack(number, up, down, how))
         if how == CLIENT_RESETS:
-            writer.write(said[: up // 2])
+            writer.write(upload[: up // 2])
             await writer.drain()
-            breaks_off(writer)
+            reset(writer)
             return "reset here"
-        writer.write(said)
+        writer.write(upload)
         if how == SERVER_RESETS:
             await writer.drain()
             heard = await read_all(reader)
@@ -133,11 +133,11 @@ async def one_stream(
 
 @dataclass
 class Outcome:
-    """What became of many streams."""
+    """Outcome of many streams."""
 
     ends: dict[int, str]
     plans: dict[int, tuple[int, int, int]]
-    heard: Heard
+    heard: Received
     longest_s: float
     """Longest time from the last disturbance, or the beginning of a stream, to its end."""
 
@@ -146,29 +146,29 @@ class Outcome:
         return Counter(self.ends.values())
 
     def wrong(self) -> list[str]:
-        """What must not be."""
-        found = []
+        """Return the outcomes that must not occur."""
+        faults = []
         for number, end in self.ends.items():
             how, up, _ = self.plans[number]
             digest = hashlib.sha256(content(number, "up", up)).digest()
             known = self.heard.digests.get(number)
-            # who ends last does not learn whether it was heard: so it is with TCP
+            # the end that closes last does not learn whether its data arrived, as usual in TCP
             if end == "well" and how == CLIENT_FIRST and known is None:
-                found.append(f"{number}: ended well, though the target has not heard all")
+                faults.append(f"{number}: ended well, though the target has not heard all")
             if end not in ("well", "broken", "refused", "reset here"):
-                found.append(f"{number}: {end}")
+                faults.append(f"{number}: {end}")
             if how == CLIENT_RESETS and known is not None:
-                found.append(f"{number}: was reset, and ended well at the target")
+                faults.append(f"{number}: was reset, and ended well at the target")
             if known is not None and known != digest:
-                found.append(f"{number}: the target has heard something else")
-        return found
+                faults.append(f"{number}: the target has heard something else")
+        return faults
 
 
 async def many_streams(
     count: int, at_once: int, via: tuple[str, int], seed: int, disturb: "Disturbance | None" = None
 ) -> Outcome:
-    """Run so many streams; each has `PATIENCE_S` after the last disturbance."""
-    heard = Heard()
+    """Run this many streams; each has `PATIENCE_S` after the last disturbance."""
+    heard = Received()
     server = await asyncio.start_server(heard.answer, "127.0.0.1", 0, backlog=1024)
     target = server.sockets[0].getsockname()[1]
     drawn = random.Random(seed)
@@ -186,7 +186,7 @@ async def many_streams(
         async with turn:
             begun_s = time.monotonic()
             how, up, down = plans[number]
-            task = asyncio.ensure_future(one_stream(number, how, up, down, target, via))
+            task = asyncio.ensure_future(run_stream(number, how, up, down, target, via))
             while not task.done():
                 await asyncio.wait([task], timeout=1.0)
                 since_s = max(begun_s, disturb.last_s if disturb else 0.0)
@@ -345,7 +345,7 @@ class Disturbance:
 
 
 async def run(*command: str) -> str:
-    """What a command prints."""
+    """Return the output of a command."""
     process = await asyncio.create_subprocess_exec(
         *command, stdout=asyncio.subprocess.PIPE, stderr=asyncio.subprocess.DEVNULL
     )

@@ -1,8 +1,8 @@
 """A router without Python: a root directory with busybox, `ip` and `tc`, and nothing else.
 
-`dash` finds programs in PATH alone, and so the applets below alone: those of OpenWrt's busybox as
-it is by default. Debian's busybox prefers its own applets to PATH, so that its `ip` and `tc` have
-to be hidden by functions, and it has no `flock`, which OpenWrt's has: util-linux' stands in for it.
+`dash` finds programs in PATH only, and so only the applets below: those of OpenWrt's busybox by
+default. Debian's busybox prefers its own applets to PATH, so that its `ip` and `tc` have to be
+hidden by functions. It has no `flock`, which OpenWrt's has: util-linux' program replaces it.
 """
 
 import os
@@ -45,10 +45,10 @@ class Router:
         for name in PROGRAMS:
             copy(name, root / "sbin" / name)
             for library in re.findall(r"(/\S+) \(", sh(f"ldd {shutil.which(name)}")):
-                there = root / library.lstrip("/")
-                if not there.exists():
-                    there.parent.mkdir(parents=True, exist_ok=True)
-                    shutil.copy(library, there)
+                target = root / library.lstrip("/")
+                if not target.exists():
+                    target.parent.mkdir(parents=True, exist_ok=True)
+                    shutil.copy(library, target)
         self.running: subprocess.Popen[str] | None = None
 
     def write(self, text: str) -> None:
@@ -82,19 +82,19 @@ class Router:
 
     def start(self) -> None:
         """Start the script, and wait until it is set up."""
-        with (self.root / "said").open("w") as said:
+        with (self.root / "printed").open("w") as log:
             self.running = subprocess.Popen(
                 self.command(),
-                stderr=said,
-                stdout=said,
+                stderr=log,
+                stdout=log,
                 text=True,
                 stdin=subprocess.DEVNULL,
-                preexec_fn=heed_hangup,  # what is ignored at its start a shell cannot trap
+                preexec_fn=heed_hangup,  # a shell cannot trap signals that are ignored at its start
             )
         running = self.running
 
         def is_up() -> bool:
-            assert running.poll() is None, self.said()
+            assert running.poll() is None, self.printed()
             return (self.state / "up").exists()
 
         wait_until(is_up, "setting up")
@@ -102,12 +102,12 @@ class Router:
     @property
     def state(self) -> Path:
         """Where the script keeps what it knows, one of its kind."""
-        found = [*(self.root / "var/run").glob("lasthop-*")]
-        return found[0] if len(found) == 1 else self.root / "var/run/lasthop-lan"
+        states = [*(self.root / "var/run").glob("lasthop-*")]
+        return states[0] if len(states) == 1 else self.root / "var/run/lasthop-lan"
 
-    def said(self) -> str:
-        """What it has said."""
-        return (self.root / "said").read_text()
+    def printed(self) -> str:
+        """Return all that it has printed."""
+        return (self.root / "printed").read_text()
 
     def end(self, number: int = signal.SIGTERM) -> int:
         """Send a signal, and wait for its end; the exit status."""
@@ -122,7 +122,7 @@ class Router:
         return sum(map(int, fields[11:15])) / os.sysconf("SC_CLK_TCK")
 
     def close(self) -> None:
-        """End what still runs, and take back what is left."""
+        """End running processes, and undo the remains."""
         if self.running is not None and self.running.poll() is None:
             self.running.kill()
             self.running.wait()
@@ -131,12 +131,12 @@ class Router:
 
 
 def heed_hangup() -> None:
-    """Let SIGHUP be what it usually is, whatever the terminal of the tests."""
+    """Restore the usual action of SIGHUP, with any terminal of the tests."""
     signal.signal(signal.SIGHUP, signal.SIG_DFL)
 
 
 def copy(name: str, to: Path) -> None:
     """Copy a program."""
-    found = shutil.which(name)
-    assert found is not None
-    shutil.copy(found, to)
+    program = shutil.which(name)
+    assert program is not None
+    shutil.copy(program, to)

@@ -20,24 +20,24 @@ class Running:
         self.state = State(directory / "state")
         self.file = directory / "cafe.toml"
         self.file.write_text(text)
-        self.log = directory / "said"
+        self.log = directory / "log"
 
-        def life() -> tuple[float, int]:
-            said = self.log.open("a", buffering=1)
+        def run() -> tuple[float, int]:
+            log = self.log.open("a", buffering=1)
             gateway = config.read(self.file)
             self.state.make()
             service = Service(
-                gateway, self.state, lambda: gateway, lambda line: print(line, file=said)
+                gateway, self.state, lambda: gateway, lambda line: print(line, file=log)
             )
             service.up()
             service.run(lambda: None, None)
-            kept = service.down()
+            remaining = service.down()
             service.close()
-            assert kept == []
+            assert remaining == []
             used = resource.getrusage(resource.RUSAGE_SELF)
             return used.ru_utime + used.ru_stime, service.loop.wakings
 
-        self.child = Child(GATEWAY, life)
+        self.child = Child(GATEWAY, run)
 
     def status(self) -> dict[str, Any] | None:
         return self.state.ask({"do": "status"})
@@ -46,8 +46,8 @@ class Running:
     def faults(self) -> list[str]:
         status = self.status()
         assert status is not None
-        found: list[str] = status["faults"]
-        return found
+        shown: list[str] = status["faults"]
+        return shown
 
     def processor_s(self) -> float:
         """Processor time so far. [s]"""

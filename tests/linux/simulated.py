@@ -4,7 +4,7 @@
     def test_two_downloads_are_equal(lab: Lab) -> None: ...
 
 The tests run as root inside, in one process of pytest, whose reports become those of the tests
-here. Computing takes no simulated time: measurements are the same in each run, whatever the load of
+here. Computing takes no simulated time: measurements are the same in each run, with any load of
 the host. A test that waits for a time in a loop without sleeping stops the clock.
 """
 
@@ -95,12 +95,12 @@ def reports_of(item: pytest.Item) -> list[pytest.TestReport]:
     if reason is not None:
         place = (str(item.path), 0, f"Skipped: no user-mode Linux here: {reason}")
         return [ended(item, "skipped", place)]
-    found = reports_of_file(item)
-    phases = found.get(item.nodeid, [])
+    by_item = reports_of_file(item)
+    phases = by_item.get(item.nodeid, [])
     hook = item.config.hook.pytest_report_from_serializable
     reports = [hook(config=item.config, data=data) for data in phases]
     if not any(report.when == "teardown" for report in reports):
-        [error] = found[""]
+        [error] = by_item[""]
         reports.append(ended(item, "failed", str(error["text"])))
     return reports
 
@@ -124,10 +124,10 @@ def reports_of_file(item: pytest.Item) -> Reports:
         fcntl.flock(file, fcntl.LOCK_EX)
         file.seek(0)
         content = file.read()
-        found: Reports = json.loads(content) if content else run_file(item)
+        reports: Reports = json.loads(content) if content else run_file(item)
         if not content:
-            file.write(json.dumps(found))
-    return found
+            file.write(json.dumps(reports))
+    return reports
 
 
 def stored(starter: int) -> Path:
@@ -166,15 +166,15 @@ def run_file(item: pytest.Item) -> Reports:
         error, cpu_s = f"not run inside\n{done.stdout}\n{done.stderr}", done.processor_s
     except UserError as failure:
         error, cpu_s = str(failure), None
-    found: Reports = {"": [{"text": error}]}
+    reports: Reports = {"": [{"text": error}]}
     for line in lines:
         if line.endswith("\n"):
             data = json.loads(line)
-            found.setdefault(data["nodeid"], []).append(data)
-    if cpu_s is not None and item.nodeid in found:
+            reports.setdefault(data["nodeid"], []).append(data)
+    if cpu_s is not None and item.nodeid in reports:
         cost = f"{item.nodeid.partition('::')[0]}: {len(items)} tests, {cpu_s:.1f} s of CPU time"
-        found[item.nodeid][0]["user_properties"].append([COST, cost])
-    return found
+        reports[item.nodeid][0]["user_properties"].append([COST, cost])
+    return reports
 
 
 def command(tests: Sequence[str]) -> list[str]:

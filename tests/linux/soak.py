@@ -4,16 +4,16 @@
     make soak SOAK_S=600               ten minutes
     .venv/bin/python tests/linux/soak.py --seconds 600
 
-`lasthop gateway up` runs in the lab (`lab.py`). Listed stations move data up and down by TCP;
-guests come and go every second, by leases and by the kernel's neighbours, and are sent UDP; its
-metrics are read every second; every minute the file is another one; and where its rate is fixed an
-administrator does damage, which is to be as before by itself. Every 30 s it is noted what the
-gateway holds, after everybody who was to leave has left. Ctrl-C ends it early, with a report.
+`lasthop gateway up` runs in the lab (`lab.py`). Listed stations send and receive data by TCP.
+Guests come and go every second, by leases and by the kernel's neighbours, and receive UDP. Its
+metrics are read every second. Every minute the file is another one. Where its rate is fixed, an
+administrator does damage, which the gateway must repair. Every 30 s it is noted what the gateway
+holds, after all leaving guests have left. Ctrl-C ends it early, with a report.
 
-It exits with 1 if memory grows by more than `LIMIT_MB_PER_H` (the lower end of the 95 % interval,
-of samples after a warm-up of ten minutes, in which each kind of damage is done once), if threads or
-descriptors grow, if the kernel holds anything that no station calls for, or if damage stays. Writes
-out/soak.json.
+It exits with 1 if memory grows by more than `LIMIT_MB_PER_H`. That is the lower end of the 95 %
+interval, of samples after a warm-up of ten minutes, in which each kind of damage is done once. It
+also exits with 1 if threads or descriptors grow, if the kernel holds objects that no station needs,
+or if damage stays. Writes out/soak.json.
 """
 
 import argparse
@@ -45,18 +45,18 @@ ROOT = Path(__file__).parents[2]
 LISTED, GUESTS = 5, 40
 LIMIT_MB_PER_H = 1.0
 WARM_UP_S = 600.0
-"""Half of the run if that is shorter. What is done for the first time may take memory for good:
-half a megabyte with some kind of damage."""
+"""Half of the run if that is shorter. The first occurrence of an event may use memory permanently:
+half a megabyte with some kinds of damage."""
 NOTED_EVERY_S = 30.0
 SHORT_S = 540.0
-"""A run with less than this behind its warm-up says nothing of a slope, and does not judge it."""
+"""A run with less than this after its warm-up cannot determine a slope, and does not judge it."""
 DAMAGES_AT_ONCE = 3
-"""One after another, whenever somebody does damage: each kind has its turn within the warm-up."""
+"""One after another, whenever damage is done: each kind has its turn within the warm-up."""
 PATIENCE_S = 60.0
 """Longest wait for what the gateway is to do by itself. [s]"""
 METRICS = "127.0.0.1:9477"
 GUEST_DATAGRAMS = 5
-"""So many of 1000 B are sent to each guest a second."""
+"""Datagrams of 1000 B that are sent to each guest per second."""
 DISCOVERY = """discover.interval = "1 s"
 discover.absence = "2 s"
 discover.neighbours = true
@@ -87,7 +87,7 @@ def tell():
 os.register_at_fork(after_in_child=threading.Thread(target=tell, daemon=True).start)
 sys.exit(main(["gateway", *sys.argv[2:]]))
 """
-"""`lasthop gateway`, whose process in the background tells how much memory is in use: pieces of
+"""`lasthop gateway`, whose process in the background reports how much memory is in use: pieces of
 Python's own allocator, for what is small, and bytes of malloc, for the rest."""
 
 
@@ -101,7 +101,7 @@ class Phase:
     listed: int = LISTED
     leaves: int = 0
     is_damaged: bool = False
-    """Whether somebody does damage meanwhile: it needs a rate that stays."""
+    """Whether damage is done meanwhile: it needs a rate that stays."""
 
 
 PHASES = (
@@ -114,7 +114,7 @@ PHASES = (
 )
 
 ANEW = ("the IFB is removed", "the IFB has another name")
-"""Damage after which all is set up anew, and stations that came later get other classes."""
+"""Damage after which everything is set up again, and stations that came later get other classes."""
 
 
 class Gateway:
@@ -172,22 +172,22 @@ class Gateway:
         changed = {self.draw.randrange(GUESTS) for _ in range(4)}
         self.settle_guests(self.guests ^ changed)
 
-    def settle_guests(self, there: set[int]) -> None:
-        """Exactly these guests are there: even ones have leases, odd ones are neighbours."""
-        lines = [f"0 {mac(k)} {guest_v4(k)} guest{k} *" for k in sorted(there) if k % 2 == 0]
+    def settle_guests(self, present: set[int]) -> None:
+        """Make exactly these guests present: even ones have leases, odd ones are neighbours."""
+        lines = [f"0 {mac(k)} {guest_v4(k)} guest{k} *" for k in sorted(present) if k % 2 == 0]
         self.leases.write_text("".join(f"{line}\n" for line in lines))
         commands = []
-        for k in sorted(there ^ self.guests):
+        for k in sorted(present ^ self.guests):
             for address in (guest_v4(k), guest_v6(k)) if k % 2 else ():
-                verb, state = ("replace", "nud permanent") if k in there else ("del", "")
+                verb, state = ("replace", "nud permanent") if k in present else ("del", "")
                 commands.append(f"neigh {verb} {address} lladdr {mac(k)} dev lan {state}")
         batch = "\n".join(commands)
         # the kernel may have forgotten one by itself
         sh(f"ip -n {GATEWAY} -force -batch - <<'end' 2> /dev/null || true\n{batch}\nend")
-        self.guests = there
+        self.guests = present
 
     def send(self) -> None:
-        """Datagrams to guests, listed stations' downloads and uploads, sometimes new ones."""
+        """Send datagrams to guests, and data of listed stations, sometimes over new connections."""
         for k in self.guests:
             for _ in range(GUEST_DATAGRAMS):
                 with suppress(OSError):
@@ -218,10 +218,10 @@ class Gateway:
         ):
             assert b"lasthop_shaping" in page.read()
 
-    # What it holds.
+    # Its resources.
 
-    def members_are_there(self) -> bool:
-        """Whether exactly those have a place who are there, and the kernel has what they need."""
+    def has_members(self) -> bool:
+        """Return whether exactly the present stations have a place and parts in the kernel."""
         status = self.status()
         names = {f"s{k}" for k in range(self.phase.listed)}
         names |= {f"guest{k}" if k % 2 == 0 else mac(k) for k in self.guests}
@@ -232,12 +232,12 @@ class Gateway:
                 len(stations) == len(names)
                 and all(is_lab_station(name) for name in more)
                 and held.in_kernel(self.pid)
-                == held.called_for(status["stations"], self.phase.leaves)
+                == held.needed_by(status["stations"], self.phase.leaves)
             )
         return False
 
     def note(self) -> Held:
-        """What it holds now."""
+        """Return its current resources."""
         with entered(GATEWAY):
             kernel = held.in_kernel(self.pid)
         log, rest = held.files_bytes(self.state.directory)
@@ -279,12 +279,12 @@ class Soak:
     seconds: float
     samples: list[Held] = field(default_factory=list)
     wrong: list[str] = field(default_factory=list)
-    """What stayed broken or is left, in words."""
+    """Faults that remain, in words."""
     mended: int = 0
     files: int = 0
 
     def run(self) -> None:
-        """Until time is over or somebody interrupts."""
+        """Run until time is over, or until an interrupt."""
         every_s = min(NOTED_EVERY_S, self.seconds / 10)
         end_s = self.gateway.began_s + self.seconds
         next_s = self.gateway.began_s + every_s
@@ -304,18 +304,18 @@ class Soak:
                 next_s = max(next_s + every_s, time.monotonic())
 
     def look(self) -> None:
-        """Note what is held once who is to leave has left."""
-        self.wait(self.gateway.members_are_there, self.what_is_there)
+        """Note the resources once the leaving guests have left."""
+        self.wait(self.gateway.has_members, self.missing_parts)
         self.samples.append(self.gateway.note())
         self.show(self.samples[-1])
 
-    def what_is_there(self) -> str:
-        """What is not as stations call for, in words."""
+    def missing_parts(self) -> str:
+        """Return the parts that differ from the needs of the stations, in words."""
         status = self.gateway.status()
         with entered(GATEWAY):
             has = held.in_kernel(self.gateway.pid)
         phase = self.gateway.phase
-        wants = held.called_for(status["stations"], phase.leaves)
+        wants = held.needed_by(status["stations"], phase.leaves)
         names = sorted(each["name"] for each in status["stations"])
         guests = sorted(self.gateway.guests)
         return f"{phase.what}: {has} for {wants}; {names} for guests {guests}; {status['faults']}"
@@ -325,7 +325,7 @@ class Soak:
         with entered(GATEWAY):
             before = snapshot()
         damage(DAMAGES[what])
-        is_mended = self.gateway.members_are_there if what in ANEW else lambda: is_as(before)
+        is_mended = self.gateway.has_members if what in ANEW else lambda: is_as(before)
         self.mended += self.wait(
             is_mended, lambda: f"{self.gateway.phase.what}: {what}: not mended"
         ) and self.wait(
@@ -344,11 +344,11 @@ class Soak:
             self.gateway.move(0.2)
         return True
 
-    def show(self, one: Held) -> None:
-        """Tell whoever watches."""
+    def show(self, sample: Held) -> None:
+        """Print a sample."""
         line = (
-            f"{one.at_s:6.0f} of {self.seconds:g} s: {one.rss_bytes / 1e6:.1f} MB, "
-            f"{one.stations} stations, {one.kernel.macs} MAC addresses, {self.files} files, "
+            f"{sample.at_s:6.0f} of {self.seconds:g} s: {sample.rss_bytes / 1e6:.1f} MB, "
+            f"{sample.stations} stations, {sample.kernel.macs} MAC addresses, {self.files} files, "
             f"{self.mended} damages mended, {len(self.wrong)} wrong"
         )
         if sys.stderr.isatty():
@@ -363,7 +363,7 @@ class Soak:
         gateway.udp.close()
         gateway.settle_guests(set())
         gateway.another_file(PHASES[0])
-        self.wait(gateway.members_are_there, self.what_is_there)
+        self.wait(gateway.has_members, self.missing_parts)
         gateway.act("down")
         with entered(GATEWAY):
             self.wrong += [f"left: {line}" for line in leftovers()]
@@ -376,9 +376,9 @@ STAYS = {"lock", "file", "namespace", "sort", "log", "log.1", "stations"}
 
 
 def report(soak: Soak) -> list[str]:
-    """Print the table; what is wrong, in words."""
+    """Print the table; return the faults, in words."""
     warm_s = min(WARM_UP_S, soak.seconds / 2)
-    counted = [one for one in soak.samples if one.at_s >= warm_s]
+    counted = [sample for sample in soak.samples if sample.at_s >= warm_s]
     wrong = list(soak.wrong)
     if not soak.samples:
         return [*wrong, "nothing was noted"]
@@ -386,12 +386,12 @@ def report(soak: Soak) -> list[str]:
     print(f"\nGateway, {last.at_s:.0f} s, of which {warm_s:.0f} s are warm-up")
     print(f"{soak.files} files, {soak.mended} damages mended, {len(soak.samples)} samples")
     print(f"{'':24}{'first':>12}{'last':>12}{'growth an hour, 95 %':>28}")
-    times = [one.at_s for one in counted]
+    times = [sample.at_s for sample in counted]
     slopes: dict[str, dict[str, float] | None] = {}
     for what, unit, values in (
-        ("memory [MB]", 1e6, [one.rss_bytes for one in counted]),
-        ("malloc's [MB]", 1e6, [one.malloc_bytes for one in counted]),
-        ("Python's [1000 pieces]", 1e3, [one.python_blocks for one in counted]),
+        ("memory [MB]", 1e6, [sample.rss_bytes for sample in counted]),
+        ("malloc's [MB]", 1e6, [sample.malloc_bytes for sample in counted]),
+        ("Python's [1000 pieces]", 1e3, [sample.python_blocks for sample in counted]),
     ):
         line = held.slope(times, [value / unit for value in values])
         slopes[what] = line and asdict(line)
@@ -410,8 +410,8 @@ def report(soak: Soak) -> list[str]:
     ):
         print(f"{what:24}{getattr(first, name):12}{getattr(last, name):12}")
     for what in ("threads", "descriptors"):
-        said = held.leak(what, [getattr(one, what) for one in counted])
-        wrong += [said] if said else []
+        fault = held.leak(what, [getattr(sample, what) for sample in counted])
+        wrong += [fault] if fault else []
     print(f"{'log [kB]':24}{first.log_bytes / 1e3:12.1f}{last.log_bytes / 1e3:12.1f}")
     print(f"{'other files [kB]':24}{first.state_bytes / 1e3:12.1f}{last.state_bytes / 1e3:12.1f}")
     content = {
@@ -421,7 +421,7 @@ def report(soak: Soak) -> list[str]:
         "mended": soak.mended,
         "slopes_per_h": slopes,
         "wrong": wrong,
-        "samples": [asdict(one) for one in soak.samples],
+        "samples": [asdict(sample) for sample in soak.samples],
     }
     out = ROOT / "out"
     out.mkdir(exist_ok=True)
@@ -437,7 +437,7 @@ FIELDS = {
 
 
 def soaked(seconds: float) -> list[str]:
-    """Run, report; what is wrong, in words."""
+    """Run and report; return the faults, in words."""
     with ExitStack() as stack:
         stack.enter_context(Lab(LISTED, rate_bps=None))
         directory = Path(stack.enter_context(tempfile.TemporaryDirectory()))

@@ -148,7 +148,7 @@ def test_a_station_listed_by_address_is_classified_by_the_mac_address_that_it_ha
     assert any(f"{MACS[1]} claims it" in w for w in service.status()["warnings"])
 
 
-def test_an_ignored_machine_passes_and_who_forges_its_address_does_not(start: Start) -> None:
+def test_an_ignored_machine_passes_and_a_forger_of_its_address_does_not(start: Start) -> None:
     service = start(
         f'discover = {{ neighbours = true, ignore = "{HERE_V4[0]}", quarantine = "0 s" }}'
     )
@@ -157,26 +157,28 @@ def test_an_ignored_machine_passes_and_who_forges_its_address_does_not(start: St
     speak(1)
     see(service)
     assert names(service) == {MACS[1]}
-    found = shaper.classified("wlan")
-    assert found is not None
-    ignored = found[0][Kind.IGNORED].packets
+    counters = shaper.classified("wlan")
+    assert counters is not None
+    ignored = counters[0][Kind.IGNORED].packets
     before = passed(shaper)
     send(ipv4(17, udp(4433), HERE_V4[0]), MACS[0])  # passes
     send(ipv4(17, udp(4433), HERE_V4[0]), MACS[1])  # a forged address
     send(UNKNOWN, MACS[0])  # another address of the ignored machine
     assert growth(shaper, before) == {MACS[1]: 20, "unclassified": 20}
-    found = shaper.classified("wlan")
-    assert found is not None
-    assert found[0][Kind.IGNORED].packets - ignored == 20
-    before = found[1][Kind.IGNORED].packets, passed(shaper)
+    counters = shaper.classified("wlan")
+    assert counters is not None
+    assert counters[0][Kind.IGNORED].packets - ignored == 20
+    before = counters[1][Kind.IGNORED].packets, passed(shaper)
     sh(f"ip netns exec {GATEWAY} ping -q -c 1 -W 2 {HERE_V4[0]}")
-    found = shaper.classified("wlan")
-    assert found is not None
-    assert found[1][Kind.IGNORED].packets - before[0] == 1
+    counters = shaper.classified("wlan")
+    assert counters is not None
+    assert counters[1][Kind.IGNORED].packets - before[0] == 1
     assert growth(shaper, before[1]) == {}
 
 
-def test_packets_of_nobody_are_charged_to_the_access_point_of_their_address(start: Start) -> None:
+def test_packets_without_a_station_are_charged_to_the_access_point_of_their_address(
+    start: Start,
+) -> None:
     service = start(
         'discover = { neighbours = true, quarantine = "100 s" }\n'
         'ap.a.subnets = "10.77.1.0/25"\nap.b.subnets = "10.77.1.128/25"\n'
@@ -188,15 +190,15 @@ def test_packets_of_nobody_are_charged_to_the_access_point_of_their_address(star
     )
 
     def unclassified() -> list[int]:
-        found = [shaper.classified(ap) for ap in "ab"]
-        return [each[0][Kind.UNCLASSIFIED].packets for each in found if each is not None]
+        counters = [shaper.classified(ap) for ap in "ab"]
+        return [each[0][Kind.UNCLASSIFIED].packets for each in counters if each is not None]
 
     before = unclassified()
     send(ipv4(17, udp(4433), "10.77.1.201"), INVENTED)
     assert [now - then for now, then in zip(unclassified(), before, strict=True)] == [0, 20]
     send(UNKNOWN, INVENTED)
     assert [now - then for now, then in zip(unclassified(), before, strict=True)] == [20, 20]
-    # a MAC address that waits is known to be at b, whatever its address
+    # a MAC address that waits is known to be at b, with any address
     speak(1, of="10.77.1.200")
     see(service)
     send(UNKNOWN, MACS[1])
@@ -223,7 +225,7 @@ def test_one_mac_address_at_two_interfaces_is_a_fault(start: Start) -> None:
     )
 
 
-def test_check_says_who_is_classified_by_address_and_how_many_mac_addresses_there_are(
+def test_check_reports_stations_classified_by_address_and_the_number_of_mac_addresses(
     start: Start,
 ) -> None:
     assert start("").down() == []  # only the lab is needed
@@ -234,12 +236,13 @@ def test_check_says_who_is_classified_by_address_and_how_many_mac_addresses_ther
         FILE + f'station.a.address = "{HERE_V4[0]}"\nstation.b.address = "10.9.0.1"\n'
         'station.c.address = "10.77.1.77"'
     )
-    found = known(gateway)
-    assert found.by_address == {"b": ROUTED, "c": UNKNOWN_MAC}
-    said = [warning for warning in operate.check(gateway).warnings if "by IP address" in warning]
-    assert len(said) == 1
-    assert said[0].startswith(f"station b: classified by IP address, since {ROUTED}: ")
-    assert found.ports == {"lan": 2}
+    inventory = known(gateway)
+    assert inventory.by_address == {"b": ROUTED, "c": UNKNOWN_MAC}
+    warnings = operate.check(gateway).warnings
+    warnings = [warning for warning in warnings if "by IP address" in warning]
+    assert len(warnings) == 1
+    assert warnings[0].startswith(f"station b: classified by IP address, since {ROUTED}: ")
+    assert inventory.ports == {"lan": 2}
 
 
 def test_a_process_without_the_right_to_load_programs_says_so() -> None:
@@ -276,7 +279,7 @@ def test_one_mac_address_at_two_ports_of_a_bridge_is_a_fault(start: Start) -> No
     assert counts["lan2"] >= 1
 
 
-def test_routers_at_an_interface_are_known_with_what_they_reach() -> None:
+def test_routers_at_an_interface_are_known_with_the_networks_they_reach() -> None:
     with Lab(stations=1, rate_bps=None), entered(GATEWAY):
         sh(
             """
@@ -287,8 +290,8 @@ def test_routers_at_an_interface_are_known_with_what_they_reach() -> None:
             """
         )
         with Socket() as kernel:
-            found = routes_through(kernel, {links.index_of("lan")})
-    assert {str(via): list(map(str, each)) for via, each in found.items()} == {
+            routes = routes_through(kernel, {links.index_of("lan")})
+    assert {str(via): list(map(str, each)) for via, each in routes.items()} == {
         "10.77.1.20": ["10.9.0.0/16"],
         "10.77.1.21": ["10.8.0.0/16"],
         "fe80::1": ["2001:db8:1::/56"],

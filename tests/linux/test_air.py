@@ -62,7 +62,7 @@ AGGREGATES = (
     "{ min_th = 2, max_th = 60, max_p = 1, weight = 1, ecn = true } } }"
 )
 HEADERS = {SINGLE: 24 + 8, AGGREGATES: 26 + 8}
-"""What stands in front of a data frame's packet, LLC/SNAP included. [bytes]"""
+"""Length of the headers before a data frame's packet, LLC/SNAP included. [bytes]"""
 
 
 @pytest.fixture(autouse=True, scope="module")
@@ -110,35 +110,40 @@ def sniffed(path: Path) -> dict[bool, list[bytes]]:
 
 
 @pytest.mark.parametrize("cell", [SINGLE, AGGREGATES], ids=["single frames", "aggregates"])
-def test_frames_hold_what_the_interfaces_saw(tmp_path, cell):
-    scenario, air, there = (tmp_path / name for name in ("x.toml", "air.pcapng", "server"))
+def test_captured_frames_are_the_packets_of_the_interfaces(tmp_path, cell):
+    scenario, air, of_server = (tmp_path / name for name in ("x.toml", "air.pcapng", "server"))
     scenario.write_text(CELL.replace("{cell}", cell))
     for name, text in (("sniffs", SNIFFS), ("echoes", ECHOES), ("asks", ASKS)):
         (tmp_path / name).write_text(text)
-    here = tmp_path / "laptop"
+    of_laptop = tmp_path / "laptop"
     python = sys.executable
     words = [scenario, "--json", "--pcapng", air, "--at", "laptop"]
-    words += ["--with", "server", f"{python} {tmp_path}/sniffs {there}"]
-    words += ["--with", "laptop", f"{python} {tmp_path}/sniffs {here}"]
+    words += ["--with", "server", f"{python} {tmp_path}/sniffs {of_server}"]
+    words += ["--with", "laptop", f"{python} {tmp_path}/sniffs {of_laptop}"]
     words += ["--with", "server", f"{python} {tmp_path}/echoes"]
-    seen = f"until [ -e {there} ] && [ -e {here} ]; do sleep 0.05; done"  # they sniff from then on
+    # the programs sniff once both files exist
+    seen = f"until [ -e {of_server} ] && [ -e {of_laptop} ]; do sleep 0.05; done"
     words += ["--", "sh", "-c", f"{seen}; until {python} {tmp_path}/asks; do sleep 0.1; done"]
     done = emulated(*words)
     assert done.returncode == 0, done.stderr
     assert str(100_000 + 256 * 200) in done.stderr
     assert json.loads(done.stdout)["kind"] == "emulation"
-    captured, at_server, at_laptop = on_air(air, HEADERS[cell]), sniffed(there), sniffed(here)
-    # without a wire what has crossed the air has arrived, in its order; the sniffers begin later
+    captured, at_server, at_laptop = (
+        on_air(air, HEADERS[cell]),
+        sniffed(of_server),
+        sniffed(of_laptop),
+    )
+    # without a wire, packets that have crossed the air have arrived in order; sniffers begin later
     came = at_server[False]
     assert len(came) > 200
     assert contains(captured[True], came)
-    of_laptop = [one for one in captured[False] if one[16:20] == bytes([10, 0, 0, 1])]
+    from_laptop = [packet for packet in captured[False] if packet[16:20] == bytes([10, 0, 0, 1])]
     assert len(at_laptop[False]) > 50
-    assert contains(of_laptop, at_laptop[False])
-    assert any(one[1] & 3 == 3 for one in of_laptop)  # marked by the queue
+    assert contains(from_laptop, at_laptop[False])
+    assert any(packet[1] & 3 == 3 for packet in from_laptop)  # marked by the queue
 
 
-def contains(whole: list[bytes], part: list[bytes]) -> bool:
-    """Whether a list holds another one after another."""
-    starts = [index for index, one in enumerate(whole) if one == part[0]]
-    return any(whole[index : index + len(part)] == part for index in starts)
+def contains(packets: list[bytes], part: list[bytes]) -> bool:
+    """Return whether a list of packets contains a part as consecutive packets."""
+    starts = [index for index, packet in enumerate(packets) if packet == part[0]]
+    return any(packets[index : index + len(part)] == part for index in starts)

@@ -62,7 +62,7 @@ def bridge(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
         sh(f"ip -n {GATEWAY} link set {device} master br0")
     sh(f"ip -n {GATEWAY} link set br0 up")
     address(SERVER, "up0", [f"{HERE}/24"])
-    # Each guest answers for its own address alone, as two machines would.
+    # Each guest answers only for its own address, as two machines would.
     for k, (guest, mac) in enumerate(zip(GUESTS, MACS, strict=True)):
         sh(f"ip -n {STATIONS} link add g{k} link wl0 address {mac} type macvlan mode bridge")
         sh(f"ip netns exec {STATIONS} sysctl -qw net.ipv4.conf.g{k}.arp_ignore=1")
@@ -77,7 +77,7 @@ def bridge(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
 
 
 def serve(service: Service, flows: list[Flow], seconds: float) -> None:
-    """What the loop does, with traffic beside it."""
+    """Do the work of the loop, with traffic."""
     end = time.monotonic() + seconds
     counted = 0.0
     while time.monotonic() < end:
@@ -98,7 +98,7 @@ def serve_until_heard(service: Service, flow: Flow, by: str) -> None:
     The interface below the guests may answer ARP too, and is a station then.
     """
     end = time.monotonic() + PATIENCE_S
-    while MACS[0] not in (there := rows(service)) or there[MACS[0]]["heard"] != by:
+    while MACS[0] not in (stations := rows(service)) or stations[MACS[0]]["heard"] != by:
         assert time.monotonic() < end, service.status()["stations"]
         serve(service, [flow], 1)
 
@@ -108,7 +108,7 @@ def rows(service: Service) -> dict[str, Any]:
 
 
 def rates(service: Service, flows: list[Flow], seconds: float = 4) -> list[float]:
-    """What passes through each guest's leaf once it is full. [bit/s]"""
+    """Return the rates through each guest's leaf once it is full. [bit/s]"""
     # A guest that sends no ARP is heard by one packet in 64.
     end = time.monotonic() + PATIENCE_S
     while set(MACS) - rows(service).keys():
@@ -146,8 +146,8 @@ def test_guests_behind_a_port_are_found_and_equal(tmp_path: Path, timed: bool) -
             flows = [Flow(GUESTS[0], download=True) for _ in range(3)]
             flows += [Flow(GUESTS[0], download=False), Flow(GUESTS[1], download=True)]
             serve(service, flows, 1)
-            found = {name: row["addresses"] for name, row in rows(service).items()}
-            assert found == {mac: [guest] for mac, guest in zip(MACS, GUESTS, strict=True)}
+            addresses = {name: row["addresses"] for name, row in rows(service).items()}
+            assert addresses == {mac: [guest] for mac, guest in zip(MACS, GUESTS, strict=True)}
             if not timed:
                 assert min(rates(service, flows, 1)) > 0
                 return
@@ -193,19 +193,19 @@ def test_pings_need_an_address_of_the_bridge(tmp_path: Path) -> None:
 
 @pytest.mark.usefixtures("bridge")
 def test_a_bridge_that_packets_only_pass_is_refused(tmp_path: Path) -> None:
-    said = "interface br0: it is the bridge of eth[01], .* the port, one of eth0, eth1"
+    message = "interface br0: it is the bridge of eth[01], .* the port, one of eth0, eth1"
     for old, new in (("eth1", "br0"), ("eth0", "br0")):
-        with entered(GATEWAY), pytest.raises(UserError, match=said):
+        with entered(GATEWAY), pytest.raises(UserError, match=message):
             operate.check(config.read(FIXED.replace(old, new)))
         gateway = config.read(FIXED.replace(old, new))
         with entered(GATEWAY), Shaper(gateway, log_in(tmp_path)) as shaper:
-            with pytest.raises(UserError, match=said):
+            with pytest.raises(UserError, match=message):
                 shaper.up([])
             assert leftovers() == []
 
 
 @pytest.mark.usefixtures("bridge")
-def test_a_bridge_that_is_routed_to_shapes_both_ways(tmp_path: Path, timed: bool) -> None:
+def test_a_bridge_that_is_routed_to_shapes_both_directions(tmp_path: Path, timed: bool) -> None:
     """`lan = "br0"` where `wan` is none of its ports: packets do enter the bridge."""
     sh(f"ip -n {GATEWAY} link set eth0 nomaster; ip -n {GATEWAY} address add 10.98.0.2/24 dev eth0")
     sh(f"ip -n {GATEWAY} address add 10.99.0.2/24 dev br0")

@@ -29,10 +29,10 @@ def test_c_settles_under_the_capacity_and_stations_are_equal(
 ) -> None:
     """Claim hotspot-10 on a hop of 6 Mbit/s with a cap of 8: C within 5 %, short pings.
 
-    With one of 20 the hop's queue stands at its limit, 150 ms, for more than 64 pings.
+    With one of 20 the hop's queue stays at its limit, 150 ms, for more than 64 pings.
     """
     text = gateway_text(3, f'wce.max = "{cap_mbps} Mbps"', rate="estimated")
-    rates, pings, shares = a_life(text, tmp_path, settled_s)
+    rates, pings, shares = run_gateway(text, tmp_path, settled_s)
     # The hop counts the frame's 14 bytes as the gateway does, so that its rate is the capacity.
     assert mean(rates) == pytest.approx(RATE_BPS, rel=0.05)
     assert sorted(pings)[int(0.95 * len(pings))] < 2 * 0.040
@@ -43,7 +43,7 @@ def test_c_settles_under_the_capacity_and_stations_are_equal(
 Watched = tuple[list[float], list[float], list[int]]
 
 
-def a_life(text: str, directory: Path, settled_s: float) -> Watched:
+def run_gateway(text: str, directory: Path, settled_s: float) -> Watched:
     """A gateway under traffic, from its start to its end."""
     gateway = config.read(text)
     with entered(GATEWAY):

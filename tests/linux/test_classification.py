@@ -1,4 +1,4 @@
-"""Frames at `lan` belong to the station whose MAC address they have, whatever they carry."""
+"""Frames at `lan` belong to the station whose MAC address they have, with any content."""
 
 import errno
 import socket
@@ -86,7 +86,7 @@ def test_a_frame_belongs_to_the_sender_of_its_mac_address(shaper: Shaper) -> Non
         assert growth(shaper, before) == {"s0": COUNT}, what
 
 
-def test_frames_of_nobody_pass_through_the_leaf_for_them(shaper: Shaper) -> None:
+def test_frames_without_a_station_pass_through_the_unclassified_leaf(shaper: Shaper) -> None:
     unknown = ipv4(17, udp(4433), "192.0.2.1")
     before = passed(shaper)
     send(unknown, INVENTED)
@@ -109,9 +109,9 @@ def test_a_flood_of_exempt_packets_uses_up_its_senders_allowance_only(
     shaper: Shaper, kind: Kind
 ) -> None:
     def exempt() -> int:
-        found = shaper.classified("wlan")
-        assert found is not None
-        return found[0][kind].packets
+        counters = shaper.classified("wlan")
+        assert counters is not None
+        return counters[0][kind].packets
 
     def dropped() -> int:
         leaf = shaper.running().members["s0"].leaf
@@ -146,10 +146,10 @@ def test_every_packet_at_lan_is_counted(shaper: Shaper) -> None:
         return [counted[way]["packets"] for way in ("rx", "tx")]
 
     def at_filters() -> list[int]:
-        found = shaper.classified("wlan")
-        assert found is not None
+        counters = shaper.classified("wlan")
+        assert counters is not None
         kinds = (*REDIRECTED, *EXEMPT, Kind.UNMATCHED)
-        return [sum(way[kind].packets for kind in kinds) for way in found]
+        return [sum(way[kind].packets for kind in kinds) for way in counters]
 
     before, filtered = at_lan(), at_filters()
     for packet in (*PACKETS.values(), *EXEMPT_PACKETS.values()):
@@ -161,16 +161,16 @@ def test_every_packet_at_lan_is_counted(shaper: Shaper) -> None:
     counted = [now - then for now, then in zip(at_filters(), filtered, strict=True)]
     assert sent[0] > 800
     assert counted == pytest.approx(sent, rel=0.01)
-    found = shaper.classified("wlan")
-    assert found is not None
-    assert [way[Kind.UNMATCHED].packets for way in found] == [0, 0]
+    counters = shaper.classified("wlan")
+    assert counters is not None
+    assert [way[Kind.UNMATCHED].packets for way in counters] == [0, 0]
 
 
 def test_a_packet_that_waits_while_its_class_changes_is_counted_once(shaper: Shaper) -> None:
     def to_stations() -> dict[Kind, int]:
-        found = shaper.classified("wlan")
-        assert found is not None
-        return {kind: found[1][kind].packets for kind in REDIRECTED}
+        counters = shaper.classified("wlan")
+        assert counters is not None
+        return {kind: counters[1][kind].packets for kind in REDIRECTED}
 
     # any interface of the stations would answer for the address
     sh(f"ip -n {GATEWAY} neigh replace {HERE_V4[0]} lladdr {MACS[0]} dev lan")
@@ -239,7 +239,7 @@ def test_a_station_behind_a_router_has_its_subnets(
             packet = ipv6 if ":" in source else ipv4
             send(packet(17, udp(4433), source), INVENTED)
             assert growth(shaper, before) == {leaf: COUNT}, source
-        # A station's own MAC address counts, whatever the source.
+        # A station's own MAC address counts, for any source.
         before = passed(shaper)
         send(ipv4(17, udp(4433), "10.78.4.1"), MACS[0])
         assert growth(shaper, before) == {"s0": COUNT}
@@ -250,11 +250,11 @@ def test_a_station_behind_a_router_has_its_subnets(
 def test_neighbours_with_a_forged_mac_address_are_made_void(shaper: Shaper) -> None:
     """A guest that speaks for others would choose the stations that the gateway knows."""
     own, other = (bytes.fromhex(mac.replace(":", "")) for mac in MACS)
-    here, there = socket.inet_aton("10.77.1.200"), socket.inet_aton("10.77.1.1")
+    sender, target = socket.inet_aton("10.77.1.200"), socket.inet_aton("10.77.1.1")
 
     def arp(mac: bytes) -> tuple[int, bytes]:
         head = b"\0\1\x08\0\6\4\0\1"
-        return 0x0806, head + mac + here + bytes(6) + there
+        return 0x0806, head + mac + sender + bytes(6) + target
 
     def known() -> str:
         return sh(f"ip -n {GATEWAY} neigh show dev lan to 10.77.1.200")
@@ -319,6 +319,6 @@ def test_an_entry_that_does_not_exist_is_no_fault(shaper: Shaper) -> None:
     assert programs is not None
     assert programs.moves("02:00:00:00:00:99") == 0
     key = ("macs", mac_key(INVENTED))
-    programs.table[key] = b""  # as if somebody else had removed it
+    programs.table[key] = b""  # as if another program had removed it
     programs.remove([key])
     assert key not in programs.table

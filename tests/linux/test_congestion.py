@@ -1,4 +1,4 @@
-"""Congestion controls loaded into the kernel: whose they are, how they go away, their windows."""
+"""Congestion controls loaded into the kernel: their owners, their removal, their windows."""
 
 import ctypes
 import fcntl
@@ -68,9 +68,9 @@ def lasthop(*arguments: str) -> tuple[int, str, str]:
 
 
 def listed() -> dict[str, Any]:
-    code, said, _ = lasthop("list", "--json")
+    code, printed, _ = lasthop("list", "--json")
     assert code == 0
-    return {each["name"]: each for each in json.loads(said)["kernel"]}
+    return {each["name"]: each for each in json.loads(printed)["kernel"]}
 
 
 def loading(stack: ExitStack, *arguments: str) -> commands.ForkedCommand:
@@ -92,7 +92,7 @@ def connected(name: str) -> tuple[socket.socket, socket.socket]:
 
 
 def carries(ends: tuple[socket.socket, socket.socket], length: int = 5_000_000) -> bool:
-    """Whether so many bytes arrive."""
+    """Return whether this many bytes arrive."""
     client, server = ends
     sender = os.fork()
     if sender == 0:
@@ -118,29 +118,30 @@ def test_nothing_is_left_of_a_loader_however_it_ends(how):
         wait_until(lambda: NAME not in available_congestion(), "the name to be gone")
 
 
-def test_what_stays_is_there_until_it_is_unloaded():
+def test_a_loaded_control_stays_until_it_is_unloaded():
     try:
         assert lasthop("load", "compound", "--stay")[0] == 0
         assert (listed()[NAME]["stays"], listed()[NAME]["processes"]) == (True, [])
-        code, _, said = lasthop("load", "compound")
-        assert (code, said.splitlines()[0]) == (
+        code, _, printed = lasthop("load", "compound")
+        assert (code, printed.splitlines()[0]) == (
             2,
             "error: congestion control compound: loaded already",
         )
     finally:
-        code, said, _ = lasthop("unload", "compound")
-    assert (code, said) == (0, f"{NAME} is unloaded\n")
+        code, printed, _ = lasthop("unload", "compound")
+    assert (code, printed) == (0, f"{NAME} is unloaded\n")
     assert NAME not in available_congestion()
-    code, _, said = lasthop("unload", "compound")
-    assert (code, said) == (2, "error: congestion control compound: not loaded\n")
+    code, _, printed = lasthop("unload", "compound")
+    assert (code, printed) == (2, "error: congestion control compound: not loaded\n")
 
 
-def test_a_process_that_holds_one_is_named_in_place_of_taking_it_away():
+def test_a_control_in_use_is_not_unloaded_and_its_process_is_named():
     with ExitStack() as stack:
         process = loading(stack, "compound")
-        code, _, said = lasthop("unload", "compound")
+        code, _, printed = lasthop("unload", "compound")
         assert code == 2
-        assert said.startswith(f"error: congestion control compound: held by process {process.pid}")
+        by = f"held by process {process.pid}"
+        assert printed.startswith(f"error: congestion control compound: {by}")
         assert NAME in available_congestion()
 
 
@@ -159,15 +160,15 @@ def test_a_connection_keeps_its_control_until_it_ends():
         assert used.rstrip(b"\0").decode() == NAME
 
 
-def test_users_without_rights_may_choose_it():
+def test_users_without_rights_may_choose_a_loaded_control():
     with ExitStack() as stack:
         loading(stack, "compound")
         child = os.fork()
         if child == 0:
             os.setuid(65534)
-            one = socket.socket()
+            connection = socket.socket()
             try:
-                one.setsockopt(socket.IPPROTO_TCP, socket.TCP_CONGESTION, NAME.encode())
+                connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_CONGESTION, NAME.encode())
             except OSError:
                 os._exit(1)
             os._exit(0)
@@ -175,7 +176,7 @@ def test_users_without_rights_may_choose_it():
 
 
 @pytest.mark.parametrize("law", CONTROLS)
-def test_each_law_carries_a_flow_under_a_name_of_the_process(law):
+def test_each_algorithm_carries_a_flow_under_a_name_of_the_process(law):
     with loaded([law, "reno"]) as names, ExitStack() as stack:
         assert list(names) == [law]
         ends = connected(names[law])
@@ -185,7 +186,7 @@ def test_each_law_carries_a_flow_under_a_name_of_the_process(law):
 
 
 @pytest.mark.parametrize("how", [signal.SIGINT, signal.SIGKILL])
-def test_an_emulation_loads_what_it_needs_and_leaves_nothing(tmp_path, how):
+def test_an_emulation_loads_its_controls_and_leaves_nothing(tmp_path, how):
     path = tmp_path / "x.toml"
     path.write_text(EMULATED)
     with commands.ForkedCommand(["emulate", path]) as process:
@@ -194,20 +195,20 @@ def test_an_emulation_loads_what_it_needs_and_leaves_nothing(tmp_path, how):
             ours.remove(f"illi_{process.pid}")
         wait_until(lambda: ours <= set(available_congestion()), "the controls to be loaded")
         process.send_signal(how)
-        _, said = process.communicate()
-    assert "Traceback" not in said
+        _, printed = process.communicate()
+    assert "Traceback" not in printed
     wait_until(lambda: not ours & set(available_congestion()), "the names to be gone")
 
 
-def test_without_rights_a_line_says_what_is_missing():
-    code, _, said = in_user_namespace("load", "compound")
+def test_without_rights_the_missing_right_is_named_in_a_line():
+    code, _, printed = in_user_namespace("load", "compound")
     assert code == 2
-    assert said.startswith(
+    assert printed.startswith(
         "error: congestion control compound: this process may not load BPF programs\nhint: needs"
     )
-    code, said, _ = in_user_namespace("list", "--json")
+    code, printed, _ = in_user_namespace("list", "--json")
     assert code == 0
-    assert "may not load" in json.loads(said)["missing"]
+    assert "may not load" in json.loads(printed)["missing"]
 
 
 def in_user_namespace(*arguments: str) -> tuple[int, str, str]:
@@ -255,15 +256,16 @@ def test_mean_windows_are_those_of_the_engine(law, kind, period, flows, length_s
         late_s = lossy.run(each, RTT_S, WARMUP_S, length_s)
     windows = [flow.window(length_s) for flow in each]
     lost = sum(flow.marks[1][1] - flow.marks[0][1] for flow in each)
-    found = fmean(windows)
+    mean = fmean(windows)
     half = stats.t.ppf(0.975, flows - 1) * stdev(windows) / flows**0.5
-    expected, beside = window_of_engine(law, kind, period)
+    expected, expected_half = window_of_engine(law, kind, period)
     print(
-        f"{law} {kind} {period}: {found:.2f} ± {half:.2f}, engine {expected:.2f} ± {beside:.2f}; "
+        f"{law} {kind} {period}: {mean:.2f} ± {half:.2f}, engine {expected:.2f} "
+        f"± {expected_half:.2f}; "
         f"{lost} losses, late {late_s:.4f} s"
     )
     assert lost > least_lost
-    assert abs(found - expected) < SLACK * expected + half + beside
+    assert abs(mean - expected) < SLACK * expected + half + expected_half
 
 
 def window_of_engine(law: str, kind: str, period: int) -> tuple[float, float]:

@@ -1,4 +1,4 @@
-"""The crash contract: whatever happens, traffic flows, `down` removes ours, `up` works again."""
+"""The crash contract: in every case traffic flows, `down` removes ours, `up` works again."""
 
 import ctypes
 import errno
@@ -95,7 +95,7 @@ HARM_TO_SERVICES = (HARM[0].replace("100kbit", "3mbit"), *HARM[1:3])
 """At 100 kbit/s what a download has left in its leaf when the service is killed would take 24 s."""
 
 
-def a_life_of_healing(directory: Path, hook: Hook) -> None:
+def run_with_damage(directory: Path, hook: Hook) -> None:
     """All that is done when others remove and change things, with a hook after each step."""
     gateway = config.read(gateway_text(LISTED).replace('wan = "wan"', 'wan = "usb"'))
     shaper = Shaper(gateway, UndoLog(directory / "undo.log"))
@@ -128,8 +128,8 @@ class Countdown:
             self.end()
 
 
-def a_life_of_a_service(directory: Path, more: str = "", discipline: str = "pfifo") -> None:
-    """A service that hears of what others do and mends it, until it is killed.
+def run_service(directory: Path, more: str = "", discipline: str = "pfifo") -> None:
+    """Run a service that notices the changes of others and repairs them, until it is killed.
 
     A file says that it is up: what others do before, it refuses in a line, and ends.
     """
@@ -139,8 +139,8 @@ def a_life_of_a_service(directory: Path, more: str = "", discipline: str = "pfif
     service.run((directory / IS_UP).touch, None)
 
 
-def steps_of_a_life(directory: Path, more: str = "", discipline: str = "pfifo") -> int:
-    """How many messages and records a whole life takes."""
+def steps_of_run(directory: Path, more: str = "", discipline: str = "pfifo") -> int:
+    """Return the number of messages and records of a complete run."""
 
     def count() -> int:
         counter = Countdown(-1, lambda: None)
@@ -180,10 +180,10 @@ KINDS = {
         "pfifo",
     ),
 }
-"""What differs in what is sent to the kernel: settings of the file and queue of leaves.
+"""Cases that differ in the messages to the kernel: settings of the file and queue of leaves.
 
 With the best queue the kernel is asked for each, and UDP from stations has tables of its own but
-with `udp = "down"`. What fq_codel and codel are sent is tried in user-mode Linux, below.
+with `udp = "down"`. Messages for fq_codel and codel are tested in user-mode Linux, below.
 """
 
 
@@ -194,7 +194,7 @@ KINDS_DRAWN, STEPS_DRAWN = 2, 3
 def killed_after(directory: Path, kind: str, steps_of: Callable[[int], Iterable[int]]) -> None:
     """Kill a gateway after each step that `steps_of` chooses from the number of steps."""
     more, discipline = KINDS[kind]
-    steps = steps_of_a_life(directory, more, discipline)
+    steps = steps_of_run(directory, more, discipline)
     assert steps > 20
     for last in steps_of(steps):
         killed = Child(
@@ -228,7 +228,7 @@ def test_killed_after_any_record_or_message(lab: Lab, directory: Path, kind: str
 @pytest.mark.usefixtures("user_mode")
 @pytest.mark.parametrize(("discipline", "every"), [("fq_codel", 1), ("codel", 1)])
 def test_killed_with_leaves_that_keep_delay_low(discipline: str, every: int) -> None:
-    """The same in user-mode Linux, whose kernel has them: after every so many steps."""
+    """Kill it after every few steps in user-mode Linux, whose kernel has these disciplines."""
     script = Path(__file__).parent / "inside" / "kills.py"
     seen: dict[str, Any] = uml.answer(script, discipline, str(every))
     assert seen["steps"] > 20
@@ -238,11 +238,11 @@ def test_killed_with_leaves_that_keep_delay_low(discipline: str, every: int) -> 
 
 @pytest.mark.slow
 def test_killed_while_healing(lab: Lab, directory: Path) -> None:
-    """Wherever it ends, what it has changed is given back, also where it has mended."""
+    """Wherever it ends, its changes are undone, also after repairs."""
 
     def count() -> int:
         counter = Countdown(-1, lambda: None)
-        a_life_of_healing(directory, counter)
+        run_with_damage(directory, counter)
         return counter.steps
 
     with entered(GATEWAY):
@@ -253,7 +253,7 @@ def test_killed_while_healing(lab: Lab, directory: Path) -> None:
         for last in range(1, steps + 1):
             killed = Child(
                 GATEWAY,
-                lambda: a_life_of_healing(directory, Countdown(last, kill_myself)),  # noqa: B023
+                lambda: run_with_damage(directory, Countdown(last, kill_myself)),  # noqa: B023
             )
             assert killed.result() is None, f"step {last} of {steps} was not the end"
             assert transfers(station_v4(0)), "traffic is stuck"
@@ -270,8 +270,8 @@ def test_killed_while_healing(lab: Lab, directory: Path) -> None:
 def test_killed_at_random_under_traffic(lab: Lab, directory: Path) -> None:
     """Five hundred kills at random times, under a download (LASTHOP_RANDOM_KILLS: another number).
 
-    Half of them have only what is sent to the kernel, half are services whose classes and ingresses
-    somebody removes meanwhile.
+    Half of them have only messages to the kernel, half are services whose classes and ingresses
+    others remove meanwhile.
     """
     draw = seeded_random("kills of a gateway")
     kills = 0
@@ -279,16 +279,16 @@ def test_killed_at_random_under_traffic(lab: Lab, directory: Path) -> None:
         while kills < int(os.environ.get("LASTHOP_RANDOM_KILLS", "500")):
             more, discipline = KINDS[draw.choice(list(KINDS))]
             if is_service := draw.random() < 0.5:
-                life = Child(GATEWAY, lambda: a_life_of_a_service(directory, more, discipline))  # noqa: B023
+                child = Child(GATEWAY, lambda: run_service(directory, more, discipline))  # noqa: B023
             else:
-                life = Child(GATEWAY, lambda: a_life(directory, lambda: None, more, discipline))  # noqa: B023
+                child = Child(GATEWAY, lambda: a_life(directory, lambda: None, more, discipline))  # noqa: B023
             end = time.monotonic() + draw.uniform(0, 0.25 if is_service else 0.06)
             while time.monotonic() < end:
                 assert transfers(station_v4(0), count=100_000)
                 if (directory / IS_UP).exists():
                     harm(draw)
-            life.kill()
-            life.result()
+            child.kill()
+            child.result()
             kills += 1
             if kills % 100 == 0:
                 print(f"{kills} kills", file=sys.__stderr__, flush=True)
@@ -307,7 +307,7 @@ def harm(draw: random.Random) -> None:
 
 
 def test_refused_by_the_kernel_at_any_message(lab: Lab, directory: Path, shaping: Make) -> None:
-    """A netlink error half-way: the error is told, and nothing stays."""
+    """After a netlink error half-way, the error is reported, and nothing remains."""
 
     def refuse() -> None:
         raise KernelError(errno.ENOMEM, "a change", "")
@@ -375,8 +375,8 @@ def test_a_full_disk_stops_it_before_the_change(lab: Lab, tmp_path: Path) -> Non
             return str(error), leftovers()
         return "", leftovers()
 
-    said, left = Child(GATEWAY, up).result()
-    assert said == f"{small}/undo.log: No space left on device"
+    message, left = Child(GATEWAY, up).result()
+    assert message == f"{small}/undo.log: No space left on device"
     assert left == []
 
 
@@ -445,11 +445,11 @@ def test_a_torn_line_of_the_log_is_no_record(tmp_path: Path) -> None:
     log = UndoLog(tmp_path / "undo.log")
     log.add({"kind": "link", "name": "a"})
     log.add({"kind": "link", "name": "b"})
-    whole = log.path.read_bytes()
-    for length in range(len(whole)):
-        log.path.write_bytes(whole[:length])
+    content = log.path.read_bytes()
+    for length in range(len(content)):
+        log.path.write_bytes(content[:length])
         names = [record["name"] for record in log.records()]
-        assert names == ["a", "b"][: whole[: length + 1].count(b"\n")]
+        assert names == ["a", "b"][: content[: length + 1].count(b"\n")]
 
 
 def test_gro_is_turned_on_again(lab: Lab, shaping: Make) -> None:

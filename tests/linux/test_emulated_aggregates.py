@@ -1,4 +1,4 @@
-"""Cells of 802.11n, ac and ax with the kernel's TCP; what is measured is in simulated time."""
+"""Cells of 802.11n, ac and ax with the kernel's TCP; measurements are in simulated time."""
 
 import hashlib
 import json
@@ -56,8 +56,8 @@ def rights() -> None:
 
 def goodputs(answer: lh.Result | Emulation) -> dict[str, float]:
     """Goodput of each station. [bit/s]"""
-    found = answer.stations["goodput_bps"]
-    return {str(name): float(found[name]) for name in found.index}
+    by_station = answer.stations["goodput_bps"]
+    return {str(name): float(by_station[name]) for name in by_station.index}
 
 
 def test_a_cell_of_aggregates_carries_real_tcp(tmp_path):
@@ -80,8 +80,8 @@ def test_a_cell_of_aggregates_carries_real_tcp(tmp_path):
 )
 def test_stations_share_the_air_as_in_a_simulation(tmp_path, phy, gro):
     """With windows that never overflow the queue, so that a run's shares do not depend on which TCP
-    loses when: what is compared is the way through queue, air and wire. Shares of those who lose
-    are on the page of what was measured.
+    loses when: the comparison is of the path through queue, air and wire. Shares of losing flows
+    are on the page of measurements.
     """
     path = tmp_path / "x.toml"
     path.write_text(CELL.replace("802.11ax", phy) + STATIONS)
@@ -89,8 +89,8 @@ def test_stations_share_the_air_as_in_a_simulation(tmp_path, phy, gro):
     simulated = lh.simulate(path, settings=times, replications=4)
     emulated = emulate(path, settings=times, gro=gro)
     both = {name: (own, goodputs(simulated)[name]) for name, own in goodputs(emulated).items()}
-    said = {name: f"{own / 1e6:.1f} ({sim / 1e6:.1f})" for name, (own, sim) in both.items()}
-    print(f"{phy} gro={gro}: {said}")
+    shown = {name: f"{own / 1e6:.1f} ({sim / 1e6:.1f})" for name, (own, sim) in both.items()}
+    print(f"{phy} gro={gro}: {shown}")
     for own, sim in both.values():
         assert own == pytest.approx(sim, rel=0.1)
     assert sum(goodputs(emulated).values()) > 150e6
@@ -99,7 +99,7 @@ def test_stations_share_the_air_as_in_a_simulation(tmp_path, phy, gro):
 @pytest.mark.slow
 @pytest.mark.simulated
 def test_the_queue_of_linux_is_that_of_the_simulation(tmp_path):
-    """Air time in turns decides here, not whose TCP loses when; a call waits for its turn.
+    """Air time in turns decides here, not the order of losses of TCP; a call waits for its turn.
 
     A segment of 802.11b at 11 Mb/s takes 2 ms on the air.
     """
@@ -110,10 +110,10 @@ def test_the_queue_of_linux_is_that_of_the_simulation(tmp_path):
     simulated = lh.simulate(path, settings=times, replications=4)
     emulated = emulate(path, settings=times)
     both = {name: (own, goodputs(simulated)[name]) for name, own in goodputs(emulated).items()}
-    said = {name: f"{own / 1e6:.1f} ({sim / 1e6:.1f})" for name, (own, sim) in both.items()}
+    shown = {name: f"{own / 1e6:.1f} ({sim / 1e6:.1f})" for name, (own, sim) in both.items()}
     call = "phone/udp-down/1", "one_way_delay_s"
     own_s, sim_s = (float(answer.flows.loc[call]) for answer in (emulated, simulated))
-    print(f"{said}, the call takes {1e3 * own_s:.1f} ({1e3 * sim_s:.1f}) ms")
+    print(f"{shown}, the call takes {1e3 * own_s:.1f} ({1e3 * sim_s:.1f}) ms")
     for own, sim in both.values():
         assert own == pytest.approx(sim, rel=0.1)
     assert own_s == pytest.approx(sim_s, abs=4e-3)
@@ -145,7 +145,7 @@ with socket.socket(socket.AF_INET, socket.SOCK_DGRAM, socket.IPPROTO_ICMP) as pi
 
 @pytest.mark.parametrize("words", [(), ("--gro",)], ids=["", "gro"])
 def test_programs_talk_through_aggregates(tmp_path, words):
-    """A body up and twice the same down by HTTP, beside an upload, and three pings."""
+    """Send a body up and receive it twice by HTTP, with an upload and three pings."""
     path, serves, asks = (tmp_path / name for name in ("x.toml", "serves.py", "asks.py"))
     text = CELL.replace("80 MHz", "20 MHz").replace('warmup = "1 s"', 'warmup = "200 ms"')
     path.write_text(f"{text}[station.laptop]\n[station.other]\nupload = 1\n")
@@ -156,16 +156,16 @@ def test_programs_talk_through_aggregates(tmp_path, words):
     done = emulated(*command)
     assert done.returncode == 0, done.stderr
     body = random.Random(7).randbytes(300_000)
-    said = done.stderr.splitlines()
-    assert hashlib.sha256(body + body).hexdigest() in said
-    assert said.count("64") == 3
+    lines = done.stderr.splitlines()
+    assert hashlib.sha256(body + body).hexdigest() in lines
+    assert lines.count("64") == 3
     result = json.loads(done.stdout)
     flows = {flow.get("traffic"): flow for flow in result["flows"]}
     assert {"tcp 80 out", "tcp 80 in", "icmp out", "icmp in"} <= flows.keys()
     length_s = result["duration_s"] - result["warmup_s"]
     for traffic, bytes_ in (("tcp 80 out", 300_000), ("tcp 80 in", 600_000), ("icmp in", 3 * 64)):
         carried = flows[traffic]["goodput_bps"]["mean"] * length_s / 8
-        assert 0.999 * bytes_ <= carried < 1.3 * bytes_ + 1000  # headers, what is sent again
+        assert 0.999 * bytes_ <= carried < 1.3 * bytes_ + 1000  # headers, retransmissions
 
 
 def test_ctrl_c_ends_a_cell_of_aggregates(tmp_path):
@@ -176,9 +176,9 @@ def test_ctrl_c_ends_a_cell_of_aggregates(tmp_path):
     ) as process:
         wait_until(lambda: moves_packets(process.pid), "traffic")
         process.send_signal(signal.SIGINT)
-        _, said = process.communicate(timeout=30)  # of a hundred seconds
+        _, printed = process.communicate(timeout=30)  # of a hundred seconds
     assert process.returncode not in (0, -signal.SIGKILL)
-    assert b"Traceback" not in said
+    assert b"Traceback" not in printed
 
 
 def test_merged_segments_are_refused_where_each_is_to_be_acknowledged(tmp_path):

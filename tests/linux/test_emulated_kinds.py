@@ -66,11 +66,11 @@ def test_every_connection_of_the_web_is_asked_and_answered_in_full():
     assert users["completion_p95_s"] >= users["completion_s"] / 2
     assert users["loss_probability"] == 0
     # both ways carry segments: three of each request, and twenty-one of each response
-    back, there = (
+    replies, requests = (
         answer.links.loc[name, "utilisation"] for name in ("bottleneck/back", "bottleneck")
     )
-    assert there * 7 * 20e6 / 8 > 20 * 30_000
-    assert back * 7 * 20e6 / 8 > 20 * 3_000
+    assert requests * 7 * 20e6 / 8 > 20 * 30_000
+    assert replies * 7 * 20e6 / 8 > 20 * 3_000
 
 
 def test_connections_that_find_no_room_are_refused_and_counted(monkeypatch):
@@ -103,11 +103,11 @@ def test_users_of_a_conflict_graph_have_as_many_connections_as_their_rule_asks_f
     assert air["2"] + air["3"] <= 1
 
 
-def test_users_that_may_have_one_connection_have_one():
-    one = ROW.replace("[csma]", '[csma]\nconnections = "one"').replace(
+def test_users_limited_to_a_single_connection_have_a_single_connection():
+    scenario = ROW.replace("[csma]", '[csma]\nconnections = "one"').replace(
         'connections_interval = "1 s"\n', ""
     )
-    answer = emulate(one.replace("7 s", "4 s"))
+    answer = emulate(scenario.replace("7 s", "4 s"))
     assert "connections" not in answer.flows
     assert (answer.flows["goodput_bps"] > 0).all()
 
@@ -150,7 +150,7 @@ def test_ten_segments_take_as_long_as_in_a_simulation():
     assert seen == pytest.approx(simulated, abs=1e-3)
 
 
-def test_behind_a_lost_syn_linux_sends_ten_segments_and_a_simulation_one():
+def test_after_a_lost_syn_linux_sends_ten_segments_and_a_simulation_a_single_segment():
     """RFC 5681, section 3.1, has the initial window be one segment then; Linux keeps its ten."""
     [simulated] = lh.simulate(LOST, replications=1).flows["completion_s"]
     # the timeout, the handshake, and windows of 1, 2, 4 and 3 segments, each a round trip of 100 ms
@@ -160,7 +160,7 @@ def test_behind_a_lost_syn_linux_sends_ten_segments_and_a_simulation_one():
     assert 1.2 <= seen < 1.3
 
 
-def test_a_server_that_no_syn_reaches_has_sent_nothing_again():
+def test_a_server_that_no_syn_reaches_has_no_retransmissions():
     """A flow that was never set up has all values that others have; nothing has come."""
     text = LOST.replace('channel.better = { at = "0.5 s", error = 0 }\n', "download = {}\n")
     flows = emulate(text, settings={"duration": "2.5 s"}).flows.set_index("direction")
@@ -173,11 +173,11 @@ def test_a_server_that_no_syn_reaches_has_sent_nothing_again():
 @pytest.mark.slow
 def test_links_in_a_row_share_the_air_as_in_a_simulation():
     text = ROW.replace('"7 s"', '"40 s"').replace('"2 s"', '"10 s"')
-    one = text.replace("[csma]", '[csma]\nconnections = "one"').replace(
+    scenario = text.replace("[csma]", '[csma]\nconnections = "one"').replace(
         'connections_interval = "1 s"\n', ""
     )
-    seen = emulate(one)
-    simulated = lh.simulate(one, replications=5)
+    seen = emulate(scenario)
+    simulated = lh.simulate(scenario, replications=5)
     for name in ("a", "b", "c"):
         expected = simulated.flows.loc[name, "goodput_bps"]
         # one run of 30 s: replications of the simulation scatter by 5 % on the outer links and by

@@ -19,15 +19,15 @@ def rights() -> None:
 def test_the_middle_of_a_row_has_more_connections_between_its_relays(timed: bool):
     # all counts from the first packet on: what waits to be put in order at the end of a warm-up
     # is read, and counted, later than it has gone over the air
-    whole = {"warmup": "0 s"}
-    answer = emulate(ROW, relays=True, settings=whole, sysctl={"net.ipv4.tcp_timestamps": "1"})
+    no_warmup = {"warmup": "0 s"}
+    answer = emulate(ROW, relays=True, settings=no_warmup, sysctl={"net.ipv4.tcp_timestamps": "1"})
     flows = answer.flows
     assert list(flows.index) == ["a", "b", "c"]
     assert (flows["connections"] > 0).all()
     if timed:  # n = k T grows with the queues, and T is longest in the middle
         assert (flows["connections"] > 1).all()
         assert flows["rtt_s"].idxmax() == "b"
-    # what programs got has gone over the air, with what the relays add and what is under way
+    # data of programs have gone over the air, with additions of relays and data in flight
     sent_bps = answer.links["airtime_fraction"] * 400 * 1040 * 8
     for user_bps, link_bps in zip(flows["goodput_bps"], sent_bps[["1", "2", "3"]], strict=True):
         assert 0 < user_bps < link_bps
@@ -51,7 +51,7 @@ def test_the_kernel_follows_the_first_timeout_and_forgets_it():
     assert not (group / f"lasthop-{os.getpid()}").exists()
 
 
-def test_what_the_kernel_cannot_follow_is_refused():
+def test_settings_that_the_kernel_cannot_follow_are_refused():
     with pytest.raises(lh.UserError, match="follow: min_rto: expected"):
         emulate(SHORT, follow=["min_rto"])
     two = SHORT + '[flow.other]\ninitial_rto = "3 s"\n'

@@ -34,7 +34,7 @@ tcp = { congestion = "reno", window = 42 }
 
 DOWNLOADS = "[station.first]\ndownload = 4\n[station.other]\ndownload = 1\n"
 UPLOADS = "[station.first]\nupload = 4\n[station.other]\ndownload = 1\ncount = 4\n"
-"""As in the paper's figure 5: against two stations alone the level is just 2."""
+"""With only two stations, as in the paper's figure 5, the level is just 2."""
 
 
 @pytest.fixture(autouse=True, scope="module")
@@ -68,7 +68,8 @@ def test_the_bottleneck_makes_real_tcp_fair(tmp_path, stations):
     total = [answer.cells["goodput_bps"].iloc[0] for answer in (free, shared)]
     assert abs(total[1] / total[0] - 1) < 0.1, total
     if stations == UPLOADS:
-        # all of the receive window is under way; the kernel, left alone, makes it 44.9 segments
+        # all of the receive window is in flight; the kernel without this setting makes it 44.9
+        # segments
         assert in_flight(free, "first/up") == pytest.approx(42, rel=0.03)
 
 
@@ -97,7 +98,7 @@ def test_the_estimator_settles_under_the_capacity_of_the_engine(tmp_path):
     longer = CELL.replace('warmup = "6 s"', 'warmup = "10 s"').replace("16 s", "40 s")
     shared = run(path, f"{longer}{DOWNLOADS}[vsb]\n")
     simulated = lh.simulate(path, replications=5)
-    (seen, expected) = (one.links.loc["vsb", "capacity_bps"] for one in (shared, simulated))
+    (seen, expected) = (answer.links.loc["vsb", "capacity_bps"] for answer in (shared, simulated))
     assert abs(seen / expected - 1) < 0.05, (seen, expected)
     assert shared.links.loc["vsb", "ping_rtt_p95_s"] < 0.08
 
@@ -105,13 +106,13 @@ def test_the_estimator_settles_under_the_capacity_of_the_engine(tmp_path):
 @pytest.mark.slow
 @pytest.mark.simulated
 def test_the_estimator_follows_a_slow_station(tmp_path):
-    """Claim hotspot-10: beside a station at 2 Mb/s C is half of what it was."""
+    """Claim hotspot-10: with a station at 2 Mb/s C is half of what it was."""
     path = tmp_path / "x.toml"
     longer = CELL.replace('warmup = "6 s"', 'warmup = "18 s"').replace("16 s", "38 s")
     slow = 'rate = "2 Mbps"\ndownload = { connections = 1, start = "8 s" }\n'
     shared = run(path, f"{longer}[vsb]\n[station.first]\ndownload = 1\n[station.slow]\n{slow}")
     simulated = lh.simulate(path, replications=5)
-    (seen, expected) = (one.links.loc["vsb", "capacity_bps"] for one in (shared, simulated))
+    (seen, expected) = (answer.links.loc["vsb", "capacity_bps"] for answer in (shared, simulated))
     assert expected == pytest.approx(2.4e6, rel=0.02)
     assert abs(seen / expected - 1) < 0.05, (seen, expected)
     # 0.052 to 0.174 s in forty simulated replications, 0.3 s with a full queue; it was 0.08 until
@@ -160,19 +161,19 @@ def test_nothing_is_left_however_it_ends(tmp_path, how):
     path = tmp_path / "x.toml"
     path.write_text(CELL.replace("16 s", "100 s") + DOWNLOADS)
     interfaces = sorted(os.listdir("/sys/class/net"))
-    kept = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
-    with subprocess.Popen([*COMMAND, str(path)], **kept) as process:
+    pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
+    with subprocess.Popen([*COMMAND, str(path)], **pipes) as process:
         wait_until(lambda: moves_packets(process.pid), "traffic")
         process.send_signal(how)
-        _, said = process.communicate(timeout=30)  # of a hundred seconds
+        _, printed = process.communicate(timeout=30)  # of a hundred seconds
     assert process.returncode != 0
-    assert b"Traceback" not in said
+    assert b"Traceback" not in printed
     assert sorted(os.listdir("/sys/class/net")) == interfaces
     assert not Path(f"/proc/{process.pid}").exists()
 
 
 def test_ctrl_c_as_the_medium_begins_ends_it(monkeypatch, tmp_path):
-    """It may come when the thread runs, and whoever has begun it does not know yet."""
+    """The signal may come when the thread runs, before its starter notices."""
     begun = threading.Event()
 
     def medium(*arguments):
@@ -246,7 +247,7 @@ def test_a_comparison_lays_all_three_side_by_side(tmp_path):
     assert level.predicted == pytest.approx(4.0, rel=0.01)
     assert 2 < level.simulated < 8
     # four windows against one, also on a machine that is late; in one run of six seconds a download
-    # that times out may be farther behind, so that there is no upper bound
+    # that times out may be further behind, so that there is no upper bound
     assert level.emulated > 2
     assert comparison.to_dict()["emulation"]["kind"] == "emulation"
     assert "emulated" in comparison.table

@@ -85,8 +85,8 @@ def test_plan_and_up_leave_the_same_programs_and_maps(tmp_path: Path, kind: str)
 
 def map_number(descriptor: int) -> int:
     """Return the kernel's number of a map."""
-    said = Path(f"/proc/self/fdinfo/{descriptor}").read_text()
-    return int(re.findall(r"map_id:\s+(\d+)", said)[0])
+    information = Path(f"/proc/self/fdinfo/{descriptor}").read_text()
+    return int(re.findall(r"map_id:\s+(\d+)", information)[0])
 
 
 def in_a_new_gateway(function: Callable[[], str], *, mounts: bool = False) -> str:

@@ -1,7 +1,7 @@
-"""What somebody changes is put right at once, by events of the kernel; an idle gateway rests.
+"""Changes of others are repaired immediately, by events of the kernel; an idle gateway rests.
 
 Damage is done by `tc` and `ip` as an administrator would do it; whether all is as before is read
-from `tc` and `ip` as well, so that what heals is not what judges.
+from `tc` and `ip` as well, so that the repairing code does not judge itself.
 """
 
 import select
@@ -54,7 +54,7 @@ def gateway(lab: Lab, tmp_path: Path) -> Iterator[Running]:
 
 
 @pytest.mark.parametrize("what", DAMAGES)
-def test_what_others_change_is_as_it_was(lab: Lab, gateway: Running, what: str) -> None:
+def test_changes_of_others_are_undone(lab: Lab, gateway: Running, what: str) -> None:
     wait_until(lambda: gateway.faults == [], "nothing is wrong")
     with entered(GATEWAY):
         before = snapshot()
@@ -64,7 +64,7 @@ def test_what_others_change_is_as_it_was(lab: Lab, gateway: Running, what: str) 
     assert transfers(station_v4(0))
 
 
-def test_only_what_is_broken_is_mended(lab: Lab, gateway: Running) -> None:
+def test_only_broken_parts_are_repaired(lab: Lab, gateway: Running) -> None:
     """The IFB, its classes and what they have counted stay."""
     assert transfers(station_v4(0))
 
@@ -102,7 +102,7 @@ def test_the_program_of_flows_is_put_back(lab: Lab, tmp_path: Path) -> None:
             wait_until(lambda: running.faults == [], "no fault is left")
 
 
-def test_an_interface_that_is_gone_is_told_until_it_is_back(lab: Lab, tmp_path: Path) -> None:
+def test_a_missing_interface_is_reported_until_it_is_back(lab: Lab, tmp_path: Path) -> None:
     with entered(GATEWAY):
         sh("ip link add usb type veth peer name usb2; ip link set usb up")
     text = gateway_text(1).replace('lan = "lan"', 'lan = "usb"')
@@ -113,11 +113,11 @@ def test_an_interface_that_is_gone_is_told_until_it_is_back(lab: Lab, tmp_path: 
             with entered(GATEWAY):
                 number = links.index_of("lh-usb")
                 sh("ip link set usb down")
-            wait_until(lambda: running.faults == ["interface usb is down"], "it is told")
+            wait_until(lambda: running.faults == ["interface usb is down"], "it is reported")
             damage("ip link set usb up")
             wait_until(lambda: running.faults == [], "it is up")
             damage("ip link del usb")
-            wait_until(lambda: running.faults == ["interface usb is gone"], "it is told")
+            wait_until(lambda: running.faults == ["interface usb is gone"], "it is reported")
             assert transfers(station_v4(0))
             damage("ip link add usb type veth peer name usb2; ip link set usb up")
             wait_until(lambda: running.faults == [], "it is back")
@@ -127,28 +127,28 @@ def test_an_interface_that_is_gone_is_told_until_it_is_back(lab: Lab, tmp_path: 
                 assert links.index_of("lh-usb") == number
                 # another name is as good as gone, and its own again
                 sh("ip link set usb name usb9")
-                wait_until(lambda: running.faults == ["interface usb is gone"], "it is told")
+                wait_until(lambda: running.faults == ["interface usb is gone"], "it is reported")
                 sh("ip link set usb9 name usb")
                 wait_until(lambda: running.faults == [], "it is back")
     finally:
         damage("ip link del usb")
 
 
-def test_hooks_of_another_program_are_told_and_stay(lab: Lab, tmp_path: Path) -> None:
+def test_hooks_of_another_program_are_reported_and_stay(lab: Lab, tmp_path: Path) -> None:
     with up(tmp_path, gateway_text(1)) as running:
         with entered(GATEWAY):
             before = snapshot()
 
-        def taken() -> bool:
+        def replace_first() -> bool:
             """The other program may be too late for its turn."""
             with suppress(AssertionError):
                 damage("tc qdisc del dev lan clsact; tc qdisc add dev lan clsact")
                 return True
             return False
 
-        wait_until(taken, "another program is quicker")
-        said = ["the clsact of lan is no longer ours"]
-        wait_until(lambda: running.faults == said, "it is told")
+        wait_until(replace_first, "another program is quicker")
+        faults = ["the clsact of lan is no longer ours"]
+        wait_until(lambda: running.faults == faults, "it is reported")
         with entered(GATEWAY):
             assert "egress_block" not in sh("tc qdisc show dev lan")
         assert transfers(station_v4(0))
@@ -157,41 +157,41 @@ def test_hooks_of_another_program_are_told_and_stay(lab: Lab, tmp_path: Path) ->
         wait_until(lambda: running.faults == [], "no fault is left")
 
 
-def test_who_changes_it_back_again_and_again_is_told(lab: Lab, tmp_path: Path) -> None:
+def test_repeated_changes_of_another_program_are_reported(lab: Lab, tmp_path: Path) -> None:
     """And neither has the gateway to itself."""
     change = "tc class change dev lh-lan parent 6c68: classid 6c68:1 htb rate 100kbit"
     with up(tmp_path, gateway_text(1)) as running:
         with entered(GATEWAY):
             before = snapshot()
-        said = (
+        message = (
             "class 6c68:1 of lh-lan is changed: it is changed repeatedly by another program; "
             "repairs become less frequent"
         )
 
-        def told() -> bool:
+        def is_reported() -> bool:
             damage(change)
-            return running.faults == [said]
+            return running.faults == [message]
 
-        wait_until(told, "it is told")
+        wait_until(is_reported, "it is reported")
         mended = running.log.read_text().count("repaired\n")
         assert 5 <= mended <= 8
-        # who stops has lost: the last try stands
+        # the program that stops loses: the last change remains
         wait_until(lambda: is_as(before), "the rate is ours")
         wait_until(lambda: running.faults == [], "no fault is left")
 
 
-def test_who_removes_the_ifb_again_and_again_leaves_traffic_plain(lab: Lab, tmp_path: Path) -> None:
-    said = "interface lh-lan is removed repeatedly; it is restored less and less often"
+def test_repeated_removal_of_the_ifb_leaves_traffic_unshaped(lab: Lab, tmp_path: Path) -> None:
+    message = "interface lh-lan is removed repeatedly; it is restored less and less often"
     with up(tmp_path, gateway_text(1)) as running:
         with entered(GATEWAY):
             before = snapshot()
 
-        def told() -> bool:
+        def is_reported() -> bool:
             with suppress(AssertionError):
                 damage("ip link del lh-lan")
-            return running.faults == [said]
+            return running.faults == [message]
 
-        wait_until(told, "it is told")
+        wait_until(is_reported, "it is reported")
         assert transfers(station_v4(0))
         wait_until(lambda: is_as(before), "it shapes again")
         wait_until(lambda: running.faults == [], "no fault is left")
@@ -200,10 +200,10 @@ def test_who_removes_the_ifb_again_and_again_leaves_traffic_plain(lab: Lab, tmp_
 # Events.
 
 
-def test_own_changes_and_what_is_elsewhere_wake_nobody(lab: Lab) -> None:
+def test_own_changes_and_changes_elsewhere_wake_no_process(lab: Lab) -> None:
     with entered(GATEWAY), Socket() as kernel, Socket() as another, Events() as events:
-        there = Attended(["wan", "lh-lan"], [links.index_of("wan")], [TO])
-        events.attend(kernel.port, there)
+        filters = Attended(["wan", "lh-lan"], [links.index_of("wan")], [TO])
+        events.attend(kernel.port, filters)
         sh("ip link add x0 type veth peer name x1")
         try:
             wan, elsewhere = (tc.Device(name, links.index_of(name)) for name in ("wan", "x0"))
@@ -215,13 +215,13 @@ def test_own_changes_and_what_is_elsewhere_wake_nobody(lab: Lab) -> None:
             assert events.read() == {Event(tc.NEWQDISC, wan.number, tc.INGRESS)}
             another.carry_out([tc.del_hooks(wan), tc.hooks(wan, FROM, TO)])
             another.carry_out([tc.u32_table(tc.Block(TO), 4, 1)])
-            found = events.read()
-            assert found is not None
-            assert Event(tc.NEWFILTER, tc.BLOCK_INDEX, TO) in found
-            assert {event.interface for event in found} == {wan.number, tc.BLOCK_INDEX}
+            read = events.read()
+            assert read is not None
+            assert Event(tc.NEWFILTER, tc.BLOCK_INDEX, TO) in read
+            assert {event.interface for event in read} == {wan.number, tc.BLOCK_INDEX}
             another.carry_out([tc.del_hooks(wan)])
             events.read()
-            # one that comes back is known by its name
+            # an interface that comes back is recognised by its name
             sh("ip link set x0 name lh-la; ip link set lh-la name lh-land; ip link set lh-land up")
             assert events.read() == set()
             sh("ip link set lh-land name lh-lan")
@@ -230,7 +230,7 @@ def test_own_changes_and_what_is_elsewhere_wake_nobody(lab: Lab) -> None:
             sh("ip link del x1")
 
 
-def test_what_does_not_fit_is_told_as_everything(lab: Lab) -> None:
+def test_events_that_do_not_fit_are_reported_as_a_change_of_everything(lab: Lab) -> None:
     with entered(GATEWAY), Socket() as another, Events() as events:
         wan = tc.Device("wan", links.index_of("wan"))
         for _ in range(40):
@@ -245,36 +245,36 @@ def test_what_does_not_fit_is_told_as_everything(lab: Lab) -> None:
 
 
 def in_a_child(directory: Path, text: str, watch: Callable[[Service], Any]) -> Any:
-    """What `watch` finds in a thread beside a gateway that runs, which it then ends."""
-    found: list[Any] = []
+    """Return the result of `watch` in a thread next to a running gateway, and end the gateway."""
+    results: list[Any] = []
 
-    def life() -> Any:
+    def run_service() -> Any:
         state = State(directory / "state")
         state.make()
         gateway = config.read(text)
         service = Service(gateway, state, lambda: gateway, lambda line: None)
         service.up()
 
-        def beside() -> None:
+        def run_watch() -> None:
             try:
                 wait_until(lambda: service.loop.waker is not None, "the loop runs")
-                found.append(watch(service))
+                results.append(watch(service))
             finally:
                 service.loop.ask(service.stop, 10.0)
 
-        thread = Thread(target=beside)
+        thread = Thread(target=run_watch)
         service.run(thread.start, None)
         thread.join()
         assert service.down() == []
         service.close()
-        return found
+        return results
 
-    (answer,) = Child(GATEWAY, life).result()
+    (answer,) = Child(GATEWAY, run_service).result()
     return answer
 
 
 def wakings(service: Service, seconds: float) -> int:
-    """How often the loop wakes while so much time passes. [s]"""
+    """Return how often the loop wakes during this time. [s]"""
     before = service.loop.wakings
     time.sleep(seconds)
     return service.loop.wakings - before
@@ -332,7 +332,7 @@ def test_rates_that_it_sets_do_not_make_it_look(lab: Lab, tmp_path: Path) -> Non
     assert in_a_child(tmp_path, gateway_text(2, rate="estimated"), watch) == 0
 
 
-def test_counters_are_fresh_for_who_asks(lab: Lab, tmp_path: Path) -> None:
+def test_counters_are_current_when_they_are_asked(lab: Lab, tmp_path: Path) -> None:
     """Prometheus asks from another thread, also while nothing moves."""
 
     def watch(service: Service) -> tuple[float, float]:
@@ -371,9 +371,9 @@ def test_traffic_ends_an_idle_time(lab: Lab, tmp_path: Path) -> None:
 HEALED_S = 0.2
 STALL_S = 0.5
 QUIET_S = 1.0
-"""So long nothing happens once all is healed. [s]"""
+"""Time without events once all is repaired. [s]"""
 MACHINE_S = 50e-3
-"""Lateness up to which a run in real time counts: what is measured is four times that and more."""
+"""Lateness up to which a run in real time counts: measured times are four times that and more."""
 WITNESSES = ("the hierarchy is removed", "filters of a block are removed", "the IFB is removed")
 """Damages that are measured in real time, too: simulated time leaves out the time of computing."""
 
@@ -406,7 +406,7 @@ def longest_gap(flow: Flow, act: Callable[[], None]) -> float:
 
 
 def healing_s(what: str) -> float:
-    """Return the time from the first event, that of the damage, to the last, of healing. [s]"""
+    """Return the time from the first event, that of the damage, to the last, of repairs. [s]"""
     with entered(GATEWAY), Events() as events:
         before = snapshot()
         doing = Thread(target=damage, args=[DAMAGES[what]])
@@ -482,7 +482,7 @@ def test_tcp_stalls_less_than_half_a_second_with_computing(
 
 @pytest.mark.measured
 def test_a_flood_at_its_own_interface_takes_no_processor(lab: Lab, gateway: Running) -> None:
-    """Ten thousand changes at the TO itself, beside what is ours there."""
+    """Ten thousand changes at the TO itself, next to our own filters."""
 
     def share() -> float:
         with entered(GATEWAY), Socket() as another:
@@ -499,7 +499,7 @@ def test_a_flood_at_its_own_interface_takes_no_processor(lab: Lab, gateway: Runn
 
 
 @pytest.mark.measured
-def test_a_war_takes_no_processor(lab: Lab, tmp_path: Path) -> None:
+def test_a_fight_over_a_setting_takes_no_processor(lab: Lab, tmp_path: Path) -> None:
     change = "class change dev lh-lan parent 6c68: classid 6c68:1 htb rate 100kbit\n"
     with up(tmp_path, gateway_text(2)) as running:
 

@@ -13,7 +13,7 @@ INSIDE = Path(__file__).parent / "inside"
 @pytest.mark.smoke(1)
 @pytest.mark.parametrize("discipline", ["fq_codel", "sfq"])
 def test_flows_that_wait_in_a_fair_leaf_are_no_classes_of_the_gateway(discipline: str) -> None:
-    """The kernel dumps them beside HTB's, without counters of bytes; ARP may have sent more."""
+    """The kernel dumps them with HTB's, without counters of bytes; ARP may have sent more."""
     seen = uml.answer(INSIDE / "fair_leaves.py", discipline)
     assert seen["class"] == 0x10001
     assert seen["packets"] >= 20

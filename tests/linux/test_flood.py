@@ -1,4 +1,4 @@
-"""Floods of machines that do not exist, in user-mode Linux, beside downloads."""
+"""Floods of machines that do not exist, in user-mode Linux, with downloads."""
 
 from pathlib import Path
 from typing import Any
@@ -14,12 +14,12 @@ MOST_EACH_BYTES = 20_000
 """Memory of the gateway's process for a station. [bytes]"""
 
 
-def test_two_thousand_machines_that_one_makes_up_cost_others_nothing() -> None:
-    found: dict[str, Any] = uml.answer(INSIDE / "flood.py")
-    assert found["shaping"], found
-    assert found["faults"] == [], found
-    assert MADE_UP < found["stations"] <= STATIONS + MADE_UP, found
+def test_two_thousand_invented_machines_cost_others_nothing() -> None:
+    result: dict[str, Any] = uml.answer(INSIDE / "flood.py")
+    assert result["shaping"], result
+    assert result["faults"] == [], result
+    assert MADE_UP < result["stations"] <= STATIONS + MADE_UP, result
     for when in ("flooded_bps", "after_bps"):
-        assert found[when] >= 0.9 * found["before_bps"], found
-    before, after = found["memory_bytes"]
-    assert after - before < MOST_EACH_BYTES * MADE_UP, found
+        assert result[when] >= 0.9 * result["before_bps"], result
+    before, after = result["memory_bytes"]
+    assert after - before < MOST_EACH_BYTES * MADE_UP, result

@@ -34,7 +34,7 @@ def lab() -> Iterator[Lab]:
 
 
 @pytest.mark.parametrize("has_programs", [True, False])
-def test_damages_of_groups_are_mended(
+def test_damages_of_groups_are_repaired(
     lab: Lab, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, has_programs: bool
 ) -> None:
     if not has_programs:
@@ -46,9 +46,9 @@ def test_damages_of_groups_are_mended(
         before = [snapshot(), of_groups()]
         for what, harm in DAMAGES.items():
             sh(harm)
-            found = shaper.differences()
-            assert found, what
-            shaper.mend(found)
+            differences = shaper.differences()
+            assert differences, what
+            shaper.mend(differences)
             shaper.mend(shaper.differences())  # what goes with a hierarchy is seen next
             assert shaper.faults() == [], what
             assert [snapshot(), of_groups()] == before, what

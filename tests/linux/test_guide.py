@@ -52,8 +52,8 @@ def run_as_root(line: str, etc: Path, run: Path) -> str:
     return done.stdout
 
 
-def test_the_guide_followed_literally(tmp_path: Path) -> None:
-    """Its file, its commands, its interfaces: a guest who shows up is found, and shaped."""
+def test_the_guide_works_when_followed_literally(tmp_path: Path) -> None:
+    """Its file, its commands, its interfaces: a guest that appears is found, and shaped."""
     file = re.search(r"^```toml\n# cafe.toml\n(.*?)^```", GUIDE, re.MULTILINE | re.DOTALL)
     assert file is not None
     etc, run = tmp_path / "cafe.toml", tmp_path / "run"
@@ -65,14 +65,16 @@ def test_the_guide_followed_literally(tmp_path: Path) -> None:
         for old, new in (("wan", "eth0"), ("lan", "eth1")):
             sh(f"ip -n {GATEWAY} link set {old} name {new}")
         assert transfers(station_v4(0))  # the guest has shown up
-        said = run_as_root(lines[0], etc, run)
+        printed = run_as_root(lines[0], etc, run)
         ok = ": ok: the café: 1 access point, 0 stations and stations that are found; leaves are "
-        assert ok in said.splitlines()[0]
+        assert ok in printed.splitlines()[0]
         assert run_as_root(lines[1], etc, run).startswith("up, process ")
 
         def packets() -> int:
-            _, said = lasthop("gateway", "status", etc, "--json", mounts=f"mount --bind {run} /run")
-            return sum(row["sent_packets"] for row in json.loads(said)["stations"])
+            _, printed = lasthop(
+                "gateway", "status", etc, "--json", mounts=f"mount --bind {run} /run"
+            )
+            return sum(row["sent_packets"] for row in json.loads(printed)["stations"])
 
         def counted() -> bool:
             """Whether the guest has a leaf of its own, which it gets after its quarantine."""
@@ -87,13 +89,13 @@ def test_the_guide_followed_literally(tmp_path: Path) -> None:
 
 
 def block_of(name: str) -> str:
-    """What the guide says is to be in a file."""
-    found = re.search(rf"in\n?.?`{re.escape(name)}`:\n\n```text\n(.*?)^```", GUIDE, re.M | re.S)
-    assert found is not None, name
-    return found[1]
+    """Return the content that the guide gives for a file."""
+    match = re.search(rf"in\n?.?`{re.escape(name)}`:\n\n```text\n(.*?)^```", GUIDE, re.M | re.S)
+    assert match is not None, name
+    return match[1]
 
 
-def test_the_guides_router_is_one(tmp_path: Path) -> None:
+def test_the_commands_of_the_guide_make_a_router(tmp_path: Path) -> None:
     """Its commands and its rules make one; packets of guests leave with its own address."""
     rules, lines = (
         tmp_path / "nftables.conf",
@@ -112,12 +114,12 @@ def test_the_guides_router_is_one(tmp_path: Path) -> None:
         assert transfers(station_v4(0))
 
 
-def test_the_guides_dhcp_server_takes_its_file(tmp_path: Path) -> None:
+def test_the_dhcp_server_of_the_guide_accepts_its_file(tmp_path: Path) -> None:
     installed("dnsmasq", "dnsmasq-base")
     file = tmp_path / "cafe.conf"
     file.write_text(block_of("/etc/dnsmasq.d/cafe.conf"))
-    said = sh(f"dnsmasq --test --conf-file={file} 2>&1")
-    assert said.strip().endswith("syntax check OK.")
+    printed = sh(f"dnsmasq --test --conf-file={file} 2>&1")
+    assert printed.strip().endswith("syntax check OK.")
 
 
 def installed(program: str, package: str) -> None:
@@ -148,7 +150,7 @@ SHARE = Path(package.__file__).parent / "share"
 MANUAL = ROOT / "packaging/wheel/data/share/man/man8/lasthop-gateway.8"
 
 
-def test_what_the_guide_installs_comes_with_the_package() -> None:
+def test_files_that_the_guide_installs_come_with_the_package() -> None:
     lines = re.findall(r"^# install -D -m 644 -t (\S+) (\S+)$", GUIDE, re.MULTILINE)
     package = "/opt/lasthop/lib/python3*/site-packages/lasthop/gateway/share"
     pages = [Path("/opt/lasthop/share/man/man8") / MANUAL.name]
@@ -157,11 +159,11 @@ def test_what_the_guide_installs_comes_with_the_package() -> None:
     assert [file.parent for file in units] == [Path(package)]
     # `plan --sh` makes a script of one file, and the gateway loads the programs itself
     ours = (".sh", ".o", ".sources")
-    there = {path.name for path in SHARE.iterdir() if path.suffix not in ours}
-    assert {file.name for file in units} == there
+    installed = {path.name for path in SHARE.iterdir() if path.suffix not in ours}
+    assert {file.name for file in units} == installed
 
 
-def test_the_unit_is_well_once_the_manual_page_is_there(tmp_path: Path) -> None:
+def test_the_unit_is_valid_with_its_manual_page(tmp_path: Path) -> None:
     installed("systemd-analyze", "systemd")
     installed("man", "man-db")
     unit = tmp_path / "lasthop-gateway@cafe.service"
@@ -170,7 +172,7 @@ def test_the_unit_is_well_once_the_manual_page_is_there(tmp_path: Path) -> None:
     pages = tmp_path / "man/man8"
 
     def verified() -> str:
-        """What is said of our own unit."""
+        """Return the warnings about our own unit."""
         done = subprocess.run(
             ["systemd-analyze", "verify", unit],
             env=os.environ | {"MANPATH": str(pages.parent)},

@@ -31,15 +31,15 @@ def rights() -> None:
 def test_every_kind_of_point_runs_and_delivers() -> None:
     named: dict[str, Point] = {point.name: point for point in points()}
     variants = [AS_THEY_ARE] * (len(NAMES) - 1) + [VARIANTS["no-rack-tlp"]]
-    runs = [Run(named[name], one, 1) for name, one in zip(NAMES, variants, strict=True)]
+    runs = [Run(named[name], variant, 1) for name, variant in zip(NAMES, variants, strict=True)]
     with processes(SIDE_BY_SIDE) as pool:
         running = {pool.submit(emulated, run, LENGTH_S): run for run in runs}
         seen = {running[ended].key: ended.result() for ended in as_completed(running)}
-    for key, one in seen.items():
-        print(f"{key}: {one['figures']}, {1e3 * one['late_s']:.2f} ms late")
-        assert one["figures"]["goodput_bps"] > 0, key
-        assert one["figures"]["queue_packets"] > 0, key
-        assert max(one["track"]["mean"]) > 0, key
+    for key, result in seen.items():
+        print(f"{key}: {result['figures']}, {1e3 * result['late_s']:.2f} ms late")
+        assert result["figures"]["goodput_bps"] > 0, key
+        assert result["figures"]["queue_packets"] > 0, key
+        assert max(result["track"]["mean"]) > 0, key
         # where the machine stood still, the thread that looks may have found the warm-up over late
-        sent = [counted["sender"].get("OutSegs", 0) for counted in one["counters"].values()]
+        sent = [counted["sender"].get("OutSegs", 0) for counted in result["counters"].values()]
         assert sum(sent) > 0, key

@@ -1,4 +1,4 @@
-"""Leaves that keep delay low, in user-mode Linux, whose kernel has them; and what a host has."""
+"""Leaves that keep delay low, in user-mode Linux, whose kernel has them; and those of a host."""
 
 from pathlib import Path
 from typing import Any
@@ -18,10 +18,10 @@ with FQ-CoDel, and 1.0 in a FIFO. [-]"""
 
 
 def seen(discipline: str, more: str = "") -> dict[str, Any]:
-    """What a gateway with this setting does in user-mode Linux."""
-    found: dict[str, Any] = uml.answer(INSIDE / "leaves.py", discipline, more)
-    assert found["faults"] == found["kept"] == []
-    return found
+    """Return the results of a gateway with this setting in user-mode Linux."""
+    result: dict[str, Any] = uml.answer(INSIDE / "leaves.py", discipline, more)
+    assert result["faults"] == result["kept"] == []
+    return result
 
 
 @pytest.mark.usefixtures("user_mode")
@@ -36,29 +36,29 @@ def seen(discipline: str, more: str = "") -> dict[str, Any]:
         pytest.param("codel", 'udp = "both"', "codel", marks=pytest.mark.slow),
     ],
 )
-def test_a_gateway_has_them_mends_them_and_plans_them(
+def test_a_gateway_sets_up_repairs_and_plans_its_leaves(
     word: str, more: str, discipline: str
 ) -> None:
-    found = seen(word, more)
-    assert found["discipline"] == discipline
-    assert found["tried"] == {"untried": None, "missing": None, "discipline": discipline}
-    assert found["by_address"] == found["planned"]
-    assert found["by_address"].count(f"qdisc {discipline} ") == (
+    result = seen(word, more)
+    assert result["discipline"] == discipline
+    assert result["tried"] == {"untried": None, "missing": None, "discipline": discipline}
+    assert result["by_address"] == result["planned"]
+    assert result["by_address"].count(f"qdisc {discipline} ") == (
         # with those of packets that are unclassified, and of multicast packets
         2 + (5 if "= 5" in more else 2 - (word == "fq_codel"))
     )
     if "fairness" in more:
         return
-    said = "the queue of class 6c68:100 of lh-lan is"
-    *changed, gone = found["damaged"]
-    assert changed == [[f"{said} changed"]] * len(changed)
-    assert gone == [f"{said} gone"]
-    assert found["mended"] == [True] * len(found["damaged"])
+    fault = "the queue of class 6c68:100 of lh-lan is"
+    *changed, gone = result["damaged"]
+    assert changed == [[f"{fault} changed"]] * len(changed)
+    assert gone == [f"{fault} gone"]
+    assert result["mended"] == [True] * len(result["damaged"])
     # the access point's class, two leaves of stations, and two for other packets; no flows
-    assert found["counted"] == 5
+    assert result["counted"] == 5
 
 
-def test_a_machine_is_asked_for_its_best() -> None:
+def test_the_best_discipline_of_a_machine_is_found() -> None:
     trial = rights.tried("best")
     assert trial.missing is None
     assert trial.discipline in BEST
@@ -73,12 +73,12 @@ def test_a_machine_is_asked_for_its_best() -> None:
     ("discipline", "is_near"), [("best", True), ("codel", True), ("pfifo", False)]
 )
 def test_a_station_does_not_wait_behind_its_own_downloads(discipline: str, is_near: bool) -> None:
-    found: dict[str, Any] = uml.answer(INSIDE / "own_download.py", discipline)
+    result: dict[str, Any] = uml.answer(INSIDE / "own_download.py", discipline)
     medians = {
-        (probe, name): found[probe][name]["rtt_median_s"]
+        (probe, name): result[probe][name]["rtt_median_s"]
         for probe in ("echo", "ping")
-        for name in found[probe]
+        for name in result[probe]
     }
     for probe in ("echo", "ping"):  # pings of the server go through the leaf, as all its packets
         own = medians[probe, "heavy"] - medians[probe, "idle"]
-        assert (own < SHORT * FULL_LEAF_S) == is_near, found
+        assert (own < SHORT * FULL_LEAF_S) == is_near, result

@@ -110,7 +110,7 @@ def written(directory: Path, text: str, name: str = "up.toml") -> Path:
 
 
 def others(directory: Path) -> str:
-    """What of the machine is not ours to leave changed."""
+    """Return the settings of the machine that must not stay changed."""
     with entered(GATEWAY):
         return sh("tc qdisc show dev wan; tc class show dev wan; ip -d -o link show dev wan") + str(
             offload.merges("lan")
@@ -127,21 +127,21 @@ def test_up_and_down_leave_the_machine_as_it_was(
     before = others(directory)
     file = written(directory, TEXTS[kind])
     assert lasthop("queue", "check", file)[0] == 0
-    code, said = lasthop("queue", "up", file)
-    assert code == 0, said
-    assert said.startswith("up, process ")
+    code, printed = lasthop("queue", "up", file)
+    assert code == 0, printed
+    assert printed.startswith("up, process ")
     try:
         assert others(directory) != before
         assert transfers(station_v4(0))
-        code, said = lasthop("queue", "status", file, "--json")
-        status = json.loads(said)
+        code, printed = lasthop("queue", "status", file, "--json")
+        status = json.loads(printed)
         assert (status["interface"], status["shaping"], status["faults"]) == ("wan", True, [])
         assert [row["name"] for row in status["classes"]] == (
             ["near", "far", None] if kind == "shared" else []
         )
-        code, said = lasthop("queue", "status", file)
+        code, printed = lasthop("queue", "status", file)
         assert code == 0
-        assert "rate [Mbit/s]" in said
+        assert "rate [Mbit/s]" in printed
     finally:
         assert lasthop("queue", "down", file) == (0, "down\n")
     assert others(directory) == before
@@ -154,20 +154,20 @@ def test_another_file_is_taken_over_or_refused(directory: Path, programs: None) 
     assert lasthop("queue", "up", file)[0] == 0
     try:
         written(directory, THRESHOLD.replace("15", "40").replace("50 Mbps", "20 Mbps"))
-        code, said = lasthop("queue", "up", file)
-        assert (code, "continues with" in said) == (0, True), said
+        code, printed = lasthop("queue", "up", file)
+        assert (code, "continues with" in printed) == (0, True), printed
         with entered(GATEWAY):
             assert "limit 39p" in sh("tc qdisc show dev wan")
             assert "rate 20Mbit" in sh("tc class show dev wan")
         written(directory, SHARED)
-        code, said = lasthop("queue", "up", file)
-        assert code == 0, said
+        code, printed = lasthop("queue", "up", file)
+        assert code == 0, printed
         with entered(GATEWAY):
             assert "lasthop_sharing direct-action" in sh("tc filter show dev wan parent 6c68:")
         written(directory, THRESHOLD.replace('"wan"', '"lan"').replace('from = "lan"\n', ""))
-        code, said = lasthop("queue", "up", file)
+        code, printed = lasthop("queue", "up", file)
         assert code == 2
-        assert "is in place already" in said
+        assert "is in place already" in printed
         status = json.loads(lasthop("queue", "status", file, "--json")[1])
         assert status["queue"] == "vbs"
     finally:
@@ -202,7 +202,7 @@ def test_merged_packets_are_split_in_front_of_the_queue(directory: Path) -> None
 def test_segments_of_a_merged_packet_are_counted_as_they_enter(
     directory: Path, programs: None
 ) -> None:
-    """What the program of `vbs` takes to be in the queue is what the shaper holds."""
+    """The queue length that the program of `vbs` assumes is that of the shaper."""
     wanted = config.read(SHARED.replace('from = "lan"\n', ""))  # GRO stays on
     sh(f"ip -n {STATIONS} link set wl0 gso_max_segs 65535")
     flows = [Flow(station_v4(k), download=False) for k in range(2)]
@@ -238,32 +238,32 @@ def test_an_interface_has_one_owner(directory: Path) -> None:
     )
     assert lasthop("gateway", "up", both)[0] == 0
     try:
-        code, said = lasthop("queue", "up", both)
+        code, printed = lasthop("queue", "up", both)
         assert code == 2
-        assert "a gateway of this directory is already up" in said
-        assert f"lasthop gateway down {both} ends it" in said
+        assert "a gateway of this directory is already up" in printed
+        assert f"lasthop gateway down {both} ends it" in printed
         assert lasthop("queue", "down", both) == (0, "nothing is up\n")
     finally:
         assert lasthop("gateway", "down", both) == (0, "down\n")
 
 
-def test_what_cannot_be_is_refused_in_a_line_and_changes_nothing(directory: Path) -> None:
+def test_impossible_settings_are_refused_in_a_line_and_change_nothing(directory: Path) -> None:
     before = others(directory)
     missing = written(directory, THRESHOLD.replace('"wan"', '"nowhere"'))
     for verb in ("check", "up"):
-        code, said = lasthop("queue", verb, missing)
+        code, printed = lasthop("queue", verb, missing)
         assert code == 2
-        assert said.startswith('error: interface.name: there is no interface "nowhere"\nhint: ')
+        assert printed.startswith('error: interface.name: there is no interface "nowhere"\nhint: ')
     pi = written(directory, THRESHOLD.replace("threshold = 15", "proportional.slope = 0.01"))
-    code, said = lasthop("queue", "plan", pi)
-    assert (code, "Linux has no discipline proportional" in said) == (2, True)
+    code, printed = lasthop("queue", "plan", pi)
+    assert (code, "Linux has no discipline proportional" in printed) == (2, True)
     with entered(GATEWAY):
         sh("tc qdisc add dev wan root handle 5: pfifo")
     try:
         file = written(directory, THRESHOLD)
-        code, said = lasthop("queue", "up", file)
+        code, printed = lasthop("queue", "up", file)
         assert code == 2
-        assert said == (
+        assert printed == (
             "error: interface wan: it has a queueing discipline pfifo 5:, which lasthop has not "
             "made\nhint: if nothing needs it: tc qdisc del dev wan root\n"
         )
@@ -274,19 +274,19 @@ def test_what_cannot_be_is_refused_in_a_line_and_changes_nothing(directory: Path
 
 
 def test_a_discipline_that_the_kernel_lacks_is_named_by_its_option(directory: Path) -> None:
-    """And before anything is touched: what is up goes on."""
+    """Before any change, too: a running queue continues."""
     text = THRESHOLD.replace("queue.threshold = 15", "queue = { limit = 100, pie = {} }")
     before = others(directory)
-    said = "interface.queue: this kernel has no pie (CONFIG_NET_SCH_PIE)"
+    message = "interface.queue: this kernel has no pie (CONFIG_NET_SCH_PIE)"
     file, other = written(directory, THRESHOLD), written(directory, text, "pie.toml")
     if lacks_pie():
-        assert lasthop("queue", "check", other) == (2, f"error: {said}\n")
+        assert lasthop("queue", "check", other) == (2, f"error: {message}\n")
         assert lasthop("queue", "up", file)[0] == 0
         try:
             assert transfers(station_v4(0))
             counted = status(file)["sent_packets"]
             code, refused_by = lasthop("queue", "up", other)
-            assert (code, said in refused_by) == (2, True), refused_by
+            assert (code, message in refused_by) == (2, True), refused_by
             assert transfers(station_v4(0))
             time.sleep(1.1)
             assert status(file)["sent_packets"] > counted
@@ -296,7 +296,7 @@ def test_a_discipline_that_the_kernel_lacks_is_named_by_its_option(directory: Pa
         with pytest.raises(UserError) if lacks_pie() else nullcontext() as refused:
             shaped.up()
         if refused is not None:
-            assert str(refused.value) == said
+            assert str(refused.value) == message
         assert shaped.down() == []
     assert others(directory) == before
 
@@ -326,7 +326,7 @@ it is not drawn where a queue is killed at a random time, which may be before th
 
 
 def a_life(directory: Path, kind: str, hook: Hook, harms: Sequence[str] = (STOP, *HARM)) -> None:
-    """All that a queue ever does to the kernel, and what is mended, with a hook after each step."""
+    """Do all that a queue ever does to the kernel, and repairs, with a hook after each step."""
     wanted = config.read(TEXTS[kind])
     shaped = Shaped(wanted, UndoLog(directory / "undo.log", hook), hook)
     shaped.up()
@@ -385,8 +385,8 @@ def test_killed_after_any_record_or_message(directory: Path, kind: str, programs
     killed_after(directory, kind, lambda steps: range(1, steps + 1))
 
 
-def a_life_of_a_service(directory: Path, kind: str) -> None:
-    """A queue that hears of what others do and mends it, until it is killed."""
+def run_service(directory: Path, kind: str) -> None:
+    """Run a queue that notices the changes of others and repairs them, until it is killed."""
     wanted = config.read(TEXTS[kind])
     state = State(directory)
     is_up = (directory / IS_UP).touch
@@ -399,58 +399,60 @@ def a_life_of_a_service(directory: Path, kind: str) -> None:
 def test_killed_at_random_under_traffic(directory: Path, programs: None) -> None:
     """Two hundred kills at random times (LASTHOP_RANDOM_KILLS: another number), while things move.
 
-    Half of them have only what is sent to the kernel, half are services that are harmed.
+    Half of them have only messages to the kernel, half are services that are harmed.
     """
     draw, before = seeded_random("kills of a queue"), others(directory)
     for number in range(int(os.environ.get("LASTHOP_RANDOM_KILLS", "200"))):
         kind = draw.choice(list(TEXTS))
         if is_service := draw.random() < 0.5:
-            life = Child(GATEWAY, lambda: a_life_of_a_service(directory, kind))  # noqa: B023
+            child = Child(GATEWAY, lambda: run_service(directory, kind))  # noqa: B023
         else:
-            life = Child(GATEWAY, lambda: a_life(directory, kind, lambda: None, HARM))  # noqa: B023
+            child = Child(GATEWAY, lambda: a_life(directory, kind, lambda: None, HARM))  # noqa: B023
         end = time.monotonic() + draw.uniform(0, 0.25 if is_service else 0.06)
         while time.monotonic() < end:
             assert transfers(station_v4(0), count=100_000)
             if (directory / IS_UP).exists():
-                with entered(GATEWAY), suppress(AssertionError):  # it may be mending
+                with entered(GATEWAY), suppress(AssertionError):  # it may be repairing
                     sh(draw.choice(HARM))
-        life.kill()
-        life.result()
+        child.kill()
+        child.result()
         (directory / IS_UP).unlink(missing_ok=True)
         assert transfers(station_v4(0)), f"traffic is stuck after kill {number}"
         with entered(GATEWAY):
             assert take_back(directory) == []
             assert leftovers() == []
-            sh("ip link set wan gso_max_segs 65535")  # what somebody has set meanwhile is theirs
+            sh(
+                "ip link set wan gso_max_segs 65535"
+            )  # settings that others have changed meanwhile stay
         assert others(directory) == before, f"kill {number}"
 
 
-def test_what_others_remove_comes_back_while_it_is_up(directory: Path, programs: None) -> None:
+def test_parts_that_others_remove_come_back(directory: Path, programs: None) -> None:
     file = written(directory, SHARED)
     assert lasthop("queue", "up", file)[0] == 0
     try:
         with entered(GATEWAY):
-            for harm in (STOP, *HARM[:-1]):  # of the last one no event tells
+            for harm in (STOP, *HARM[:-1]):  # the last one has no event
                 sh(harm)
-                wait_until(lambda: is_whole(), f"mending after {harm}")
+                wait_until(lambda: is_complete(), f"mending after {harm}")
             sh("tc qdisc replace dev wan root handle 9: pfifo")
-        said = "the queue of wan is gone: there is a pfifo 9:"
-        wait_until(lambda: said in status(file)["faults"], "the fault to be told")
+        fault = "the queue of wan is gone: there is a pfifo 9:"
+        wait_until(lambda: fault in status(file)["faults"], "the fault to be reported")
         with entered(GATEWAY):
             sh("tc qdisc del dev wan root")
-            wait_until(lambda: is_whole(), "the queue to be back")
+            wait_until(lambda: is_complete(), "the queue to be back")
         wait_until(lambda: status(file)["faults"] == [], "the fault to be over")
     finally:
         assert lasthop("queue", "down", file) == (0, "down\n")
 
 
 def status(file: Path) -> dict[str, Any]:
-    found = json.loads(lasthop("queue", "status", file, "--json")[1])
-    assert isinstance(found, dict)
-    return found
+    printed = json.loads(lasthop("queue", "status", file, "--json")[1])
+    assert isinstance(printed, dict)
+    return printed
 
 
-def is_whole() -> bool:
+def is_complete() -> bool:
     """Whether the kernel has what the file asks for, as `tc` shows it."""
     with Socket() as kernel:
         segments = links.every_link(kernel)["wan"].segments
@@ -508,7 +510,7 @@ def test_a_packet_is_of_the_class_that_its_mark_or_address_says(
         send(14, station_v6(0), ("fd77::2", 9))
         send(15, "", mark=7)
         expected = [11 + 14 + 15, 12]
-        # what is sent waits until a neighbour is known
+        # packets wait until a neighbour is known
         wait_until(lambda: offered(shaped)[:2] == expected, f"{expected} packets")
         none = offered(shaped)[2]
         assert 13 <= none <= 13 + 20  # neighbours are asked for, and routers
@@ -517,7 +519,7 @@ def test_a_packet_is_of_the_class_that_its_mark_or_address_says(
             shaped.apply(config.read(by_mac))
         send(16, station_v4(1))
         far = offered(shaped)[1]
-        assert 12 + 16 <= far <= 12 + 16 + 20  # what no mark tells goes out with its own address
+        assert 12 + 16 <= far <= 12 + 16 + 20  # packets without a mark leave with their own address
     finally:
         with entered(GATEWAY):
             assert shaped.down() == []
@@ -528,7 +530,7 @@ def test_a_packet_is_of_the_class_that_its_mark_or_address_says(
 def test_packets_are_blocked_with_the_probability_of_the_map(
     directory: Path, programs: None, probability: float
 ) -> None:
-    """Within a percentage point of it: so many packets that five deviations fit."""
+    """Within a percentage point of it, with enough packets for five deviations."""
     packets, unblocked = 60_000, 5_000
     assert transfers(station_v4(0)), "neighbours are known now"
     assert transfers(station_v4(1))
@@ -570,7 +572,9 @@ def test_the_queue_holds_its_threshold_and_no_more(directory: Path) -> None:
         shaped.close()
 
 
-def test_every_address_of_a_version_is_none_of_the_other(directory: Path, programs: None) -> None:
+def test_a_prefix_of_all_addresses_has_none_of_the_other_version(
+    directory: Path, programs: None
+) -> None:
     """`::/0` has no IPv4 address, and an IPv4 prefix no IPv6 address that embeds one."""
     text = SHARED.replace(f'"{station_v4(0)}, {station_v6(0)}"', '"::/0"').replace(", mark = 7", "")
     with entered(GATEWAY):
@@ -590,7 +594,7 @@ def test_every_address_of_a_version_is_none_of_the_other(directory: Path, progra
 
 
 def test_settings_change_while_packets_are_counted(directory: Path, programs: None) -> None:
-    """What the program counts is not lost when it is told something."""
+    """The program's counts are not lost when its settings change."""
     packets = 20_000
     assert transfers(station_v4(0)), "neighbours are known now"
     fast = config.read(SHARED.replace("50 Mbps", "10 Gbps"))
@@ -615,11 +619,11 @@ def test_settings_change_while_packets_are_counted(directory: Path, programs: No
         shaped.close()
 
 
-def test_a_check_hears_who_sends(directory: Path) -> None:
+def test_a_check_reports_the_flows_that_it_hears(directory: Path) -> None:
     """Three uploads are heard at the uplink, and a download is not among them.
 
     All are paced, so that the queue stays short. Where they fill it, one may wait for a timeout
-    through a third of the time, and is not long-lived to who listens.
+    through a third of the time, and does not look long-lived to a listener.
     """
     file = written(directory, THRESHOLD)
 
@@ -635,14 +639,14 @@ def test_a_check_hears_who_sends(directory: Path) -> None:
     sender = Child(STATIONS, send_for_a_while)
     try:
         time.sleep(1.0)
-        code, said = lasthop("queue", "check", file, "--listen", "2", "--json")
-        assert code == 0, said
-        heard = json.loads(said)["heard"]
+        code, printed = lasthop("queue", "check", file, "--listen", "2", "--json")
+        assert code == 0, printed
+        heard = json.loads(printed)["heard"]
         assert heard["flows"] == len(heard["rtts_s"]) == 3
         assert 0 < heard["rtt_s"] < 0.1
         sender.result()
-        code, said = lasthop("queue", "check", file, "--listen", "2")
-        assert (code, "wan in 2 s: no long-lived flows" in said) == (0, True), said
+        code, printed = lasthop("queue", "check", file, "--listen", "2")
+        assert (code, "wan in 2 s: no long-lived flows" in printed) == (0, True), printed
     finally:
         assert lasthop("queue", "down", file) == (0, "down\n")
     for words, expected in (
@@ -651,20 +655,20 @@ def test_a_check_hears_who_sends(directory: Path) -> None:
         (["--congestion", "reno"], "--congestion: no flows: expected --flows and --rtt"),
         (["--flows", "x", "--rtt", "1 s"], '"x" is not a number of flows from 1 to 100000'),
     ):
-        code, said = lasthop("queue", "check", file, *words)
-        assert (code, expected in said) == (2, True), said
+        code, printed = lasthop("queue", "check", file, *words)
+        assert (code, expected in printed) == (2, True), printed
 
 
 @pytest.mark.usefixtures("user_mode")
-def test_a_kernel_with_every_queue_has_what_tc_would_have_made() -> None:
+def test_a_kernel_with_every_queue_has_the_settings_that_tc_makes() -> None:
     """In user-mode Linux; what `plan` prints and what `up` does are the same to the kernel."""
     script = Path(__file__).parent / "inside" / "queues.py"
-    found = uml.answer(script)
-    assert {name: wrong for name, wrong in found.items() if wrong} == {}
-    assert len(found) == 6 + 1
+    results = uml.answer(script)
+    assert {name: wrong for name, wrong in results.items() if wrong} == {}
+    assert len(results) == 6 + 1
 
 
-def test_a_directory_says_what_is_up_in_it(directory: Path) -> None:
+def test_a_directory_names_the_program_that_is_up_in_it(directory: Path) -> None:
     state = State(directory)
     state.make()
     assert state.take()

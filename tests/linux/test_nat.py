@@ -1,4 +1,4 @@
-"""Stations behind network address translation of the machine that shapes them."""
+"""Stations behind the network address translation of the machine that shapes them."""
 
 import shutil
 import socket
@@ -46,7 +46,7 @@ def nft() -> None:
 
 @pytest.mark.usefixtures("nft")
 @pytest.mark.parametrize("download", [True, False], ids=["download", "upload"])
-def test_both_ways_pass_the_stations_leaf(tmp_path: Path, download: bool) -> None:
+def test_both_directions_pass_the_stations_leaf(tmp_path: Path, download: bool) -> None:
     gateway = config.read(gateway_text(2))
     with (
         Lab(stations=2, rate_bps=None),
@@ -60,14 +60,14 @@ def test_both_ways_pass_the_stations_leaf(tmp_path: Path, download: bool) -> Non
             listener = stack.enter_context(socket.create_server((SERVER_V4, 0)))
         with entered(STATIONS):
             where, own = listener.getsockname(), (station(0), 0)
-            here = stack.enter_context(socket.create_connection(where, PATIENCE_S, own))
-        there, seen = listener.accept()
-        stack.enter_context(there)
+            connected = stack.enter_context(socket.create_connection(where, PATIENCE_S, own))
+        accepted, seen = listener.accept()
+        stack.enter_context(accepted)
         assert seen[0] == WAN_ADDRESS
-        sender, receiver = (there, here) if download else (here, there)
+        sender, receiver = (accepted, connected) if download else (connected, accepted)
         sender.sendall(bytes(BYTES))
         sender.shutdown(socket.SHUT_WR)
-        there.settimeout(PATIENCE_S)
+        accepted.settimeout(PATIENCE_S)
         while receiver.recv(1 << 16):
             pass
         members, counters = shaper.running().members, shaper.counters()

@@ -33,14 +33,14 @@ CAP_BPS = 20_000_000
 
 @pytest.fixture(scope="module")
 def lab() -> Iterator[Lab]:
-    """Stations behind a FIFO of 6 Mbit/s that answer no pings."""
+    """Yield stations after a FIFO of 6 Mbit/s that answer no pings."""
     with Lab(stations=2) as lab:
         for version in ("ipv4.icmp_echo", "ipv6.icmp.echo"):
             sh(f"ip netns exec {STATIONS} sysctl -qw net.{version}_ignore_all=1")
         yield lab
 
 
-def test_what_is_never_acknowledged_is_not_waited_for(lab: Lab) -> None:
+def test_packets_that_are_never_acknowledged_are_not_waited_for(lab: Lab) -> None:
     """The kernel stamps packets by the clock that may be set."""
     with entered(GATEWAY):
         overhearing = Overhearing("lan")
@@ -123,7 +123,7 @@ def lived(text: str, directory: Path, work: Callable[[Service, list[Flow]], None
 
 
 def rounds(service: Service, flows: list[Flow], is_over: Callable[[], bool]) -> None:
-    """What the loop of a gateway does, until something is so."""
+    """Do the work of a gateway's loop until a condition holds."""
     end_s = time.monotonic() + 4 * PATIENCE_S
     counted_s = 0.0
     while not is_over():
@@ -139,7 +139,7 @@ def rounds(service: Service, flows: list[Flow], is_over: Callable[[], bool]) -> 
 
 
 @pytest.mark.parametrize("fairness", ["station", "flow"])
-def test_c_leaves_its_cap_though_nobody_answers_pings(
+def test_c_leaves_its_cap_though_no_station_answers_pings(
     lab: Lab, tmp_path: Path, fairness: str
 ) -> None:
     def work(service: Service, flows: list[Flow]) -> None:
@@ -157,7 +157,9 @@ def test_c_leaves_its_cap_though_nobody_answers_pings(
 
 @pytest.mark.slow
 @pytest.mark.simulated
-def test_c_settles_under_the_capacity_though_nobody_answers_pings(lab: Lab, tmp_path: Path) -> None:
+def test_c_settles_under_the_capacity_though_no_station_answers_pings(
+    lab: Lab, tmp_path: Path
+) -> None:
     rates: list[float] = []
 
     def work(service: Service, flows: list[Flow]) -> None:

@@ -1,4 +1,4 @@
-"""What the gateway's sockets make of packets: forged answers, and fast senders of UDP."""
+"""How the gateway's sockets treat packets: forged answers, and fast senders of UDP."""
 
 import socket
 import time
@@ -24,17 +24,17 @@ def node() -> Iterator[Namespace]:
 
 
 def until_some(look: Callable[[], list[Answer]]) -> list[Answer]:
-    """What comes in, if it does."""
+    """Return an answer that arrives, if any."""
     end = time.monotonic() + PATIENCE_S
     while time.monotonic() < end:
-        if found := look():
-            return found
+        if answers := look():
+            return answers
         time.sleep(0.01)
     return []
 
 
 def forge(source: str, identifier: int, sequence: int, payload: bytes) -> None:
-    """Send an echo reply that nobody has asked for."""
+    """Send an unsolicited echo reply."""
     packet = HEADER.pack(0, 0, 0, identifier, sequence) + payload
     packet = HEADER.pack(0, 0, checksum(packet), identifier, sequence) + payload
     with socket.socket(socket.AF_INET, socket.SOCK_RAW, socket.IPPROTO_ICMP) as raw:
@@ -47,9 +47,9 @@ def test_a_station_answers(node: Namespace, address: str) -> None:
     def work() -> list[int]:
         pinger = Pinger()
         assert pinger.send(ip_address(address), 7)
-        found = until_some(pinger.answers)
+        answers = until_some(pinger.answers)
         pinger.close()
-        return [answer.sequence for answer in found]
+        return [answer.sequence for answer in answers]
 
     assert node.run(work) == [7]
 
@@ -57,14 +57,14 @@ def test_a_station_answers(node: Namespace, address: str) -> None:
 def test_a_station_cannot_answer_for_another_nor_before_it_is_asked(node: Namespace) -> None:
     def work() -> tuple[list[Answer], list[Answer]]:
         pinger = Pinger()
-        told = pinger.secret.payload(ip_address("127.0.0.2"), 7)
+        payload = pinger.secret.payload(ip_address("127.0.0.2"), 7)
         for sequence in range(20):  # identifier and numbers can be guessed
             forge("127.0.0.2", pinger.identifier, sequence, bytes(48))
-        forge("127.0.0.3", pinger.identifier, 7, told)
-        forge("127.0.0.2", pinger.identifier, 8, told)
+        forge("127.0.0.3", pinger.identifier, 7, payload)
+        forge("127.0.0.2", pinger.identifier, 8, payload)
         time.sleep(0.2)
         forged = pinger.answers()
-        forge("127.0.0.2", pinger.identifier, 7, told)
+        forge("127.0.0.2", pinger.identifier, 7, payload)
         true = until_some(pinger.answers)
         pinger.close()
         return forged, true
@@ -75,10 +75,8 @@ def test_a_station_cannot_answer_for_another_nor_before_it_is_asked(node: Namesp
 
 
 @pytest.mark.parametrize("fast_packets", [8_000, 40_000])
-def test_fast_senders_are_counted_and_slow_ones_beside_them(
-    node: Namespace, fast_packets: int
-) -> None:
-    """96 and 480 Mbit between two looks beside a slow sender, as fast as they are sent."""
+def test_fast_and_slow_senders_are_counted(node: Namespace, fast_packets: int) -> None:
+    """96 and 480 Mbit between two looks, with a slow sender, as fast as they are sent."""
     fast, slow, unknown = (ip_address(f"127.0.0.{k}") for k in (2, 3, 4))
     slow_packets = 4_000
 
@@ -111,18 +109,18 @@ def test_fast_senders_are_counted_and_slow_ones_beside_them(
     assert total[slow].packets == pytest.approx(slow_packets, rel=0.5)
 
 
-def test_whose_packets_pass_is_seen(node: Namespace) -> None:
-    there, elsewhere, unknown = (ip_address(f"127.0.0.{k}") for k in (2, 3, 4))
+def test_senders_of_passing_packets_are_seen(node: Namespace) -> None:
+    reachable, elsewhere, unknown = (ip_address(f"127.0.0.{k}") for k in (2, 3, 4))
 
     def work() -> tuple[set[Address], set[Address]]:
         sample = AddressSample("lo")
         with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as sender:
-            for address in (there, unknown):
+            for address in (reachable, unknown):
                 for _ in range(200):
                     sender.sendto(b"", (str(address), 9))
-        seen = sample.look({there, elsewhere}), sample.look({there, elsewhere})
+        seen = sample.look({reachable, elsewhere}), sample.look({reachable, elsewhere})
         sample.close()
         return seen
 
     # one of 200 is drawn, but for (7/8)^200
-    assert node.run(work) == ({there}, set())
+    assert node.run(work) == ({reachable}, set())

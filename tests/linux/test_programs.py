@@ -1,4 +1,4 @@
-"""Programs at places of an emulated scenario: what they say, what is counted, what is left."""
+"""Programs at places of an emulated scenario: their output, counters and remains."""
 
 import json
 import os
@@ -84,22 +84,22 @@ def test_a_download_by_programs_is_a_flow_of_the_result(tmp_path, text, at, to, 
 
 
 def test_programs_of_the_file_run_in_emulations(tmp_path):
-    path, there = tmp_path / "x.toml", tmp_path / "there"
+    path, made = tmp_path / "x.toml", tmp_path / "there"
     serves = SERVES.replace("\n", "\\n").replace('"', '\\"')
-    programs = f'[programs]\nserver = "{serves}"\nother = ["touch {there}", "true"]\n'
+    programs = f'[programs]\nserver = "{serves}"\nother = ["touch {made}", "true"]\n'
     path.write_text(CELL + programs)
     # a program of the file that is not asked for ends with the run
     words = ["--json", "--at", "laptop", "--with", "laptop", "true"]
     done = emulated(path, *words, "--", PYTHON, "-c", TAKES, "server")
     assert done.returncode == 0, done.stderr
     assert done.stderr.splitlines()[0] == str(SENT_BYTES)
-    assert there.exists()
+    assert made.exists()
     assert "warning: `programs`" not in done.stderr
     flows = [flow["name"] for flow in json.loads(done.stdout)["flows"]]
     assert {"laptop/program/1", "laptop/program/2"} < set(flows)
 
 
-def test_a_link_stands_in_the_place_of_a_file():
+def test_a_link_can_replace_a_file():
     words = ["--json", "--link", "8 Mbps, 30 ms, queue 20", "--with", "server", SERVES]
     command = ["--", PYTHON, "-c", TAKES, "server"]
     done = emulated(*words, *command)
@@ -111,9 +111,9 @@ def test_a_link_stands_in_the_place_of_a_file():
     assert result["duration_s"] > 0.12  # two round trips
     assert [flow["name"] for flow in result["flows"]] == ["client/program/1", "client/program/2"]
     assert "classes" not in result or result["classes"] == []
-    there, back = result["links"]
-    assert back["utilisation"]["mean"] > there["utilisation"]["mean"] > 0
-    queue = next(one for one in result["queues"] if one["name"] == "client-server/back")
+    forward, back = result["links"]
+    assert back["utilisation"]["mean"] > forward["utilisation"]["mean"] > 0
+    queue = next(each for each in result["queues"] if each["name"] == "client-server/back")
     assert 1 < queue["occupancy_max_packets"]["mean"] <= 20
 
 
@@ -143,7 +143,7 @@ def test_the_exit_code_is_the_programs(tmp_path, command, code):
     assert "other/up/1" in done.stdout
 
 
-def test_settings_of_the_kernel_are_those_of_the_places_alone(tmp_path):
+def test_settings_of_the_kernel_apply_to_the_places_only(tmp_path):
     path, setting = tmp_path / "x.toml", Path("/proc/sys/net/ipv4/tcp_sack")
     path.write_text(CELL)
     before = setting.read_text()
@@ -156,7 +156,7 @@ def test_settings_of_the_kernel_are_those_of_the_places_alone(tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("words", "said"),
+    ("words", "message"),
     [
         (["--at", "phone", "--", "true"], "error: phone: no such place"),
         (["--", "true"], "error: true: missing place for this command"),
@@ -177,12 +177,12 @@ def test_settings_of_the_kernel_are_those_of_the_places_alone(tmp_path):
         ),
     ],
 )
-def test_what_cannot_run_is_said_in_one_line(tmp_path, words, said):
+def test_programs_that_cannot_run_are_refused_in_one_line(tmp_path, words, message):
     path = tmp_path / "x.toml"
     path.write_text(CELL)
     done = emulated(path, *words)
     assert (done.returncode, done.stdout) == (2, "")
-    assert done.stderr.startswith(said), done.stderr
+    assert done.stderr.startswith(message), done.stderr
     assert len(done.stderr.splitlines()) <= 2
 
 
@@ -199,7 +199,7 @@ def test_places_are_listed(tmp_path):
 
 def marked(mark: str) -> list[str]:
     """Processes that have this mark among their arguments."""
-    found = []
+    processes = []
     for each in Path("/proc").iterdir():
         if each.name.isdecimal() and int(each.name) != os.getpid():
             try:
@@ -207,8 +207,8 @@ def marked(mark: str) -> list[str]:
             except OSError:
                 continue
             if mark.encode() in words:
-                found.append(words.decode(errors="replace"))
-    return found
+                processes.append(words.decode(errors="replace"))
+    return processes
 
 
 STUBBORN = "trap '' TERM INT HUP; sleep 1{mark} & (setsid sleep 2{mark} &) ; sleep 3{mark}"
@@ -260,7 +260,7 @@ def in_kernel(processes: set[int]) -> list[str]:
 
 
 @pytest.mark.slow
-def test_nothing_is_left_of_two_hundred(tmp_path):
+def test_nothing_is_left_of_two_hundred_programs(tmp_path):
     plain, lent = tmp_path / "x.toml", tmp_path / "y.toml"
     plain.write_text(CELL)
     lent.write_text(CELL.replace("reno", "compound"))
@@ -278,7 +278,7 @@ def test_nothing_is_left_of_two_hundred(tmp_path):
     wait_until(lambda: set(in_kernel(processes)) <= before, "nothing is left in the kernel")
 
 
-def test_what_a_program_leaves_is_ended(tmp_path):
+def test_processes_that_a_program_leaves_are_ended(tmp_path):
     path = tmp_path / "x.toml"
     path.write_text(CELL)
     mark = "".join(random.Random(3).choices("0123456789", k=8))
@@ -290,14 +290,14 @@ def test_what_a_program_leaves_is_ended(tmp_path):
 
 @pytest.mark.slow
 def test_replications_have_intervals_and_the_first_code_that_is_not_0(tmp_path):
-    path, there = tmp_path / "x.toml", tmp_path / "there"
+    path, made = tmp_path / "x.toml", tmp_path / "there"
     path.write_text(CELL)
-    command = f"test -e {there} && exit 3; touch {there}"
+    command = f"test -e {made} && exit 3; touch {made}"
     words = ["--json", "--replications", "3", "--at", "laptop", "--", "sh", "-c", command]
     done = emulated(path, *words)
     assert done.returncode == 3, done.stderr
     result = json.loads(done.stdout)
     assert result["replications"] == 3
-    [station] = [one for one in result["stations"] if one["name"] == "other"]
+    [station] = [row for row in result["stations"] if row["name"] == "other"]
     assert station["collision_rate"]["ci95"] >= 0
     assert emulated(path, "--replications", "0").returncode == 2

@@ -1,4 +1,4 @@
-"""Relays as processes: no stream loses a byte, none hangs, nobody without the key hears a word."""
+"""Relays as processes: no stream loses a byte, none hangs, no stranger receives data."""
 
 import asyncio
 import json
@@ -39,7 +39,9 @@ PYTHON = [sys.executable, "-c"]
 @pytest.mark.parametrize(
     ("count", "at_once"), [(250, 40), pytest.param(10_000, 500, marks=pytest.mark.measured)]
 )
-def test_each_stream_ends_whole_or_with_an_error(tmp_path: Path, count: int, at_once: int) -> None:
+def test_each_stream_ends_complete_or_with_an_error(
+    tmp_path: Path, count: int, at_once: int
+) -> None:
     with relays(tmp_path, "--connections", "2..8") as pair:
         disturbance = Disturbance(pair, every_s=0.2, restart_at=2 * count // 3)
         outcome = asyncio.run(many_streams(count, at_once, pair.via, 1, disturbance))
@@ -57,12 +59,12 @@ def can_kill() -> bool:
     """Whether this kernel ends connections for `ss -K`."""
     with (
         socket.create_server(("127.0.0.1", 0)) as server,
-        socket.create_connection(server.getsockname()) as one,
+        socket.create_connection(server.getsockname()) as connection,
     ):
-        port = str(one.getsockname()[1])
+        port = str(connection.getsockname()[1])
         subprocess.run(["ss", "-K", "sport", "=", port], capture_output=True, check=False)
         try:
-            one.send(b"x")
+            connection.send(b"x")
         except OSError:
             return True
     return False
@@ -70,28 +72,28 @@ def can_kill() -> bool:
 
 @contextmanager
 def flooding(*, reads: bool) -> Iterator[int]:
-    """A target that sends for ever, or never reads: its port."""
+    """Run a target that sends indefinitely, or never reads; yield its port."""
     server = socket.create_server(("127.0.0.1", 0), backlog=1024)
     # with its default size the kernel would copy some megabytes of each stream
     server.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, BUFFER_BYTES)
     server.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, BUFFER_BYTES)
     held: list[socket.socket] = []
 
-    def flood(one: socket.socket) -> None:
-        one.setblocking(False)
+    def flood(connection: socket.socket) -> None:
+        connection.setblocking(False)
         with suppress(BlockingIOError, ConnectionError):
             while True:
-                one.send(bytes(65_536))
+                connection.send(bytes(65_536))
 
     def take() -> None:
         while True:
             try:
-                one, _ = server.accept()
+                connection, _ = server.accept()
             except OSError:
                 return
-            held.append(one)
+            held.append(connection)
             if reads:
-                flood(one)
+                flood(connection)
 
     thread = threading.Thread(target=take, daemon=True)
     thread.start()
@@ -99,14 +101,14 @@ def flooding(*, reads: bool) -> Iterator[int]:
         yield server.getsockname()[1]
     finally:
         server.shutdown(socket.SHUT_RDWR)
-        while thread.is_alive():  # it may be sending, on one that it has just accepted
-            for one in held:
+        while thread.is_alive():  # it may be sending on a connection that it has just accepted
+            for connection in held:
                 with suppress(OSError):
-                    one.shutdown(socket.SHUT_RDWR)
+                    connection.shutdown(socket.SHUT_RDWR)
             thread.join(0.1)
         server.close()
-        for one in held:
-            one.close()
+        for connection in held:
+            connection.close()
 
 
 @pytest.mark.parametrize("downloads", [True, False], ids=["downloads", "uploads"])
@@ -124,74 +126,74 @@ def test_unread_streams_hold_little_memory_and_stop_no_other(
 
 
 def check_unread(directory: Path, downloads: bool, count: int, most_bytes: int) -> None:
-    """Open streams that nobody reads; check the relays' memory, and that other streams end well."""
+    """Open streams without readers; check the relays' memory, and that other streams end well."""
     with relays(directory, is_program=True) as pair, flooding(reads=downloads) as port:
         both = [process for process in (pair.client, pair.server) if process is not None]
         held = [relay.connect("127.0.0.1", port, via=pair.via) for _ in range(count)]
         if not downloads:
-            for one in held:
-                one.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, BUFFER_BYTES)
-                one.setblocking(False)
+            for connection in held:
+                connection.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, BUFFER_BYTES)
+                connection.setblocking(False)
                 with suppress(BlockingIOError):
                     while True:
-                        one.send(bytes(65_536))
+                        connection.send(bytes(65_536))
         outcome = asyncio.run(many_streams(20, 5, pair.via, 2))
         assert outcome.counted()["well"] > 0
         assert not outcome.wrong()
         for process in both:
             assert memory_bytes(process) < most_bytes
-        for one in held:
-            one.close()
+        for connection in held:
+            connection.close()
 
 
 @pytest.mark.parametrize("how", [signal.SIGSTOP, signal.SIGKILL])
-def test_streams_end_with_an_error_when_the_far_relay_is_no_more(
+def test_streams_end_with_an_error_when_the_far_relay_is_gone(
     tmp_path: Path, how: signal.Signals
 ) -> None:
     with relays(tmp_path, "--timeout", "2s") as pair, flooding(reads=True) as port:
-        with relay.connect("127.0.0.1", port, via=pair.via) as one:
-            one.recv(1)
+        with relay.connect("127.0.0.1", port, via=pair.via) as connection:
+            connection.recv(1)
             assert pair.server is not None
             pair.server.send_signal(how)
-            one.settimeout(PATIENCE_S)
+            connection.settimeout(PATIENCE_S)
             begun_s = time.monotonic()
             with pytest.raises(ConnectionResetError):
-                read_all(one)
+                read_all(connection)
             assert time.monotonic() - begun_s < PATIENCE_S / 3
         pair.server.send_signal(signal.SIGCONT)
 
 
-def read_all(one: socket.socket) -> None:
+def read_all(connection: socket.socket) -> None:
     """Read until the end."""
-    while one.recv(65_536):
+    while connection.recv(65_536):
         pass
 
 
-def test_nobody_without_the_key_hears_a_word() -> None:
+def test_a_stranger_without_the_key_receives_nothing() -> None:
     key, other = relay.new_key(), relay.new_key()
     with relay.Server(key, patience_s=2.0) as server:
         for number in range(60):
-            with socket.create_connection(server.address) as one:
+            with socket.create_connection(server.address) as connection:
                 length = 48 + number
-                one.sendall(length.to_bytes(2, "big") + os.urandom(length))
-                one.settimeout(PATIENCE_S)
-                assert heard(one) == b""
+                connection.sendall(length.to_bytes(2, "big") + os.urandom(length))
+                connection.settimeout(PATIENCE_S)
+                assert received_until_end(connection) == b""
         stranger = relay.Client(server.address, other)
         with stranger, pytest.raises((OSError, TimeoutError)):
             stranger.connect("127.0.0.1", 9, timeout_s=1)
         handshakes = server.metrics()["handshakes"]
         assert handshakes["good"] == 0
         assert handshakes["strangers"] > 60
-        # and one that stands there saying nothing is let go
-        with socket.create_connection(server.address) as one:
-            one.settimeout(PATIENCE_S)
-            assert heard(one) == b""
+        # and a silent connection is closed
+        with socket.create_connection(server.address) as connection:
+            connection.settimeout(PATIENCE_S)
+            assert received_until_end(connection) == b""
 
 
-def heard(one: socket.socket) -> bytes:
-    """What is said until the end."""
+def received_until_end(connection: socket.socket) -> bytes:
+    """Return all data until the end."""
     try:
-        return b"".join(iter(lambda: one.recv(4096), b""))
+        return b"".join(iter(lambda: connection.recv(4096), b""))
     except ConnectionResetError:
         return b""
 
@@ -202,11 +204,11 @@ def test_connections_come_from_the_address_that_is_asked_for() -> None:
     with relay.Server(key) as server, relay.Client(server.address, key, terms, source="127.0.0.7"):
         while server.metrics()["connections"] < 3:
             time.sleep(0.01)
-        said = sh("ss -Htn dst 127.0.0.7")
-        assert len(said.splitlines()) == 3
+        printed = sh("ss -Htn dst 127.0.0.7")
+        assert len(printed.splitlines()) == 3
 
 
-def test_what_a_server_does_not_allow_is_refused() -> None:
+def test_targets_that_a_server_does_not_allow_are_refused() -> None:
     key = relay.new_key()
     with socket.create_server(("127.0.0.1", 0)) as target:
         port = target.getsockname()[1]
@@ -226,7 +228,7 @@ def test_what_a_server_does_not_allow_is_refused() -> None:
 
 
 async def echo(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-    """Say what is heard."""
+    """Send back all that arrives."""
     while piece := await reader.read(65_536):
         writer.write(piece)
         await writer.drain()
@@ -234,18 +236,18 @@ async def echo(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> No
     await writer.wait_closed()
 
 
-def test_asyncio_streams_go_both_ways() -> None:
+def test_asyncio_streams_go_in_both_directions() -> None:
     async def talk() -> bytes:
         target = await asyncio.start_server(echo, "127.0.0.1", 0)
         port = target.sockets[0].getsockname()[1]
         reader, writer = await client.open_connection("127.0.0.1", port)
         writer.write(b"all of it" * 100_000)
         writer.write_eof()
-        heard = await reader.read(-1)
+        received_until_end = await reader.read(-1)
         writer.close()
         await writer.wait_closed()
         target.close()
-        return heard
+        return received_until_end
 
     key = relay.new_key()
     with relay.Server(key) as server, relay.Client(server.address, key) as client:
@@ -266,8 +268,8 @@ def test_curl_goes_through_socks_and_a_forward(
     tmp_path: Path, debian_program: Callable[[str, str], str]
 ) -> None:
     debian_program("curl", "curl")
-    whole = os.urandom(3_000_000)
-    (tmp_path / "whole").write_bytes(whole)
+    body = os.urandom(3_000_000)
+    (tmp_path / "whole").write_bytes(body)
     (tmp_path / "relays").mkdir()
     serve = "import http.server as h, sys; s = h.ThreadingHTTPServer(('127.0.0.1', 0), "
     serve += "h.SimpleHTTPRequestHandler); print(s.server_port, flush=True); s.serve_forever()"
@@ -288,13 +290,13 @@ def test_curl_goes_through_socks_and_a_forward(
                     done = subprocess.run(
                         ["curl", "-sS", "--max-time", "20", *way], capture_output=True, check=False
                     )
-                    assert done.stdout == whole, done.stderr
+                    assert done.stdout == body, done.stderr
         finally:
             web.kill()
 
 
 def free_port() -> int:
-    """Return a free port that the kernel gives to nobody who asks for any port."""
+    """Return a free port outside the range of ports that the kernel chooses."""
     least = int(Path("/proc/sys/net/ipv4/ip_local_port_range").read_text().split()[0])
     while True:
         port = random.randrange(10_000, least)
@@ -302,24 +304,24 @@ def free_port() -> int:
             return port
 
 
-def test_a_relay_tells_what_it_does_and_ends_when_it_is_told(tmp_path: Path) -> None:
+def test_a_relay_reports_its_state_and_ends_with_a_signal(tmp_path: Path) -> None:
     with relays(tmp_path, "--metrics", "127.0.0.1:0") as pair:
         assert pair.client is not None
         assert pair.client.stdout is not None
-        said = [pair.client.stdout.readline() for _ in range(2)]
-        assert "n = k T, k = 10 1/s, every 1 s, 1 to 16 of them; reno" in said[0]
-        assert said[1] == "connected\n"
+        printed = [pair.client.stdout.readline() for _ in range(2)]
+        assert "n = k T, k = 10 1/s, every 1 s, 1 to 16 of them; reno" in printed[0]
+        assert printed[1] == "connected\n"
         for process in (pair.client, pair.server):
             assert process is not None
             process.send_signal(signal.SIGTERM)
             assert process.wait(PATIENCE_S) == 0
 
 
-def test_a_relay_that_was_stopped_goes_on(tmp_path: Path) -> None:
+def test_a_relay_that_was_stopped_continues(tmp_path: Path) -> None:
     with (
         relays(tmp_path) as pair,
         flooding(reads=True) as port,
-        relay.connect("127.0.0.1", port, via=pair.via) as one,
+        relay.connect("127.0.0.1", port, via=pair.via) as connection,
     ):
         for process in (pair.client, pair.server):
             assert process is not None
@@ -328,8 +330,8 @@ def test_a_relay_that_was_stopped_goes_on(tmp_path: Path) -> None:
             process.send_signal(signal.SIGCONT)
             time.sleep(0.6)
             assert process.poll() is None
-        one.settimeout(PATIENCE_S)
-        assert one.recv(1)
+        connection.settimeout(PATIENCE_S)
+        assert connection.recv(1)
 
 
 def test_programs_that_come_when_a_session_is_given_up_are_not_left_waiting(tmp_path: Path) -> None:
@@ -376,7 +378,7 @@ def hanging_up() -> Iterator[tuple[str, int, list[float]]]:
 
 
 def test_a_client_asks_a_server_that_is_away_ever_more_rarely() -> None:
-    """Of pauses from 0.1 s on that double there are five in 3 s, and a sixth at 3.1 s."""
+    """Of pauses from 0.1 s on that double, five fit into 3 s, and a sixth ends at 3.1 s."""
     key = relay.new_key()
     many = relay.Terms(rule="fixed", connections=(16, 16))
     with hanging_up() as (host, port, came), relay.Client((host, port), key, many):
@@ -398,8 +400,8 @@ def test_a_client_asks_a_server_that_is_away_ever_more_rarely() -> None:
         assert count <= 16 + 6
 
 
-def test_a_stream_that_is_broken_off_is_connected_no_further() -> None:
-    """What leads nowhere would be tried for ten seconds, with a descriptor each."""
+def test_a_stream_that_is_reset_is_not_connected_further() -> None:
+    """Destinations that lead nowhere would be tried for ten seconds, with a descriptor each."""
     key = relay.new_key()
     with (
         socket.create_server(("127.0.0.1", 0), backlog=0) as full,
@@ -408,21 +410,21 @@ def test_a_stream_that_is_broken_off_is_connected_no_further() -> None:
     ):
         port = full.getsockname()[1]
         fill = [socket.socket() for _ in range(4)]
-        for one in fill:
-            one.setblocking(False)
+        for connection in fill:
+            connection.setblocking(False)
             with suppress(BlockingIOError):
-                one.connect(("127.0.0.1", port))
+                connection.connect(("127.0.0.1", port))
         for _ in range(20):
-            with socket.create_connection(client.socks) as one:
-                one.sendall(b"\5\1\0")
-                assert one.recv(2) == b"\5\0"
-                one.sendall(b"\5\1\0\1\x7f\0\0\1" + port.to_bytes(2, "big"))
+            with socket.create_connection(client.socks) as connection:
+                connection.sendall(b"\5\1\0")
+                assert connection.recv(2) == b"\5\0"
+                connection.sendall(b"\5\1\0\1\x7f\0\0\1" + port.to_bytes(2, "big"))
                 time.sleep(0.05)
         time.sleep(0.5)
         asking = sh(f"ss -Htn state syn-sent dport = :{port}").splitlines()
         assert len(asking) <= len(fill)
-        for one in fill:
-            one.close()
+        for connection in fill:
+            connection.close()
 
 
 VANISHING = """

@@ -1,4 +1,4 @@
-"""Attacks on relays: idle sockets, flipped bits, noise, and a server that dies while data wait."""
+"""Attacks on relays: idle sockets, flipped bits, noise, and a server that ends while data wait."""
 
 import random
 import select
@@ -69,9 +69,9 @@ def silent(address: tuple[str, int], sources: list[str]) -> Iterator[None]:
 
     def replace() -> None:
         while end not in (ready := select.select([end, *held], [], [])[0]):
-            for one in ready:
-                source = held.pop(one)
-                one.close()
+            for connection in ready:
+                source = held.pop(connection)
+                connection.close()
                 held[socket.create_connection(address, source_address=(source, 0))] = source
             time.sleep(0.01)
 
@@ -84,8 +84,8 @@ def silent(address: tuple[str, int], sources: list[str]) -> Iterator[None]:
     finally:
         bell.send(b"x")
         thread.join()
-        for one in (*held, end, bell):
-            one.close()
+        for connection in (*held, end, bell):
+            connection.close()
 
 
 @pytest.mark.parametrize(
@@ -110,9 +110,9 @@ def test_silent_connections_do_not_lock_a_new_client_out(sources: list[str]) -> 
 def test_the_first_message_has_two_seconds() -> None:
     with relay.Server(relay.new_key()) as server:
         begun_s = time.monotonic()
-        with socket.create_connection(server.address) as one:
-            one.settimeout(PATIENCE_S)
-            assert one.recv(1) == b""
+        with socket.create_connection(server.address) as connection:
+            connection.settimeout(PATIENCE_S)
+            assert connection.recv(1) == b""
         assert 1.9 < time.monotonic() - begun_s < 8.0  # and not the 10 s of a handshake
 
 
@@ -138,12 +138,12 @@ class Wire:
 
     Parameters
     ----------
-    there : tuple of str and int
+    target : tuple of str and int
         The address to which it connects.
     """
 
-    def __init__(self, there: tuple[str, int]) -> None:
-        self.there = there
+    def __init__(self, target: tuple[str, int]) -> None:
+        self.target = target
         self.listening = socket.create_server(("127.0.0.1", 0))
         self.address: tuple[str, int] = self.listening.getsockname()
         self.flip_at: int | None = None
@@ -157,32 +157,32 @@ class Wire:
         """Forward until `close`."""
         with suppress(OSError):
             while True:
-                here, _ = self.listening.accept()
-                there = socket.create_connection(self.there)
-                self.sockets += [here, there]
-                for pair, upwards in (((here, there), True), ((there, here), False)):
+                lower, _ = self.listening.accept()
+                upper = socket.create_connection(self.target)
+                self.sockets += [lower, upper]
+                for pair, upwards in (((lower, upper), True), ((upper, lower), False)):
                     threading.Thread(target=self.forward, args=(*pair, upwards)).start()
 
-    def forward(self, one: socket.socket, other: socket.socket, upwards: bool) -> None:
+    def forward(self, connection: socket.socket, other: socket.socket, upwards: bool) -> None:
         """Forward one direction of a connection."""
         with suppress(OSError):
-            while piece := bytearray(one.recv(65_536)):
+            while piece := bytearray(connection.recv(65_536)):
                 at = self.flip_at
                 if at is not None and upwards == self.upwards and len(piece) > at:
                     self.flip_at = None
                     self.flipped += 1
                     piece[at] ^= 16
                 other.sendall(piece)
-        for each in (one, other):
+        for each in (connection, other):
             with suppress(OSError):
                 each.shutdown(socket.SHUT_RDWR)
 
     def close(self) -> None:
         """End all."""
-        for one in self.sockets:
+        for connection in self.sockets:
             with suppress(OSError):
-                one.shutdown(socket.SHUT_RDWR)
-            one.close()
+                connection.shutdown(socket.SHUT_RDWR)
+            connection.close()
 
 
 def test_a_flipped_bit_costs_no_stream() -> None:
@@ -223,8 +223,10 @@ def test_noise_at_the_port_does_nothing() -> None:
                 noise = length.to_bytes(2, "big") + noise
             if number % 5 == 0:
                 noise = b"\5\1\0" + noise
-            with socket.create_connection((server.address, client.socks)[number % 3 == 0]) as one:
-                one.sendall(noise)
+            with socket.create_connection(
+                (server.address, client.socks)[number % 3 == 0]
+            ) as connection:
+                connection.sendall(noise)
             if number % 50 == 0:
                 assert ask(stream, noise) == noise
         with client.connect("127.0.0.1", port) as another:
@@ -271,5 +273,5 @@ def test_a_refusal_for_want_of_room_is_reported() -> None:
         notes: list[str | None] = []
         wait_until(lambda: (notes.append(client.relay.note()), "open" in str(notes))[1], "a note")
         assert "refused: 3 are open, the most (--streams)" in str(notes)
-        for one in held:
-            one.close()
+        for connection in held:
+            connection.close()

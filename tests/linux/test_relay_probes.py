@@ -1,4 +1,4 @@
-"""T by UDP probes: connections follow it, and a server answers those with the key alone."""
+"""T by UDP probes: connections follow it, and a server answers only clients with the key."""
 
 import heapq
 import select
@@ -22,7 +22,7 @@ from test_relay_attacks import Wire, ask, serving_echo
 LENGTH = 34
 """Length of a probe and of its answer. [bytes]"""
 BATCH, PAUSE_S = 64, 0.001
-"""Datagrams that a server reads at once, and the pause after as many."""
+"""Datagrams that a server reads without a pause, and the pause after as many."""
 
 
 class UdpPath(Wire):
@@ -30,16 +30,16 @@ class UdpPath(Wire):
 
     Parameters
     ----------
-    there : tuple of str and int
+    server : tuple of str and int
         The address of the server.
     """
 
-    def __init__(self, there: tuple[str, int]) -> None:
-        super().__init__(there)
+    def __init__(self, server: tuple[str, int]) -> None:
+        super().__init__(server)
         self.near = socket.socket(type=socket.SOCK_DGRAM)
         self.near.bind(self.address)
         self.far = socket.socket(type=socket.SOCK_DGRAM)
-        self.far.connect(there)
+        self.far.connect(server)
         self.sockets += [self.near, self.far]
         self.delay_s = 0.0
         """Delay of a request, and of an answer."""
@@ -54,9 +54,9 @@ class UdpPath(Wire):
         due: list[tuple[float, int, bytes, tuple[str, int] | None]] = []
         client: tuple[str, int] | None = None
         while not self.is_over:
-            for one in select.select([self.near, self.far], [], [], 0.01)[0]:
+            for ready in select.select([self.near, self.far], [], [], 0.01)[0]:
                 with suppress(ConnectionError):
-                    if one is self.near:
+                    if ready is self.near:
                         datagram, client = self.near.recvfrom(2048)
                         self.requests.append(datagram)
                         to = None
@@ -76,9 +76,9 @@ class UdpPath(Wire):
 
 
 @contextmanager
-def path_to(there: tuple[str, int]) -> Iterator[UdpPath]:
+def path_to(server: tuple[str, int]) -> Iterator[UdpPath]:
     """Run a path to a server, for connections and datagrams."""
-    path = UdpPath(there)
+    path = UdpPath(server)
     threads = [threading.Thread(target=each) for each in (path.run_udp, path.run)]
     for thread in threads:
         thread.start()
@@ -91,23 +91,23 @@ def path_to(there: tuple[str, int]) -> Iterator[UdpPath]:
         threads[1].join()
 
 
-def told(client: relay.Client | relay.Server, part: str) -> None:
+def await_note(client: relay.Client | relay.Server, part: str) -> None:
     """Wait until a relay reports something."""
     notes: list[str] = []
 
-    def is_told() -> bool:
+    def is_noted() -> bool:
         while (note := client.relay.note()) is not None:
             notes.append(note)
         return any(part in note for note in notes)
 
-    wait_until(is_told, f'"{part}"')
+    wait_until(is_noted, f'"{part}"')
 
 
 @pytest.mark.parametrize("rule", ["rtt", "marks"])
 def test_connections_follow_the_delay_of_datagrams(rule: str) -> None:
     """The TCP path has no delay, and a delay of datagrams can only grow on a busy machine.
 
-    Where T alone decides, the client does. By another rule the server decides too, by the same T.
+    Where only T decides, the client decides. By another rule the server decides too, by the same T.
     """
     key = relay.new_key()
     with serving_echo() as target, relay.Server(key) as server, path_to(server.address) as path:
@@ -116,7 +116,7 @@ def test_connections_follow_the_delay_of_datagrams(rule: str) -> None:
             relay.Client(path.address, key, relay.Terms(rule=rule), probe=True) as client,
             client.connect("127.0.0.1", target),
         ):
-            told(client, "answers UDP probes, which measure T")
+            await_note(client, "answers UDP probes, which measure T")
             wait_until(lambda: client.metrics()["connections"] >= 4, "four connections")
             if rule == "rtt":
                 assert server.metrics()["connections_asked"] == 1
@@ -139,8 +139,10 @@ def test_without_answers_t_is_that_of_the_connections() -> None:
             relay.Client(server.address, key, probe=True) as client,
             client.connect("127.0.0.1", target) as stream,
         ):
-            told(server, f"127.0.0.1:{port}: UDP: Address already in use: probes are not answered")
-            told(client, f"127.0.0.1:{port} does not answer UDP probes: T is that of the TCP")
+            await_note(
+                server, f"127.0.0.1:{port}: UDP: Address already in use: probes are not answered"
+            )
+            await_note(client, f"127.0.0.1:{port} does not answer UDP probes: T is that of the TCP")
             assert ask(stream, b"hello") == b"hello"
             seen = client.metrics()
             assert (seen["probes_in_use"], seen["probe_rtt_s"]) == (False, None)
@@ -161,15 +163,15 @@ def test_probes_are_tried_again() -> None:
             relay.Client(path.address, key, probe=True) as client,
             client.connect("127.0.0.1", target),
         ):
-            told(client, "does not answer UDP probes")
+            await_note(client, "does not answer UDP probes")
             count_before = len(path.requests)
             time.sleep(3.0)
             assert len(path.requests) - count_before <= 1
             path.loses = False
-            told(client, "answers UDP probes again, which measure T")
+            await_note(client, "answers UDP probes again, which measure T")
             assert client.metrics()["probes_in_use"]
             path.loses = True
-            told(client, "does not answer UDP probes")
+            await_note(client, "does not answer UDP probes")
 
 
 def test_a_server_answers_each_probe_once_and_none_that_is_forged() -> None:
@@ -181,24 +183,24 @@ def test_a_server_answers_each_probe_once_and_none_that_is_forged() -> None:
             client.connect("127.0.0.1", target),
         ):
             wait_until(lambda: client.metrics()["probes_answered"] >= 3, "three answers")
-            with socket.socket(type=socket.SOCK_DGRAM) as one:
-                one.connect(server.address)
+            with socket.socket(type=socket.SOCK_DGRAM) as prober:
+                prober.connect(server.address)
                 known = path.requests[0]
                 forged = [known[:-1] + bytes([known[-1] ^ 1]), known[:-1], known + b"x", b""]
                 forged += [drawn.randbytes(length) for length in (0, 1, LENGTH, LENGTH, 1400)]
                 forged += [path.answers[0]]
                 for datagram in (known, *forged):
-                    one.send(datagram)
+                    prober.send(datagram)
                 wait_until(
                     lambda: server.metrics()["probes"]["forged"] == len(forged), "all are read"
                 )
                 seen = server.metrics()["probes"]
                 assert (seen["repeated"], seen["too_many"]) == (1, 0)
-                assert not select.select([one], [], [], 0.1)[0]
+                assert not select.select([prober], [], [], 0.1)[0]
             before = client.metrics()["probes_answered"]
             wait_until(lambda: client.metrics()["probes_answered"] > before, "another answer")
         with relay.Client(server.address, other, probe=True) as stranger:
-            told(stranger, "another key")
+            await_note(stranger, "another key")
             assert stranger.metrics()["probes_sent"] == 0
 
 
@@ -209,13 +211,13 @@ def test_a_flood_costs_a_bounded_rate_of_reading() -> None:
         relay.Server(key) as server,
         relay.Client(server.address, key, probe=True) as client,
         client.connect("127.0.0.1", target) as stream,
-        socket.socket(type=socket.SOCK_DGRAM) as one,
+        socket.socket(type=socket.SOCK_DGRAM) as prober,
     ):
-        one.connect(server.address)
+        prober.connect(server.address)
         begun_s = time.monotonic()
         sent = 0
         while time.monotonic() - begun_s < 0.5:
-            one.send(bytes([1, 1]) + bytes(LENGTH - 2))
+            prober.send(bytes([1, 1]) + bytes(LENGTH - 2))
             sent += 1
         assert ask(stream, b"hello") == b"hello"
         read = server.metrics()["probes"]["forged"]
@@ -241,7 +243,7 @@ def test_answers_come_from_the_address_that_was_asked(host: str) -> None:
         wait_until(lambda: client.metrics()["probes_answered"] > 0, "an answer")
 
 
-def test_a_relay_reports_who_measures(tmp_path: Path) -> None:
+def test_a_relay_reports_how_t_is_measured(tmp_path: Path) -> None:
     with relays(tmp_path, "--probe") as pair:
         assert pair.client is not None
         assert pair.client.stdout is not None

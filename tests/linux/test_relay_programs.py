@@ -1,4 +1,4 @@
-"""Programs that know nothing of relays: ssh, rsync, psql; through SOCKS, a forward, and TPROXY."""
+"""Programs without support for relays: ssh, rsync, psql; through SOCKS, a forward, and TPROXY."""
 
 import getpass
 import os
@@ -21,7 +21,7 @@ from test_relay import free_port
 
 
 def need(*programs: str, package: str) -> None:
-    """Skip, or install what is needed where this is Debian and we are root."""
+    """Skip, or install the packages where this is Debian and we are root."""
     if all(map(shutil.which, programs)):
         return
     try:
@@ -43,13 +43,13 @@ def served(command: list[str], port: int) -> Iterator[None]:
 
 
 def await_port(port: int) -> None:
-    """Wait until somebody listens."""
+    """Wait until a process listens."""
     listening = f"ss -Hltn 'sport = :{port}'"
     wait_until(lambda: f":{port} " in sh(listening), f"listening at {port}")
 
 
 def done(*command: str, **more: str) -> str:
-    """What a command prints."""
+    """Return the output of a command."""
     result = subprocess.run(
         command,
         capture_output=True,
@@ -87,43 +87,43 @@ def sshd(directory: Path) -> Iterator[tuple[int, list[str]]]:
             "UserKnownHostsFile": "/dev/null",
             "LogLevel": "ERROR",
         }
-        said = [f"-o{name}={value}" for name, value in client.items()]
-        yield port, ["-F", "none", "-i", str(directory / "user"), *said]
+        settings = [f"-o{name}={value}" for name, value in client.items()]
+        yield port, ["-F", "none", "-i", str(directory / "user"), *settings]
 
 
 def test_ssh_and_rsync_go_through_a_forward_and_socks(tmp_path: Path) -> None:
     need("ssh", "sshd", package="openssh-server")
     need("rsync", package="rsync")
     need("nc", package="netcat-openbsd")
-    there = tmp_path / "there"
-    there.mkdir()
+    source = tmp_path / "there"
+    source.mkdir()
     (tmp_path / "pair").mkdir()
     for number in range(20):
-        (there / f"{number}").write_bytes(os.urandom(100_000))
+        (source / f"{number}").write_bytes(os.urandom(100_000))
     own = free_port()
     with sshd(tmp_path) as (port, options):
         target = f"{getpass.getuser()}@127.0.0.1"
         with relays(tmp_path / "pair", "--forward", f"{own}:127.0.0.1:{port}") as pair:
-            said = done(
-                "ssh", *options, "-p", str(own), target, "cat", f"{there}/7", "|", "wc", "-c"
+            printed = done(
+                "ssh", *options, "-p", str(own), target, "cat", f"{source}/7", "|", "wc", "-c"
             )
-            assert said.strip() == "100000"
+            assert printed.strip() == "100000"
             way = f"nc -X 5 -x 127.0.0.1:{pair.socks_port} 127.0.0.1 {port}"
-            said = done("ssh", *options, "-o", f"ProxyCommand={way}", target, "echo", "through")
-            assert said == "through\n"
+            printed = done("ssh", *options, "-o", f"ProxyCommand={way}", target, "echo", "through")
+            assert printed == "through\n"
             shell = " ".join(["ssh", *options, "-p", str(own)])
-            done("rsync", "-a", "-e", shell, f"{target}:{there}/", str(tmp_path / "here"))
+            done("rsync", "-a", "-e", shell, f"{target}:{source}/", str(tmp_path / "here"))
     for number in range(20):
-        assert (tmp_path / "here" / f"{number}").read_bytes() == (there / f"{number}").read_bytes()
+        assert (tmp_path / "here" / f"{number}").read_bytes() == (source / f"{number}").read_bytes()
 
 
 @contextmanager
 def postgres() -> Iterator[int]:
     """A PostgreSQL server with a role `guest`: its port."""
-    found = sorted(Path("/usr/lib/postgresql").glob("*/bin/initdb"))
-    if not found:
+    paths = sorted(Path("/usr/lib/postgresql").glob("*/bin/initdb"))
+    if not paths:
         need("initdb", package="postgresql")
-    programs = found[-1].parent
+    programs = paths[-1].parent
     directory = Path(tempfile.mkdtemp(prefix="lasthop-postgres-"))
     shutil.chown(directory, "postgres")
     port = free_port()
@@ -189,11 +189,11 @@ def namespaces() -> Iterator[None]:
             subprocess.run(["ip", "netns", "del", name], capture_output=True, check=False)
 
 
-def test_curl_goes_through_tproxy_and_knows_nothing(tmp_path: Path) -> None:
+def test_curl_goes_through_tproxy_without_settings(tmp_path: Path) -> None:
     need("curl", package="curl")
     need("nft", package="nftables")
     (tmp_path / "web").mkdir()
-    (tmp_path / "web" / "file").write_bytes(whole := os.urandom(1_000_000))
+    (tmp_path / "web" / "file").write_bytes(body := os.urandom(1_000_000))
     pair = Pair(tmp_path)
     assert lasthop("relay", "key", tmp_path / "key", namespace=None)[0] == 0
     with namespaces():
@@ -218,16 +218,16 @@ def test_curl_goes_through_tproxy_and_knows_nothing(tmp_path: Path) -> None:
                 ROUTER, tmp_path, "connect", "10.91.2.2:4700", "--tproxy", "127.0.0.1:7000"
             )
             assert pair.client.stdout is not None
-            said = [pair.client.stdout.readline() for _ in range(3)]
-            assert said[0] == "127.0.0.1:7000 accepts connections from TPROXY\n"
-            assert said[2] == "connected\n"
+            printed = [pair.client.stdout.readline() for _ in range(3)]
+            assert printed[0] == "127.0.0.1:7000 accepts connections from TPROXY\n"
+            assert printed[2] == "connected\n"
             curl = ["curl", "-sS", "--retry", "5", "--retry-all-errors", "--max-time", "20"]
             got = subprocess.run(
                 ["ip", "netns", "exec", INSIDE, *curl, "http://10.91.2.2:8000/file"],
                 capture_output=True,
                 check=False,
             )
-            assert got.stdout == whole, got.stderr
+            assert got.stdout == body, got.stderr
         finally:
             pair.end()
             web.terminate()
@@ -245,13 +245,13 @@ def start_in(namespace: str, directory: Path, *words: str) -> ForkedCommand:
 
 
 @pytest.mark.measured
-def test_a_backup_over_a_lossy_way_is_quicker_through_relays() -> None:
+def test_a_backup_over_a_lossy_path_is_quicker_through_relays() -> None:
     """The example of the guide: eight connections against one through a loss of 1 %."""
     need("rsync", package="rsync")
     path = f"{Path(sys.executable).parent}:{os.environ['PATH']}"
-    said = done("sh", "examples/relay/backup.sh", "3", PATH=path)
-    direct_s, relayed_s = (int(line.split()[-2]) for line in said.splitlines()[1:])
-    assert direct_s > 3 * relayed_s, said
+    printed = done("sh", "examples/relay/backup.sh", "3", PATH=path)
+    direct_s, relayed_s = (int(line.split()[-2]) for line in printed.splitlines()[1:])
+    assert direct_s > 3 * relayed_s, printed
 
 
 def test_a_backup_that_fails_has_no_time(tmp_path: Path) -> None:

@@ -1,4 +1,4 @@
-"""Valid files, odd sources, and hands that move things: the gateway goes on, and goes away."""
+"""Valid files, odd sources, and disturbances: the gateway continues, and ends cleanly."""
 
 import os
 import signal
@@ -92,9 +92,9 @@ def test_every_rate_that_is_allowed_is_the_kernels(running: Running, rate: str) 
     words = shown.split()
     units = {"Kbit": 1e3, "Mbit": 1e6, "Gbit": 1e9, "bit": 1}
     for key in ("rate", "ceil"):
-        said = words[words.index(key) + 1]
-        name = next(unit for unit in units if said.endswith(unit))
-        assert float(said.removesuffix(name)) * units[name] == pytest.approx(bits, rel=1e-3)
+        rate_words = words[words.index(key) + 1]
+        name = next(unit for unit in units if rate_words.endswith(unit))
+        assert float(rate_words.removesuffix(name)) * units[name] == pytest.approx(bits, rel=1e-3)
 
 
 def test_an_access_point_with_another_name_is_taken_over(running: Running) -> None:
@@ -114,7 +114,7 @@ ap = "b"
         running.service.stations.roster.see(seen, 0.0)
         running.service.stations.settle(running.service.stations.roster.stations())
         assert running.reload(text + aps.format(a="other")) == []
-        # a look that had been under way still tells of the old name
+        # a look in progress may still report the old name
         running.service.stations.roster.see(seen, 0.0)
         running.service.stations.settle(running.service.stations.roster.stations())
         third = aps.format(a="a").replace("ap.b", "ap.c").replace('"b"', '"c"')
@@ -124,7 +124,7 @@ ap = "b"
         assert running.service.status()["shaping"]
 
 
-def test_whatever_goes_wrong_in_the_loop_is_a_fault(running: Running) -> None:
+def test_every_error_in_the_loop_is_a_fault(running: Running) -> None:
     def wrong() -> None:
         raise StopIteration("nobody")
 
@@ -151,8 +151,8 @@ def test_a_refused_file_touches_nothing(running: Running) -> None:
                 "interface lam: no interface",
             ),
         ):
-            (said,) = running.reload(bad)
-            assert said.startswith(why)
+            (message,) = running.reload(bad)
+            assert message.startswith(why)
             assert running.sent()[0] == number
             assert running.sent()[1] >= total
         assert running.service.shaping.shaper.faults() == []
@@ -202,7 +202,7 @@ def test_interfaces_with_other_names_are_given_back(lab: Lab, directory: Path) -
     assert transfers(station_v4(0))
 
 
-def test_what_cannot_be_undone_stays_in_the_log(
+def test_changes_that_cannot_be_undone_stay_in_the_log(
     lab: Lab, directory: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     gateway = config.read(gateway_text(2))
@@ -261,28 +261,28 @@ def test_down_finds_a_gateway_whose_file_has_changed(lab: Lab, directory: Path) 
         file.write_text(text)
         return lasthop("gateway", verb, file, before=use_own_run_directory)
 
-    code, said = act(good, "up")
-    assert code == 0, said
-    code, said = act(other, "up")
+    code, printed = act(good, "up")
+    assert code == 0, printed
+    code, printed = act(other, "up")
     assert code == 2
-    assert f"{file}: the gateway of this file is in place already, under {directory}/run" in said
+    assert f"{file}: the gateway of this file is in place already, under {directory}/run" in printed
     state = directory / f"run/lan@{number_of(GATEWAY)}"
-    assert f"lasthop gateway down {file} --state {state} ends it" in said
-    code, said = act(other, "status")
-    assert (code, station_v4(0) in said) == (0, True), said
+    assert f"lasthop gateway down {file} --state {state} ends it" in printed
+    code, printed = act(other, "status")
+    assert (code, station_v4(0) in printed) == (0, True), printed
     assert act(broken, "down") == (0, "down\n")
     with entered(GATEWAY):
         assert leftovers() == []
-    code, said = act(good, "up")
-    os.kill(process_of(said), signal.SIGKILL)
+    code, printed = act(good, "up")
+    os.kill(process_of(printed), signal.SIGKILL)
     assert act(other, "down") == (0, "reverted 2 changes of a process that was killed\n")
     with entered(GATEWAY):
         assert leftovers() == []
-    code, said = act(broken, "down")
-    assert (code, f"error: {file}:1" in said) == (2, True), said
+    code, printed = act(broken, "down")
+    assert (code, f"error: {file}:1" in printed) == (2, True), printed
 
 
-def test_a_full_disk_is_told_in_a_line(lab: Lab, tmp_path: Path) -> None:
+def test_a_full_disk_is_reported_in_a_line(lab: Lab, tmp_path: Path) -> None:
     import ctypes
 
     small = tmp_path / "small"
@@ -301,6 +301,6 @@ def test_a_full_disk_is_told_in_a_line(lab: Lab, tmp_path: Path) -> None:
             return str(error), leftovers()
         return "", leftovers()
 
-    said, left = Child(GATEWAY, up).result()
-    assert said == f"{small}/lock: No space left on device"
+    message, left = Child(GATEWAY, up).result()
+    assert message == f"{small}/lock: No space left on device"
     assert left == []

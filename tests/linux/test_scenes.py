@@ -1,4 +1,4 @@
-"""What the gateway must show with real TCP, on a wire whose rate is known, in simulated time.
+"""Requirements on the gateway with real TCP, on a wire whose rate is known, in simulated time.
 
 Each test is one run with the first seed; `bench/scenes.py` runs ten.
 """
@@ -32,7 +32,7 @@ def cases(claim: str) -> dict[str, Case]:
 
 
 def seen(claim: str, label: str) -> dict[str, Any]:
-    """What is seen in a run."""
+    """Return the observations of a run."""
     return scenes.carried_out(cases(claim)[label])
 
 
@@ -45,29 +45,29 @@ def part_near(run: Mapping[str, Any], rate_bps: float, from_s: float, to_s: floa
 @pytest.mark.parametrize("packets", [150, 300])
 def test_c_follows_20_6_20_mbps(packets: int) -> None:
     run = seen("fall", f"{packets} packets")
-    found = scenes.of_fall(run)
-    assert found["least_bps"] >= 3.8e6, found
+    figures = scenes.of_fall(run)
+    assert figures["least_bps"] >= 3.8e6, figures
     begin_s, rise_s = scenes.FALL_S + scenes.FALLEN_S, scenes.RISE_S
-    assert part_near(run, scenes.FALLEN_BPS, begin_s, rise_s) >= MOST, found
-    assert part_near(run, scenes.RATE_BPS, rise_s + GROWN_S, scenes.END_S) >= MOST, found
-    assert found["ping_s"] <= 0.224, found  # the median of the 5 s after the fall
+    assert part_near(run, scenes.FALLEN_BPS, begin_s, rise_s) >= MOST, figures
+    assert part_near(run, scenes.RATE_BPS, rise_s + GROWN_S, scenes.END_S) >= MOST, figures
+    assert figures["ping_s"] <= 0.224, figures  # the median of the 5 s after the fall
 
 
 @pytest.mark.parametrize("leaf", ["fq_codel", "pfifo"])
 def test_a_single_download_is_equal_to_stations_with_many_flows(leaf: str) -> None:
-    found = scenes.of_equal(seen("equal", f"leaves of {leaf}"))
-    assert found["share"] == pytest.approx(1, abs=0.05), found
+    figures = scenes.of_equal(seen("equal", f"leaves of {leaf}"))
+    assert figures["share"] == pytest.approx(1, abs=0.05), figures
 
 
 @pytest.mark.parametrize("leaf", ["fq_codel", "pfifo"])
 def test_a_late_joiner_has_its_share_after_two_seconds(leaf: str) -> None:
-    found = scenes.of_joiner(seen("joiner", f"leaves of {leaf}"))
-    assert found["share"] >= 0.9, found
+    figures = scenes.of_joiner(seen("joiner", f"leaves of {leaf}"))
+    assert figures["share"] >= 0.9, figures
 
 
 @pytest.fixture(scope="module")
 def honest() -> Mapping[str, Any]:
-    """Twenty stations that all answer at once."""
+    """Return a run of twenty stations that all answer immediately."""
     return seen("late", scenes.HONEST)
 
 
@@ -78,10 +78,10 @@ def test_stations_that_are_late_cost_others_little_and_are_named(
     honest: dict[str, Any], count: int, word: str
 ) -> None:
     label = f"{count}: {word}"
-    found, late = seen("late", label), cases("late")[label].scene.late
-    assert scenes.others_bps(found, late) >= 0.9 * scenes.others_bps(honest, late)
-    told = scenes.named(found, late)
-    assert told == {"named": count, "wrongly": 0}, found["said"]
+    run, late = seen("late", label), cases("late")[label].scene.late
+    assert scenes.others_bps(run, late) >= 0.9 * scenes.others_bps(honest, late)
+    naming = scenes.named(run, late)
+    assert naming == {"named": count, "wrongly": 0}, run["said"]
 
 
 def test_a_station_of_a_bad_rate_costs_others_little_where_each_has_a_queue() -> None:

@@ -57,7 +57,7 @@ def router(request: pytest.FixtureRequest, lab: Lab, tmp_path: Path) -> Iterator
 
 @pytest.fixture
 def dash(lab: Lab, tmp_path: Path) -> Iterator[Router]:
-    """One whose shell finds nothing but what is in PATH."""
+    """Return a router whose shell finds only programs in PATH."""
     router = Router(tmp_path / "root", "dash")
     yield router
     router.close()
@@ -65,7 +65,7 @@ def dash(lab: Lab, tmp_path: Path) -> Iterator[Router]:
 
 
 def left() -> list[str]:
-    """What is left in the gateway's namespace."""
+    """Return the remains in the gateway's namespace."""
     with entered(GATEWAY):
         return leftovers()
 
@@ -105,10 +105,10 @@ def test_the_script_and_up_leave_the_same(router: Router, tmp_path: Path, kind: 
     assert Child(GATEWAY, state).result() == expected
     assert expected.count("match ") > 12
     assert transfers(station_v4(0))
-    assert router.end() == 0, router.said()
+    assert router.end() == 0, router.printed()
     assert left() == []
     assert [path.name for path in router.state.iterdir()] == ["lock"]
-    assert router.said() == ""
+    assert router.printed() == ""
 
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT, signal.SIGHUP])
@@ -120,7 +120,7 @@ def test_a_signal_takes_everything_back(router: Router, number: signal.Signals) 
     assert left() == []
 
 
-def test_stop_ends_it(router: Router) -> None:
+def test_stop_ends_the_script(router: Router) -> None:
     router.write(made(gateway_text(2, rate="estimated")))
     router.start()
     done = router.run("stop")
@@ -130,7 +130,7 @@ def test_stop_ends_it(router: Router) -> None:
     assert left() == []
 
 
-def test_what_a_killed_one_left_is_taken_back_by_stop_and_by_start(router: Router) -> None:
+def test_remains_of_a_killed_script_are_undone_by_stop_and_by_start(router: Router) -> None:
     router.write(made(gateway_text(2)))
     router.start()
     router.end(signal.SIGKILL)
@@ -145,7 +145,7 @@ def test_what_a_killed_one_left_is_taken_back_by_stop_and_by_start(router: Route
     assert router.run("stop").returncode == 0
 
 
-def test_a_second_one_is_refused(router: Router) -> None:
+def test_a_second_script_is_refused(router: Router) -> None:
     router.write(made(gateway_text(2)))
     router.start()
     before = left()
@@ -179,7 +179,7 @@ def test_a_failure_at_any_command_undoes_everything(dash: Router) -> None:
         (dash.root / "tmp/calls").unlink()
 
 
-def test_what_is_anothers_stays(dash: Router) -> None:
+def test_parts_of_other_programs_stay(dash: Router) -> None:
     """Hooks and an IFB of others, with and without the names that ours would have."""
     dash.write(made(gateway_text(2)))
     with entered(GATEWAY):
@@ -201,7 +201,7 @@ def test_what_is_anothers_stays(dash: Router) -> None:
 
 
 @pytest.mark.parametrize(
-    ("program", "answer", "said"),
+    ("program", "answer", "message"),
     [
         (
             "tc",
@@ -226,35 +226,35 @@ def test_what_is_anothers_stays(dash: Router) -> None:
     ],
     ids=["sched", "mirred", "ifb", "busybox"],
 )
-def test_what_the_router_lacks_is_said_in_one_line(
-    dash: Router, program: str, answer: str, said: str
+def test_features_that_the_router_lacks_are_named_in_one_line(
+    dash: Router, program: str, answer: str, message: str
 ) -> None:
     dash.write(made(gateway_text(2)))
     dash.replace(program, f"#!/bin/sh\n{answer}\n")
     done = dash.run()
     dash.restore(program)
-    assert (done.returncode, done.stderr) == (1, f"lasthop: {said}\n")
+    assert (done.returncode, done.stderr) == (1, f"lasthop: {message}\n")
 
 
 @pytest.mark.parametrize("arguments", [(), ("stop",)])
-def test_programs_that_are_not_there_are_named(dash: Router, arguments: tuple[str, ...]) -> None:
+def test_missing_programs_are_named(dash: Router, arguments: tuple[str, ...]) -> None:
     dash.write(made(gateway_text(2)))
     place = dash.root / "sbin/tc"
     place.rename(dash.root / "tc")
     done = dash.run(*arguments)
     (dash.root / "tc").rename(place)
-    said = "lasthop: missing: tc; packages: ip-tiny, tc-tiny, busybox\n"
-    assert (done.returncode, done.stderr) == (1, said)
+    message = "lasthop: missing: tc; packages: ip-tiny, tc-tiny, busybox\n"
+    assert (done.returncode, done.stderr) == (1, message)
 
 
-def test_an_interface_that_is_not_there_is_named(dash: Router) -> None:
+def test_a_missing_interface_is_named(dash: Router) -> None:
     dash.write(made(gateway_text(2).replace('wan = "wan"', 'wan = "eth7"')))
     done = dash.run()
     assert (done.returncode, done.stderr) == (1, "lasthop: interface eth7 is not there\n")
 
 
 def test_neighbours_come_and_go(router: Router, tmp_path: Path) -> None:
-    """Found stations have what listed ones would have, and give it back."""
+    """Found stations have the same parts as listed stations, and give them back."""
     text = gateway_text(0) + FOUND + '\nignore = "10.77.1.12"\n'
     router.write(made(text))
     for address in ("10.77.1.10", "10.77.1.11", "10.77.1.12", "fd77:1::a"):
@@ -268,7 +268,7 @@ def test_neighbours_come_and_go(router: Router, tmp_path: Path) -> None:
     same = "".join(f"{line[6]}, " for line in lines).strip(", ")
     mac = lines[0][0]
     gateway = config.read(text + f'[gateway.station.s]\nmac = "{mac}"\naddress = "{same}"\n')
-    found = Child(GATEWAY, state).result()
+    state_by_script = Child(GATEWAY, state).result()
 
     def forgotten() -> bool:
         # again, since a station that asks for the gateway is a neighbour again
@@ -279,7 +279,7 @@ def test_neighbours_come_and_go(router: Router, tmp_path: Path) -> None:
     wait_until(forgotten, "forgetting stations")
     assert "6c68:100" not in Child(GATEWAY, state).result()
     assert router.end() == 0
-    assert router.said() == ""
+    assert router.printed() == ""
 
     def by_up() -> str:
         with Shaper(gateway, log_in(tmp_path)) as shaper:
@@ -289,7 +289,7 @@ def test_neighbours_come_and_go(router: Router, tmp_path: Path) -> None:
             finally:
                 shaper.down()
 
-    assert found == Child(GATEWAY, by_up).result()
+    assert state_by_script == Child(GATEWAY, by_up).result()
 
 
 def gate(address: str) -> str:
@@ -307,20 +307,20 @@ def test_odd_names_of_interfaces_are_harmless(dash: Router) -> None:
         dash.write(made(text))
         dash.start()
         assert any(odd in line for line in left())
-        assert dash.end() == 0, dash.said()
+        assert dash.end() == 0, dash.printed()
         assert left() == []
-        assert dash.said() == ""
+        assert dash.printed() == ""
     finally:
         with entered(GATEWAY):
             sh("ip link del odd2")
 
 
-def test_it_ends_when_its_interface_is_gone(dash: Router) -> None:
+def test_the_script_ends_when_its_interface_is_gone(dash: Router) -> None:
     dash.write(made(gateway_text(1, rate="estimated")))
     dash.start()
     with entered(GATEWAY):
         sh("ip link del lh-lan")
     assert dash.running is not None
     assert dash.running.wait(PATIENCE_S) == 1
-    assert re.search("lasthop: lh-lan is gone", dash.said())
+    assert re.search("lasthop: lh-lan is gone", dash.printed())
     assert left() == []

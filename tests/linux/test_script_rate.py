@@ -65,7 +65,7 @@ def followed(router: Router, cap_mbps: int, settled_s: float) -> list[int]:
         for flow in flows:
             flow.close()
         assert router.end() == 0
-    assert router.said() == ""
+    assert router.printed() == ""
     return rates
 
 
@@ -77,10 +77,10 @@ def test_c_settles_under_the_capacity(router: Router, cap_mbps: int) -> None:
 
 
 @pytest.mark.parametrize(("late", "least"), [([2], 0.85), ([0, 1, 2], 0.0)])
-def test_one_that_answers_late_does_not_take_c_down(
+def test_a_station_that_answers_late_does_not_lower_c(
     router: Router, late: Sequence[int], least: float
 ) -> None:
-    """While all three do: that is a queue, as far as anybody can know."""
+    """While all three answer late, that is a queue, for all that can be known."""
     answering = Child(STATIONS, lambda: answer_pings(set(late), 0.3))
     try:
         rates = followed(router, 8, 10)

@@ -57,7 +57,7 @@ class Gateway:
         return ForkedCommand(self.words(verb, *options), namespace=GATEWAY)
 
     def __call__(self, verb: str, *options: str) -> tuple[int, str]:
-        """Exit code, and output with errors behind it."""
+        """Return the exit code, and the output followed by errors."""
         mounts = None if self.run is None else f"mount --bind {self.run} /run"
         return lasthop(*self.words(verb, *options), mounts=mounts)
 
@@ -75,7 +75,7 @@ class Gateway:
             self.run, self.state = None, before
 
     def status(self) -> Any:
-        """What `status --json` prints, without the start of a process."""
+        """Return the output of `status --json`, without the start of a process."""
         return State(self.state).ask({"do": "status"})
 
     def is_up(self) -> bool:
@@ -94,8 +94,8 @@ def gateway(lab: Lab, tmp_path: Path) -> Iterator[Gateway]:
     gateway.file.write_text(gateway_text(2))
     yield gateway
     gateway.file.write_text(gateway_text(2))
-    code, said = gateway("down")
-    assert code == 0, said
+    code, printed = gateway("down")
+    assert code == 0, printed
     with entered(GATEWAY):
         assert leftovers() == []
 
@@ -110,22 +110,22 @@ def addresses(gateway: Gateway, name: str) -> list[str]:
     return next((row["addresses"] for row in rows if row["name"] == name), [])
 
 
-def test_up_status_down(gateway: Gateway) -> None:
-    code, said = gateway("check")
+def test_up_status_and_down_report_the_gateway(gateway: Gateway) -> None:
+    code, printed = gateway("check")
     leaves = "leaves are pfifo, set by `gateway.discipline`"
-    assert said == f"{gateway.file}: ok: cafe: 1 access point, 2 stations; {leaves}\n"
+    assert printed == f"{gateway.file}: ok: cafe: 1 access point, 2 stations; {leaves}\n"
     assert code == 0
-    code, said = gateway("up")
-    assert code == 0, said
-    assert said.startswith("up, process ")
+    code, printed = gateway("up")
+    assert code == 0, printed
+    assert printed.startswith("up, process ")
     assert transfers(station_v4(0))
     wait_until(lambda: members(gateway) == {"s0", "s1"}, "two stations")
     wait_until(lambda: gateway.status()["stations"][0]["sent_packets"] > 10, "counting")
-    code, said = gateway("status", "--json")
-    assert (code, json.loads(said)["aps"]) == (0, gateway.status()["aps"])
-    code, said = gateway("status")
+    code, printed = gateway("status", "--json")
+    assert (code, json.loads(printed)["aps"]) == (0, gateway.status()["aps"])
+    code, printed = gateway("status")
     assert code == 0
-    assert f"{station_v4(0)} ..." in said
+    assert f"{station_v4(0)} ..." in printed
     assert gateway("down") == (0, "down\n")
     assert gateway("status") == (0, "not up\n")
     assert gateway("down") == (0, "nothing is up\n")
@@ -133,27 +133,27 @@ def test_up_status_down(gateway: Gateway) -> None:
         assert leftovers() == []
 
 
-def test_what_leaves_the_kernel_has_is_said(gateway: Gateway) -> None:
+def test_the_leaves_that_the_kernel_supports_are_reported(gateway: Gateway) -> None:
     gateway.file.write_text(gateway_text(2, discipline="best"))
     best = rights.tried("best").discipline
     leaves = {"discipline": best, "why": "the best that this kernel has"}
-    told = [json.loads(gateway(verb, "--json")[1]) for verb in ("check", "up", "status")]
-    assert [each["leaves"] for each in told] == [leaves] * 3
-    for each in told:
+    answers = [json.loads(gateway(verb, "--json")[1]) for verb in ("check", "up", "status")]
+    assert [each["leaves"] for each in answers] == [leaves] * 3
+    for each in answers:
         lacks = [line for line in each["warnings"] if "leaves are FIFOs (pfifo)" in line]
         assert len(lacks) == (best == "pfifo")
     assert f"leaves: {best}, the best that this kernel has" in gateway("status")[1]
 
 
-def test_killed_it_goes_on_shaping_and_can_be_taken_back(gateway: Gateway) -> None:
+def test_a_killed_gateway_keeps_shaping_and_can_be_undone(gateway: Gateway) -> None:
     gateway("up")
     os.kill(gateway.status()["pid"], signal.SIGKILL)
     wait_until(lambda: gateway.status() is None, "the end of the process")
     assert transfers(station_v4(0))
-    code, said = gateway("status")
-    assert said.startswith("not up; 2 changes of a process that was killed are left")
-    code, said = gateway("up")
-    assert code == 0, said
+    code, printed = gateway("status")
+    assert printed.startswith("not up; 2 changes of a process that was killed are left")
+    code, printed = gateway("up")
+    assert code == 0, printed
     assert transfers(station_v4(0))
     os.kill(gateway.status()["pid"], signal.SIGKILL)
     wait_until(lambda: gateway.status() is None, "the end of the process")
@@ -165,16 +165,16 @@ def test_killed_it_goes_on_shaping_and_can_be_taken_back(gateway: Gateway) -> No
 def test_a_second_instance_is_refused(gateway: Gateway) -> None:
     gateway("up")
     number = gateway.status()["pid"]
-    code, said = gateway("run")
+    code, printed = gateway("run")
     assert code == 2
-    assert f"the gateway is up already (process {number})" in said
+    assert f"the gateway is up already (process {number})" in printed
     assert gateway.status()["pid"] == number
     # and one with another state directory meets interfaces that are taken
     gateway.state, before = gateway.state.with_name("other"), gateway.state
-    code, said = gateway("up")
+    code, printed = gateway("up")
     gateway.state = before
     assert code == 2
-    assert said == (
+    assert printed == (
         "error: interface lan: a lasthop gateway already shapes its packets, that of "
         '`lan = "lan"`\n'
         "hint: `lasthop gateway down` with its file, and its --state if it has one, ends it\n"
@@ -186,10 +186,10 @@ def test_an_ingress_of_another_program_is_refused_with_a_hint(gateway: Gateway) 
     with entered(GATEWAY):
         sh("tc qdisc add dev lan ingress")
     for verb in ("check", "up"):
-        code, said = gateway(verb)
+        code, printed = gateway(verb)
         assert code == 2
-        assert said.startswith("error: interface lan: it has a queueing discipline ingress")
-        assert "hint: if nothing needs it: tc qdisc del dev lan ingress" in said
+        assert printed.startswith("error: interface lan: it has a queueing discipline ingress")
+        assert "hint: if nothing needs it: tc qdisc del dev lan ingress" in printed
     assert not gateway.state.exists()
     with entered(GATEWAY):
         sh("tc qdisc del dev lan ingress")
@@ -198,52 +198,52 @@ def test_an_ingress_of_another_program_is_refused_with_a_hint(gateway: Gateway) 
 def test_check_looks_at_the_machine_while_a_gateway_is_up(gateway: Gateway, tmp_path: Path) -> None:
     with gateway.usual_state(tmp_path / "run"):
         gateway("up")
-        code, said = gateway("check")
-        assert (code, "warning: it is up (process " in said) == (0, True), said
+        code, printed = gateway("check")
+        assert (code, "warning: it is up (process " in printed) == (0, True), printed
         gateway.file.write_text(gateway_text(2).replace('"wan"', '"wam"', 1))
-        code, said = gateway("check")
-        assert (code, "error: interface wam: no interface has this name" in said) == (2, True)
+        code, printed = gateway("check")
+        assert (code, "error: interface wam: no interface has this name" in printed) == (2, True)
         with entered(GATEWAY):
             sh("ip link add usb type veth peer name usb2; tc qdisc add dev usb clsact")
         gateway.file.write_text(gateway_text(2).replace('lan = "lan"', 'lan = "usb"'))
-        code, said = gateway("check")
-        assert (code, "interface usb: it has a queueing discipline clsact" in said) == (2, True)
+        code, printed = gateway("check")
+        assert (code, "interface usb: it has a queueing discipline clsact" in printed) == (2, True)
         with entered(GATEWAY):
             sh("ip link del usb")
 
 
-def test_a_stopped_process_is_told_at_once(gateway: Gateway) -> None:
+def test_a_stopped_process_is_reported_immediately(gateway: Gateway) -> None:
     gateway("up")
     number = gateway.status()["pid"]
     os.kill(number, signal.SIGSTOP)
     try:
         for verb in ("status", "down", "up"):
             start = time.monotonic()
-            code, said = gateway(verb)
-            assert time.monotonic() - start < 20  # what one that does not answer is given
+            code, printed = gateway(verb)
+            assert time.monotonic() - start < 20  # the time that a silent process is given
             assert code == 2
-            assert f"process {number} is stopped and does not answer" in said
-            assert f"hint: kill -CONT {number} continues it" in said
+            assert f"process {number} is stopped and does not answer" in printed
+            assert f"hint: kill -CONT {number} continues it" in printed
     finally:
         os.kill(number, signal.SIGCONT)
     assert gateway("down") == (0, "down\n")
 
 
-def test_what_nobody_has_chosen_is_told(gateway: Gateway) -> None:
+def test_a_default_that_limits_c_is_reported(gateway: Gateway) -> None:
     gateway.file.write_text(gateway_text(2, rate="estimated"))
-    said = (
+    expected = (
         "warning: access point wlan: C is at most 6 Mbit/s (`gateway.wce.max`, its default): "
         "set it to somewhat more than the WLAN can carry\n"
     )
     for verb in ("check", "up", "status"):
         code, output = gateway(verb)
-        assert (code, said in output) == (0, True), output
+        assert (code, expected in output) == (0, True), output
     gateway.file.write_text(gateway_text(2, 'wce.max = "6 Mbps"', rate="estimated"))
     for verb in ("check", "up", "status"):
         assert "warning: access point" not in gateway(verb)[1]
 
 
-def test_what_keeps_packets_from_passing_is_told(gateway: Gateway) -> None:
+def test_obstacles_to_packets_are_reported(gateway: Gateway) -> None:
     text = gateway_text(1, 'wce.max = "6 Mbps"', rate="estimated")
     gateway.file.write_text(text.replace('lan = "lan"', 'lan = "usb"'))
     forwarding = "net.ipv6.conf.all.forwarding"
@@ -251,22 +251,24 @@ def test_what_keeps_packets_from_passing_is_told(gateway: Gateway) -> None:
         before = sh(f"sysctl -n {forwarding}").strip()
         sh(f"sysctl -w {forwarding}=0; ip link add usb type veth peer name usb2")
         try:
-            said = gateway("check")[1]
-            assert "warning: interface usb is down: ip link set usb up\n" in said
-            assert "warning: interface usb has no address, so that no station can be pinged" in said
-            assert "IPv6" not in said
+            printed = gateway("check")[1]
+            assert "warning: interface usb is down: ip link set usb up\n" in printed
+            assert (
+                "warning: interface usb has no address, so that no station can be pinged" in printed
+            )
+            assert "IPv6" not in printed
             sh("ip link set usb up; ip address add 2001:db8:77::1/64 dev usb nodad")
-            said = gateway("check")[1]
-            assert "is down" not in said
-            assert "has no address" not in said
-            assert f"does not forward IPv6: sysctl -w {forwarding}=1\n" in said
+            printed = gateway("check")[1]
+            assert "is down" not in printed
+            assert "has no address" not in printed
+            assert f"does not forward IPv6: sysctl -w {forwarding}=1\n" in printed
             sh(f"sysctl -w {forwarding}=1")
             assert "IPv6" not in gateway("check")[1]
         finally:
             sh(f"ip link del usb; sysctl -w {forwarding}={before}")
 
 
-def test_a_leases_file_that_is_missing_is_told_and_forgotten_with_its_key(
+def test_a_missing_leases_file_is_reported_until_its_key_is_removed(
     gateway: Gateway, tmp_path: Path
 ) -> None:
     gateway.file.write_text(gateway_text(1, f"discover.leases = '{tmp_path}/none'"))
@@ -286,14 +288,14 @@ def test_no_fault_of_a_source_outlives_its_cause(gateway: Gateway, tmp_path: Pat
     gateway("up")
     fault = f"gateway.discover.leases: {leases}: No such file or directory"
     for _ in range(2):
-        wait_until(lambda: gateway.status()["faults"] == [fault], "it is told")
+        wait_until(lambda: gateway.status()["faults"] == [fault], "it is reported")
         leases.write_text("")
         wait_until(lambda: gateway.status()["faults"] == [], "it is there")
         leases.unlink()
 
 
-def test_who_does_not_answer_pings_is_told(gateway: Gateway) -> None:
-    """Here all do not: the stations' machine ignores pings, and its traffic goes on.
+def test_stations_that_do_not_answer_pings_are_reported(gateway: Gateway) -> None:
+    """Here no station answers: the stations' machine ignores pings, and its traffic continues.
 
     An upload says nothing of the queue in front of the station, a download does.
     """
@@ -303,40 +305,44 @@ def test_who_does_not_answer_pings_is_told(gateway: Gateway) -> None:
     gateway("up")
     flow = Flow(station_v4(0), download=False)
     try:
-        said = "access point wlan: no station with traffic answers pings or downloads over TCP "
+        fault_text = (
+            "access point wlan: no station with traffic answers pings or downloads over TCP "
+        )
 
-        def told() -> bool:
+        def is_reported() -> bool:
             run([flow], 0.2)
             status = gateway.status()
             return (
-                [fault[: len(said)] for fault in status["faults"]] == [said]
+                [fault[: len(fault_text)] for fault in status["faults"]] == [fault_text]
                 and [row["silent"] for row in status["stations"]] == [True, False]
                 and [row["pinged"] for row in status["stations"]] == [True, False]
             )
 
-        def forgotten() -> bool:
+        def is_removed() -> bool:
             run([flow], 0.2)
             return gateway.status()["faults"] == []
 
-        def heard() -> bool:
+        def is_timed() -> bool:
             run([flow, download], 0.2)
             status = gateway.status()
             return status["faults"] == [] and status["stations"][0]["heard"] == "flows"
 
-        wait_until(told, "the fault")
+        wait_until(is_reported, "the fault")
         download = Flow(station_v4(0), download=True)
-        wait_until(heard, "what is timed")
+        wait_until(is_timed, "what is timed")
         download.close()
         sh(f"ip netns exec {STATIONS} {ignore.format(0)}")
-        wait_until(forgotten, "answers")
+        wait_until(is_removed, "answers")
     finally:
         flow.close()
         sh(f"ip netns exec {STATIONS} {ignore.format(0)}")
     wait_until(lambda: not any(r["pinged"] for r in gateway.status()["stations"]), "rest")
-    time.sleep(2.5)  # a round may be under way; who was active within two seconds may be asked
+    time.sleep(
+        2.5
+    )  # a round may be in progress; a station that was active within two seconds may be asked
     pings = gateway.status()["aps"][0]["pings"]
     time.sleep(2)
-    assert gateway.status()["aps"][0]["pings"] == pings  # nobody has traffic
+    assert gateway.status()["aps"][0]["pings"] == pings  # no station has traffic
 
 
 def test_a_disk_that_is_full_is_no_question_of_rights(gateway: Gateway, tmp_path: Path) -> None:
@@ -344,18 +350,20 @@ def test_a_disk_that_is_full_is_no_question_of_rights(gateway: Gateway, tmp_path
     gateway.state.mkdir()
     sh(f"mount -t tmpfs -o size=4k,nr_inodes=2 none {gateway.state}; touch {gateway.state}/x")
     try:
-        code, said = gateway("up")
+        code, printed = gateway("up")
     finally:
         sh(f"umount {gateway.state}")
         gateway.state = tmp_path / "state"
-    assert (code, said) == (2, f"error: {tmp_path}/full/lock: No space left on device\n")
+    assert (code, printed) == (2, f"error: {tmp_path}/full/lock: No space left on device\n")
 
 
 def test_a_bad_file_changes_nothing(gateway: Gateway) -> None:
     gateway.file.write_text(gateway_text(2).replace('"wan"', '"wam"', 1))
-    code, said = gateway("up")
+    code, printed = gateway("up")
     assert code == 2
-    assert said.startswith("error: interface wam: no interface has this name\nhint: this machine")
+    assert printed.startswith(
+        "error: interface wam: no interface has this name\nhint: this machine"
+    )
     with entered(GATEWAY):
         assert leftovers() == []
     gateway.file.write_text(gateway_text(2))
@@ -366,8 +374,8 @@ def test_a_bad_file_changes_nothing(gateway: Gateway) -> None:
         (gateway_text(2).replace('"wan"', '"wam"', 1), "interface wam: no interface has this name"),
     ):
         gateway.file.write_text(bad)
-        code, said = gateway("up")
-        assert (code, why in said) == (2, True), said
+        code, printed = gateway("up")
+        assert (code, why in printed) == (2, True), printed
         assert transfers(station_v4(0))
     gateway.file.write_text(gateway_text(2))
     after = gateway.status()
@@ -380,14 +388,14 @@ def test_a_good_file_is_taken_over(gateway: Gateway) -> None:
     number = gateway.status()["pid"]
     wait_until(lambda: members(gateway) == {"s0", "s1"}, "two stations")
     gateway.file.write_text(gateway_text(3))
-    code, said = gateway("up")
+    code, printed = gateway("up")
     assert code == 0
-    assert said.startswith(f"process {number} continues with {gateway.file}; leaves are pfifo")
+    assert printed.startswith(f"process {number} continues with {gateway.file}; leaves are pfifo")
     wait_until(lambda: members(gateway) == {"s0", "s1", "s2"}, "a third station")
-    # other classes: everything is set up anew, in the same process
+    # other classes: everything is set up again, in the same process
     gateway.file.write_text(gateway_text(3, 'fairness = "flow"\nqueue = 50'))
-    code, said = gateway("up")
-    assert code == 0, said
+    code, printed = gateway("up")
+    assert code == 0, printed
     assert gateway.status()["aps"][0]["fairness"] == "flow"
     assert gateway.status()["pid"] == number
     assert transfers(station_v4(1))
@@ -409,7 +417,7 @@ def test_run_ends_with_a_signal_and_takes_everything_back(gateway: Gateway) -> N
             assert leftovers() == []
 
 
-def test_what_others_remove_is_set_up_anew(gateway: Gateway) -> None:
+def test_parts_that_others_remove_are_set_up_again(gateway: Gateway) -> None:
     gateway("up")
     for removal in (
         "ip link del lh-lan",
@@ -423,7 +431,7 @@ def test_what_others_remove_is_set_up_anew(gateway: Gateway) -> None:
         wait_until(lambda: transfers(station_v4(0)), "traffic flows")
 
 
-def test_an_interface_that_goes_and_returns(gateway: Gateway) -> None:
+def test_an_interface_that_returns_is_shaped_again(gateway: Gateway) -> None:
     with entered(GATEWAY):
         sh("ip link add usb type veth peer name usb2; ip link set usb up")
     gateway.file.write_text(gateway_text(2).replace('"wan"', '"usb"', 1))
@@ -456,7 +464,7 @@ def test_neighbours_join_and_leave_without_disturbing_others(gateway: Gateway, l
         ip -n {STATIONS} route add default via 10.77.1.1 dev guest table 113
         """
     )
-    for device in ("wl0", "guest"):  # each answers for its own address alone
+    for device in ("wl0", "guest"):  # each answers only for its own address
         settings = f"net.ipv4.conf.{device}.arp_ignore=1 net.ipv4.conf.{device}.arp_announce=2"
         sh(f"ip netns exec {STATIONS} sysctl -qw {settings}")
     gateway("up")
@@ -491,7 +499,7 @@ def test_neighbours_join_and_leave_without_disturbing_others(gateway: Gateway, l
 
 
 def test_a_newcomer_has_its_place_before_the_next_look(gateway: Gateway, timed: bool) -> None:
-    """The kernel tells of a neighbour; the next look by itself would be in an hour."""
+    """The kernel reports a neighbour; the next look by itself would be in an hour."""
     more = 'discover = { neighbours = true, interval = "1 h", quarantine = "0 s" }'
     gateway.file.write_text(gateway_text(1, more))
     with entered(GATEWAY):
@@ -575,16 +583,16 @@ def test_metrics_are_served_on_loopback(gateway: Gateway) -> None:
     page = Child(GATEWAY, scrape).result()
     for name in ("lasthop_ap_rate_bytes_per_second", "lasthop_station_backlog_packets"):
         assert name in page
-    # a port that is taken is said before anything is changed
-    code, said = gateway("down")
+    # a port in use is reported before anything is changed
+    code, printed = gateway("down")
     with entered(GATEWAY):
         import socket
 
         with socket.create_server(("127.0.0.1", 9464)):
             answers = [gateway(verb) for verb in ("check", "up")]
-    for code, said in answers:
+    for code, printed in answers:
         assert code == 2
-        assert "gateway.metrics: port 9464 of 127.0.0.1: Address already in use" in said
+        assert "gateway.metrics: port 9464 of 127.0.0.1: Address already in use" in printed
     assert gateway("check")[0] == 0
 
 

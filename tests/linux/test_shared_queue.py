@@ -1,4 +1,4 @@
-"""Virtual buffer sharing on a Linux link, with the kernel's own TCP: what paper 000 says of it.
+"""Virtual buffer sharing on a Linux link, with the kernel's own TCP: the statements of paper 000.
 
 Two classes of five uploads leave by the gateway's uplink, at 20 Mbit/s through 100 packets; c is
 0.6.
@@ -59,7 +59,7 @@ def text(algorithm: str, near: float, far: float) -> str:
 
 
 class Seen(NamedTuple):
-    """What a run has shown."""
+    """Observations of a run."""
 
     queue_packets: float
     """Mean over the time measured, the packet in service included."""
@@ -105,7 +105,7 @@ def flows_of(algorithms: Mapping[str, str]) -> Iterator[dict[str, list[Flow]]]:
 
 
 class Watch:
-    """Reads the queue's length, and sends commands to what answers nothing, beside the traffic."""
+    """Reads the queue's length, and sends commands without replies, during the traffic."""
 
     def __init__(self, shaped: Shaped, commands_s: float) -> None:
         self.shaped = shaped
@@ -241,7 +241,7 @@ def test_as_printed_the_link_starves(lab: Lab, tmp_path: Path) -> None:
 
 
 def test_users_join_and_leave(lab: Lab, tmp_path: Path) -> None:
-    """What an absent class leaves goes to the other one, and comes back with it."""
+    """The share of an absent class goes to the other class, and comes back with it."""
     with entered(GATEWAY):
         shaped = Shaped(config.read(text("corrected", 0.5, 0.5)), log_in(tmp_path))
         shaped.up()

@@ -1,4 +1,4 @@
-"""Real TCP over a slow hop: who gets what, without the bottleneck and with it.
+"""Real TCP over a slow hop: the shares, without the bottleneck and with it.
 
 One test runs in real time; the others are in simulated time.
 """
@@ -67,7 +67,7 @@ Flows = dict[str, list[Flow]]
 
 
 def ending(flows: Flows, measure: Callable[[], dict[str, float]]) -> dict[str, float]:
-    """What has been measured; the flows end with it."""
+    """Return the measurement; the flows end with it."""
     try:
         return measure()
     finally:
@@ -81,7 +81,7 @@ def leaf_rates(
     """Return what passes through leaves while flows run, by default those of stations. [bit/s]
 
     Headers and ACKs count, as they do for the scheduler. Goodputs of equal leaves may differ by a
-    fifth: what arrives behind a lost segment counts when that has come again.
+    fifth: data after a lost segment counts when the segment has arrived again.
     """
     every = [flow for group in flows.values() for flow in group]
 
@@ -169,7 +169,7 @@ def test_uploads_against_a_download_are_equal(lab: Lab, tmp_path: Path) -> None:
 @pytest.mark.slow
 @pytest.mark.simulated
 def test_the_papers_leaves_share_as_ours_do(lab: Lab, tmp_path: Path) -> None:
-    """Leaves of C/M instead of a small constant rate: TCP cannot tell the difference."""
+    """Leaves of C/M instead of a small constant rate: TCP sees no difference."""
     with shaping(tmp_path, gateway_text(2)) as shaper:
         with entered(GATEWAY):
             for leaf in ("100", "101"):
@@ -211,9 +211,9 @@ station.slow = {{ address = "{station_v4(4)}", rate = "2 Mbps" }}
 @pytest.mark.slow
 @pytest.mark.simulated
 def test_bytes_follow_rates_that_are_read(lab: Lab, tmp_path: Path) -> None:
-    """The same shares by rates that change while the gateway is up: 11 and 2 Mbit/s, then 2 and 11.
+    """The shares by rates that change while the gateway is up: 11 and 2 Mbit/s, then 2 and 11.
 
-    The file has the second rates, so that the first ones are not the file's.
+    The file has the second rates, so that the first rates differ from the file's.
     """
     more = f"""fairness = "rate"
 queue = 30
@@ -240,7 +240,7 @@ station.y = {{ address = "{station_v4(4)}", rate = "11 Mbps" }}
 
 @pytest.mark.slow
 @pytest.mark.simulated
-def test_flows_are_equal_whosever_they_are(lab: Lab, tmp_path: Path) -> None:
+def test_flows_are_equal_whichever_station_has_them(lab: Lab, tmp_path: Path) -> None:
     """Claim hotspot-12: per-flow fairness; three uploads and a download get a quarter each."""
     with shaping(tmp_path, gateway_text(2, 'fairness = "flow"\nflow_leaves = 1024')) as shaper:
         leaves = {f"{leaf:x}": leaf for leaf in shaper.running().fixed["wlan"]}
@@ -261,7 +261,7 @@ def test_flows_are_equal_whosever_they_are(lab: Lab, tmp_path: Path) -> None:
 
 @pytest.mark.slow
 @pytest.mark.simulated
-def test_directions_are_equal_as_wholes(lab: Lab, tmp_path: Path) -> None:
+def test_both_directions_have_the_same_sum(lab: Lab, tmp_path: Path) -> None:
     """Claim hotspot-12: uplink against downlink, six flows against three.
 
     ACKs of the download wait in the uplink's leaf. With 200 packets that is a second, and the
@@ -313,13 +313,11 @@ def send_datagrams(address: str, rate_bps: float, seconds: float) -> None:
             time.sleep(0.002)
 
 
-def test_uplink_udp_passes_beside_the_classes_and_pings_of_others_do_not(
-    lab: Lab, tmp_path: Path
-) -> None:
+def test_uplink_udp_bypasses_the_classes_and_pings_do_not(lab: Lab, tmp_path: Path) -> None:
     def uplink_udp(shaper: Shaper) -> int:
-        found = shaper.classified("wlan")
-        assert found is not None
-        return found[0][Kind.UPLINK_UDP].packets
+        counters = shaper.classified("wlan")
+        assert counters is not None
+        return counters[0][Kind.UPLINK_UDP].packets
 
     with shaping(tmp_path, gateway_text(2, 'udp = "down"')) as shaper:
         counters_at_rest(shaper)
@@ -337,7 +335,7 @@ def test_uplink_udp_passes_beside_the_classes_and_pings_of_others_do_not(
 
 
 def counters_at_rest(shaper: Shaper) -> Mapping[int, object]:
-    """The classes' counters, once connections that tests before this one left behind have ended."""
+    """Return the classes' counters, once connections of earlier tests have ended."""
     last = dict(shaper.counters())
 
     def quiet() -> bool:
@@ -353,7 +351,7 @@ def counters_at_rest(shaper: Shaper) -> Mapping[int, object]:
 def ping(address: str) -> bool:
     """Whether a station answers the server."""
 
-    def asked() -> bool:
+    def is_answered() -> bool:
         pinger = Pinger()
         try:
             pinger.send(ip_address(address), 7)
@@ -362,7 +360,7 @@ def ping(address: str) -> bool:
         finally:
             pinger.close()
 
-    return bool(Child(SERVER, asked).result())
+    return bool(Child(SERVER, is_answered).result())
 
 
 def send_up(address: str) -> None:
@@ -398,7 +396,7 @@ station.y = {{ address = "{station_v4(1)}", ap = "b" }}
 
 @pytest.mark.slow
 @pytest.mark.simulated
-def test_who_joins_and_leaves_costs_the_others_no_packet(lab: Lab, tmp_path: Path) -> None:
+def test_stations_that_join_and_leave_cost_the_others_no_packet(lab: Lab, tmp_path: Path) -> None:
     """Forty joins and leaves under a download: no retransmission, no gap."""
     with shaping(tmp_path, gateway_text(1)) as shaper:
         flow = Flow(station_v4(0), download=True)

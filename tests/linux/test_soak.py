@@ -9,12 +9,12 @@ from soak import soaked
 
 @pytest.mark.slow
 def test_half_a_minute_leaves_nothing(capsys: pytest.CaptureFixture[str]) -> None:
-    """Files, damage and guests that come and go; memory is judged from ten minutes on."""
+    """Files, damage and changing guests; memory is judged from ten minutes on."""
     assert soaked(30) == []
     assert "0 damages mended" not in capsys.readouterr().out
 
 
-def test_what_grows_is_a_leak_and_what_comes_and_goes_is_none() -> None:
+def test_growing_values_are_a_leak_and_values_that_come_and_go_are_not() -> None:
     assert held.leak("threads", [3, 4, 3, 4, 5, 4, 5, 4, 4]) == (
         "threads: 3 at first, never below 4 in the end"
     )
@@ -37,14 +37,14 @@ def test_a_slope_is_known_with_its_interval() -> None:
     assert held.slope(times[:9], [0.0] * 9) is None
 
 
-def test_what_stations_call_for() -> None:
+def test_stations_need_the_expected_parts_of_the_kernel() -> None:
     stations = [
         {"addresses": ["a", "b"], "mac": "02::1"},
         {"addresses": ["c"], "mac": "02::1"},
         {"addresses": ["d", "e"], "mac": "02::2"},
         {"addresses": ["f"], "mac": None},
     ]
-    assert held.called_for(stations) == InKernel(
+    assert held.needed_by(stations) == InKernel(
         classes=7, queues=7, redirections=2, macs=2, prefixes=4
     )
-    assert held.called_for(stations, leaves=16) == InKernel(19, 19, 2, 2, 4)
+    assert held.needed_by(stations, leaves=16) == InKernel(19, 19, 2, 2, 4)

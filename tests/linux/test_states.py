@@ -111,12 +111,12 @@ def commands(lab: Lab) -> Iterator[Commands]:
             assert leftovers() == []
 
 
-def test_a_relative_file_is_the_same_behind_up(commands: Commands) -> None:
-    code, said = commands("up", file="cafe.toml")
-    assert code == 0, said
+def test_a_relative_file_is_the_same_after_up(commands: Commands) -> None:
+    code, printed = commands("up", file="cafe.toml")
+    assert code == 0, printed
     assert commands.state().file() == commands.file
     commands.write(gateway_text(3))
-    number = process_of(said)
+    number = process_of(printed)
     os.kill(number, signal.SIGHUP)
 
     def members() -> int:
@@ -130,59 +130,59 @@ def test_a_relative_file_is_the_same_behind_up(commands: Commands) -> None:
     assert commands("down", file="./cafe.toml") == (0, "down\n")
 
 
-def test_a_relative_state_is_the_same_behind_up(commands: Commands) -> None:
-    code, said = commands("up", "--state", "here")
-    assert code == 0, said
+def test_a_relative_state_is_the_same_after_up(commands: Commands) -> None:
+    code, printed = commands("up", "--state", "here")
+    assert code == 0, printed
     names = {path.name for path in (commands.directory / "here").iterdir()}
     assert names == {"lock", "file", "namespace", "sort", "undo.log", "control", "log"}
     assert station_v4(0) in commands("status", "--state", "here")[1]
     assert commands("down", "--state", "./here") == (0, "down\n")
 
 
-def test_status_and_down_need_no_file_that_is_whole(commands: Commands) -> None:
+def test_status_and_down_need_no_valid_file(commands: Commands) -> None:
     commands("up")
     link = commands.directory / "link.toml"
     link.symlink_to(commands.file)
     for broken in BROKEN:
         commands.write(broken)
-        code, said = commands("status", file=commands.file if broken is None else link)
-        assert (code, station_v4(0) in said) == (0, True), said
+        code, printed = commands("status", file=commands.file if broken is None else link)
+        assert (code, station_v4(0) in printed) == (0, True), printed
     assert commands("down") == (0, "down\n")
     # and nothing is meant where nothing is up, but with --state
-    code, said = commands("down")
-    assert (code, said.startswith("error: ")) == (2, True), said
+    code, printed = commands("down")
+    assert (code, printed.startswith("error: ")) == (2, True), printed
     for verb, answer in (("status", "not up\n"), ("down", "nothing is up\n")):
         assert commands(verb, "--state", commands.state().directory) == (0, answer)
 
 
-def test_what_was_killed_is_taken_back_with_a_broken_file(commands: Commands) -> None:
-    _, said = commands("up")
-    os.kill(process_of(said), signal.SIGKILL)
+def test_a_killed_gateway_is_undone_with_a_broken_file(commands: Commands) -> None:
+    _, printed = commands("up")
+    os.kill(process_of(printed), signal.SIGKILL)
     wait_until(lambda: not commands.state().is_held(), "the end of the process")
     commands.write("[gateway\n")
     assert commands("status")[1] == "not up; 2 changes of a process that was killed are left\n"
     assert commands("down") == (0, "reverted 2 changes of a process that was killed\n")
 
 
-def test_where_nothing_may_be_written(commands: Commands) -> None:
+def test_status_and_down_work_where_nothing_may_be_written(commands: Commands) -> None:
     """`status` needs not write; `down` ends the process, and says what it cannot do."""
     commands("up")
     here = commands.state().directory
     read_only = f"mount --bind {here} {here}; mount -o remount,bind,ro {here}"
     read_only = read_only.replace(str(commands.run), "/run")
-    code, said = commands("status", before=read_only)
-    assert (code, station_v4(0) in said) == (0, True), said
+    code, printed = commands("status", before=read_only)
+    assert (code, station_v4(0) in printed) == (0, True), printed
     # the process that ends has a file system that is written to
     assert commands("down", before=read_only) == (0, "down\n")
     assert commands("status", before=read_only) == (0, "not up\n")
     assert commands("down", before=read_only) == (0, "nothing is up\n")
-    code, said = commands("up", before=read_only)
-    assert (code, said) == (2, f"error: /run/lasthop/{here.name}/lock: Read-only file system\n")
-    _, said = commands("up")
-    os.kill(process_of(said), signal.SIGKILL)
+    code, printed = commands("up", before=read_only)
+    assert (code, printed) == (2, f"error: /run/lasthop/{here.name}/lock: Read-only file system\n")
+    _, printed = commands("up")
+    os.kill(process_of(printed), signal.SIGKILL)
     wait_until(lambda: not commands.state().is_held(), "the end of the process")
-    code, said = commands("down", before=read_only)
-    assert (code, said) == (
+    code, printed = commands("down", before=read_only)
+    assert (code, printed) == (
         2,
         f"error: /run/lasthop/{here.name}/undo.log: Read-only file system\n"
         "hint: all listed changes are reverted; only the file remains\n",
@@ -198,59 +198,61 @@ def twin(commands: Commands) -> Iterator[str]:
     sh(f"ip -n {STATIONS} link add lan type veth peer name lan2")
     sh(f"ip -n {STATIONS} link add wan type veth peer name wan2")
     yield STATIONS
-    code, said = commands("down", namespace=STATIONS)
+    code, printed = commands("down", namespace=STATIONS)
     sh(f"ip -n {STATIONS} link del lan; ip -n {STATIONS} link del wan")
-    assert code == 0, said
+    assert code == 0, printed
 
 
-def test_two_namespaces_with_the_same_interfaces(commands: Commands, twin: str) -> None:
-    here, there = (commands.state(each).directory.name for each in (GATEWAY, twin))
-    code, said = commands("up", namespace=twin)
-    assert code == 0, said
-    another = f"/run/lasthop/{there} is of another network namespace, number {number_of(twin)}"
+def test_two_namespaces_may_have_the_same_interfaces(commands: Commands, twin: str) -> None:
+    own_name, twin_name = (commands.state(each).directory.name for each in (GATEWAY, twin))
+    code, printed = commands("up", namespace=twin)
+    assert code == 0, printed
+    another = f"/run/lasthop/{twin_name} is of another network namespace, number {number_of(twin)}"
     assert commands("status") == (0, f"not up; {another}\n")
     assert commands("down") == (0, f"nothing is up; {another}\n")
     commands.write("[gateway\n")
-    code, said = commands("down")
+    code, printed = commands("down")
     number = commands.state(twin).read("lock").strip()
-    assert (code, said) == (
+    assert (code, printed) == (
         2,
         f"error: {commands.file}: {another}\nhint: nsenter --net=/proc/{number}/ns/net enters it\n",
     )
     commands.write(gateway_text(2))
-    code, said = commands("up")
-    assert (code, said.startswith("up, process ")) == (0, True), said
-    assert {path.name for path in (commands.run / "lasthop").iterdir()} == {here, there}
+    code, printed = commands("up")
+    assert (code, printed.startswith("up, process ")) == (0, True), printed
+    assert {path.name for path in (commands.run / "lasthop").iterdir()} == {own_name, twin_name}
     assert transfers(station_v4(0))
     assert commands("down", namespace=twin) == (0, "down\n")
-    code, said = commands("status")
-    assert (code, station_v4(0) in said) == (0, True), said
+    code, printed = commands("status")
+    assert (code, station_v4(0) in printed) == (0, True), printed
     # with --state it can be asked and ended from anywhere, but not taken over
-    directory = f"/run/lasthop/{here}"
-    code, said = commands("up", "--state", directory, namespace=twin)
-    assert (code, "error: /run/lasthop/" in said) == (2, True), said
-    assert "the gateway is of another network namespace" in said
+    directory = f"/run/lasthop/{own_name}"
+    code, printed = commands("up", "--state", directory, namespace=twin)
+    assert (code, "error: /run/lasthop/" in printed) == (2, True), printed
+    assert "the gateway is of another network namespace" in printed
     assert commands("down", "--state", directory, namespace=twin) == (0, "down\n")
 
 
-def test_what_is_left_is_undone_in_its_own_namespace(commands: Commands, twin: str) -> None:
-    _, said = commands("up")
-    os.kill(process_of(said), signal.SIGKILL)
+def test_remains_are_undone_in_their_own_namespace_only(commands: Commands, twin: str) -> None:
+    _, printed = commands("up")
+    os.kill(process_of(printed), signal.SIGKILL)
     wait_until(lambda: not commands.state().is_held(), "the end of the process")
     directory = f"/run/lasthop/{commands.state().directory.name}"
     for verb in ("down", "up", "run"):
-        code, said = commands(verb, "--state", directory, namespace=twin)
+        code, printed = commands(verb, "--state", directory, namespace=twin)
         assert code == 2
-        assert f"{directory}: the remaining state is of another network namespace" in said
+        assert f"{directory}: the remaining state is of another network namespace" in printed
     with entered(GATEWAY):
         assert len(leftovers()) == 3
     assert commands("down") == (0, "reverted 2 changes of a process that was killed\n")
 
 
-def test_a_namespace_whose_number_was_given_again(commands: Commands) -> None:
-    """What the one before had left is not undone in this one: here it would turn GRO on."""
-    _, said = commands("up")
-    os.kill(process_of(said), signal.SIGKILL)
+def test_remains_of_a_namespace_are_not_undone_in_another_of_the_same_number(
+    commands: Commands,
+) -> None:
+    """Changes of the earlier namespace are not undone in this one, where that would turn GRO on."""
+    _, printed = commands("up")
+    os.kill(process_of(printed), signal.SIGKILL)
     wait_until(lambda: not commands.state().is_held(), "the end of the process")
     state, (number, cookie, boot) = commands.state(), commands.state().read("namespace").split()
     state.write("namespace", f"{number} {int(cookie) + 1} {boot}")
@@ -291,7 +293,7 @@ def sandbox(commands: Commands) -> str:
     return f"{own}; {closed}; mount -t proc -o hidepid=invisible proc /proc; umask 0077"
 
 
-def test_the_unit_has_what_every_command_needs(commands: Commands, sandbox: str) -> None:
+def test_the_unit_has_the_rights_that_every_command_needs(commands: Commands, sandbox: str) -> None:
     text = UNIT.read_text("utf-8")
     assert "\nUser=lasthop\n" in text
     capabilities = "CAP_NET_ADMIN CAP_NET_RAW CAP_BPF"
@@ -302,11 +304,11 @@ def test_the_unit_has_what_every_command_needs(commands: Commands, sandbox: str)
     def act(verb: str) -> tuple[int, str]:
         return commands(verb, before=sandbox, user=lambda: become(names))
 
-    code, said = commands("check", before=sandbox, under=as_user(names))
+    code, printed = commands("check", before=sandbox, under=as_user(names))
     ok = f"{commands.file}: ok: cafe: 1 access point, 2 stations; {LEAVES}\n"
-    assert (code, said) == (0, f"{ok}lan: 1 MAC address\n")
-    code, said = commands("up", before=sandbox, under=as_user(names))
-    assert code == 0, said
+    assert (code, printed) == (0, f"{ok}lan: 1 MAC address\n")
+    code, printed = commands("up", before=sandbox, under=as_user(names))
+    assert code == 0, printed
     assert transfers(station_v4(0))
     owners = {path.stat().st_uid for path in commands.state().directory.iterdir()}
     assert owners == {USER}
@@ -314,11 +316,11 @@ def test_the_unit_has_what_every_command_needs(commands: Commands, sandbox: str)
     # root asks and ends it too, and what it writes is the user's
     assert station_v4(0) in commands("status")[1]
     assert commands("down") == (0, "down\n")
-    code, said = commands("up")
-    assert code == 0, said
+    code, printed = commands("up")
+    assert code == 0, printed
     assert commands("down") == (0, "down\n")
-    code, said = act("up")
-    assert code == 0, said
+    code, printed = act("up")
+    assert code == 0, printed
     assert act("down") == (0, "down\n")
 
 
@@ -333,8 +335,8 @@ def test_a_right_that_is_missing_is_named(
     def user() -> None:
         become(capabilities)
 
-    code, said = commands("check", before=sandbox, user=user)
-    assert (code, said.splitlines()[1:]) == (
+    code, printed = commands("check", before=sandbox, user=user)
+    assert (code, printed.splitlines()[1:]) == (
         0,
         [f"warning: this machine was not examined: this needs {lacks}, which root has"],
     )
@@ -345,39 +347,39 @@ def test_a_right_that_is_missing_is_named(
     )
 
 
-def test_what_is_another_users_is_told_in_a_line(commands: Commands) -> None:
+def test_files_of_another_user_are_reported_in_a_line(commands: Commands) -> None:
     commands("up")
     for verb in ("check", "up", "status", "down"):
-        code, said = commands(verb, user=become_unit_user)
+        code, printed = commands(verb, user=become_unit_user)
         assert code == 2, verb
-        assert said.splitlines()[0].startswith("error: /run/lasthop"), said
-        assert said.splitlines()[0].endswith(": Permission denied"), said
-        assert said.splitlines()[1:] == ["hint: are you root?"]
+        assert printed.splitlines()[0].startswith("error: /run/lasthop"), printed
+        assert printed.splitlines()[0].endswith(": Permission denied"), printed
+        assert printed.splitlines()[1:] == ["hint: are you root?"]
     # a directory that may be looked into, with a lock and a socket that may not
     (commands.run / "lasthop").chmod(0o755)
     commands.state().directory.chmod(0o755)
     for verb in ("status", "down"):
-        code, said = commands(verb, user=become_unit_user)
-        assert (code, said) == (
+        code, printed = commands(verb, user=become_unit_user)
+        assert (code, printed) == (
             2,
             f"error: /run/lasthop/{commands.state().directory.name}/lock: Permission denied\n"
             "hint: are you root?\n",
         )
     commands.state().directory.joinpath("lock").chmod(0o644)
-    code, said = commands("status", user=become_unit_user)
-    assert said.endswith("/control: Permission denied\nhint: are you root?\n"), said
+    code, printed = commands("status", user=become_unit_user)
+    assert printed.endswith("/control: Permission denied\nhint: are you root?\n"), printed
 
 
-def test_a_user_whose_own_directory_is_missing_or_read_only(
+def test_a_missing_or_read_only_directory_is_reported_to_its_user(
     commands: Commands, sandbox: str
 ) -> None:
     shutil.rmtree(commands.run / "lasthop")
-    code, said = commands("up", user=become_unit_user)
+    code, printed = commands("up", user=become_unit_user)
     name = commands.state().directory.name
-    assert (code, said) == (
+    assert (code, printed) == (
         2,
         f"error: /run/lasthop/{name}: Permission denied\nhint: are you root?\n",
     )
     assert commands("status", user=become_unit_user) == (0, "not up\n")
-    code, said = commands("up", "--state", "/proc/none", user=become_unit_user)
-    assert (code, said.splitlines()[0].startswith("error: /proc/none: ")) == (2, True), said
+    code, printed = commands("up", "--state", "/proc/none", user=become_unit_user)
+    assert (code, printed.splitlines()[0].startswith("error: /proc/none: ")) == (2, True), printed

@@ -80,14 +80,14 @@ def test_turns_follow_the_rates_of_stations(
     ap = AccessPoint(tmp_path, monkeypatch)
     ap.say(54, 6)
     with up(tmp_path, text("iw:wlan0")) as running:
-        # at once: two rates are read, the third is the file's
+        # immediately: two rates are read, the third is the file's
         assert turns() == [9, 1, 2]
         assert sources(running) == [(54e6, "iw"), (6e6, "iw"), (12e6, "file")]
         ap.say(6, 54, 24)
         wait_until(lambda: turns() == [1, 9, 4], "a change of rates")
         assert sources(running) == [(6e6, "iw"), (54e6, "iw"), (24e6, "iw")]
         assert running.faults == []
-        # what is weighed is what is kept: a turn that others change is mended
+        # the weights remain: a turn that others change is repaired
         with entered(GATEWAY):
             sh(
                 f"tc class change dev lh-lan parent 6c68:1 classid {LEAVES[1]} "

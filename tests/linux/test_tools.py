@@ -1,4 +1,4 @@
-"""Programs that people use, behind an emulated cell: what they say, and their flows."""
+"""Programs that people use, behind an emulated cell: their output, and their flows."""
 
 import json
 import shlex
@@ -47,7 +47,7 @@ def rights() -> None:
 def at_laptop(
     folder: Path, server: str, *command: str
 ) -> tuple[Mapping[str, Any], str, list[Mapping[str, Any]]]:
-    """Result and output of a program beside one at the server, and the program's flows."""
+    """Return result and output of a program with another at the server, and the program's flows."""
     path = folder / "x.toml"
     path.write_text(CELL)
     done = emulated(path, "--json", "--at", "laptop", "--with", "server", server, "--", *command)
@@ -63,14 +63,16 @@ def carried_bytes(result: Mapping[str, Any], flow: Mapping[str, Any]) -> float:
     return float(flow["goodput_bps"]["mean"]) * length_s / 8
 
 
-def test_iperf3_is_believed(tmp_path: Path, debian_program: Programs) -> None:
+def test_results_of_iperf3_are_those_of_the_medium(
+    tmp_path: Path, debian_program: Programs
+) -> None:
     debian_program("iperf3", "iperf3")
-    told_to = tmp_path / "told"
+    report_file = tmp_path / "told"
     # its server may not be there yet
-    asks = f"until iperf3 -c server -n {SENT_BYTES} -J > {told_to}; do sleep 0.1; done"
+    asks = f"until iperf3 -c server -n {SENT_BYTES} -J > {report_file}; do sleep 0.1; done"
     result, _, flows = at_laptop(tmp_path, "iperf3 -s -1", "sh", "-c", asks)
-    told = json.loads(told_to.read_text())
-    received = told["end"]["sum_received"]["bytes"]
+    report = json.loads(report_file.read_text())
+    received = report["end"]["sum_received"]["bytes"]
     # a control connection and one of data at least, each way
     assert len(flows) >= 4
     most = max(carried_bytes(result, flow) for flow in flows)
@@ -84,29 +86,29 @@ def test_curl_takes_a_page(tmp_path: Path, debian_program: Programs) -> None:
     serves = f"cd {shlex.quote(str(tmp_path))} && {sys.executable} -m http.server 80"
     again = "curl -s --retry 20 --retry-connrefused --retry-delay 1"
     asks = f"{again} -o /dev/null -w '%{{http_code}} %{{size_download}}' http://server/page"
-    result, said, flows = at_laptop(tmp_path, serves, "sh", "-c", asks)
-    assert "200 300000" in said
+    result, printed, flows = at_laptop(tmp_path, serves, "sh", "-c", asks)
+    assert "200 300000" in printed
     assert max(carried_bytes(result, flow) for flow in flows) >= 300_000
 
 
 def test_ping_is_answered_over_the_air(tmp_path: Path, debian_program: Programs) -> None:
     debian_program("ping", "iputils-ping")
     asks = ("ping", "-c", "20", "-i", "0.02", "-q", "server")
-    _, said, flows = at_laptop(tmp_path, "true", *asks)
-    assert "20 packets transmitted, 20 received" in said
+    _, printed, flows = at_laptop(tmp_path, "true", *asks)
+    assert "20 packets transmitted, 20 received" in printed
     assert {flow["connection"].split()[0] for flow in flows} == {"icmp"}
-    least_ms = float(said.split("min/avg/max/mdev = ")[1].split("/")[0])
+    least_ms = float(printed.split("min/avg/max/mdev = ")[1].split("/")[0])
     assert least_ms > 0.2  # two frames of 802.11g with their ACKs
 
 
-def test_who_never_reads_hinders_nobody(tmp_path: Path) -> None:
+def test_a_program_that_never_reads_hinders_no_other(tmp_path: Path) -> None:
     (tmp_path / "pours").write_text(POURS)
     (tmp_path / "hoards").write_text(HOARDS)
     python = sys.executable
     serves = f"{python} {shlex.quote(str(tmp_path / 'pours'))}"
     wait = f"until {python} {shlex.quote(str(tmp_path / 'hoards'))}; do sleep 0.1; done"
     result, _, flows = at_laptop(tmp_path, serves, "sh", "-c", wait)
-    [other] = [one for one in result["stations"] if one["name"] == "other"]
+    [other] = [station for station in result["stations"] if station["name"] == "other"]
     assert other["goodput_bps"]["mean"] > 0
     # what the receive buffer holds, and no more
     assert 10_000 < max(carried_bytes(result, flow) for flow in flows) < 20e6
@@ -117,13 +119,15 @@ def test_pings_of_one_place_do_not_take_each_other_s_answers(
 ) -> None:
     debian_program("ping", "iputils-ping")
     asks = "ping -c 9 -i 0.1 -q server > other & ping -c 9 -i 0.1 -q server; wait; cat other"
-    _, said, _ = at_laptop(tmp_path, "true", "sh", "-c", f"cd {shlex.quote(str(tmp_path))}; {asks}")
-    assert said.count("9 packets transmitted, 9 received, 0% packet loss") == 2
+    _, printed, _ = at_laptop(
+        tmp_path, "true", "sh", "-c", f"cd {shlex.quote(str(tmp_path))}; {asks}"
+    )
+    assert printed.count("9 packets transmitted, 9 received, 0% packet loss") == 2
 
 
 def test_programs_use_the_scenario_s_congestion_control(tmp_path: Path) -> None:
-    _, said, _ = at_laptop(tmp_path, "true", "cat", "/proc/sys/net/ipv4/tcp_congestion_control")
-    assert said.splitlines()[0] == "reno"
+    _, printed, _ = at_laptop(tmp_path, "true", "cat", "/proc/sys/net/ipv4/tcp_congestion_control")
+    assert printed.splitlines()[0] == "reno"
 
 
 @pytest.mark.slow
@@ -139,6 +143,6 @@ def test_ssh_runs_a_command(tmp_path: Path, debian_program: Programs) -> None:
     serves = f"{sshd} -D -e -f /dev/null -h {tmp_path}/host {options} -o PermitRootLogin=yes"
     trusts = "-o StrictHostKeyChecking=no -o UserKnownHostsFile=/dev/null"
     asks = f"until ssh -i {tmp_path}/user {trusts} server 'echo there'; do sleep 0.1; done"
-    _, said, flows = at_laptop(tmp_path, serves, "sh", "-c", asks)
-    assert "there" in said.splitlines()
+    _, printed, flows = at_laptop(tmp_path, serves, "sh", "-c", asks)
+    assert "there" in printed.splitlines()
     assert len(flows) >= 2

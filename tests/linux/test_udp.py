@@ -1,4 +1,4 @@
-"""UDP from stations: beside the bottleneck, or through the station's leaf."""
+"""UDP from stations: past the bottleneck, or through the station's leaf."""
 
 import socket
 from contextlib import ExitStack
@@ -35,24 +35,24 @@ def sent(shaper: Shaper, family: int, to: str, port: int, namespace: str) -> tup
     kind = socket.AF_INET if family == 4 else socket.AF_INET6
     with ExitStack() as stack:
         with entered(namespace):
-            there = stack.enter_context(socket.socket(kind, socket.SOCK_DGRAM))
-            there.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-            there.bind((to, port))
+            receiver = stack.enter_context(socket.socket(kind, socket.SOCK_DGRAM))
+            receiver.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+            receiver.bind((to, port))
         with entered(STATIONS):
             here = stack.enter_context(socket.socket(kind, socket.SOCK_DGRAM))
             here.bind((HERE[family](0), 0))
-        there.settimeout(PATIENCE_S)
+        receiver.settimeout(PATIENCE_S)
         leaf = shaper.running().members["s0"].leaf
         before = shaper.counters()[leaf].sent_packets
         for _ in range(PACKETS):
             here.sendto(bytes(100), (to, port))
-        arrived = sum(len(there.recv(200)) == 100 for _ in range(PACKETS))
+        arrived = sum(len(receiver.recv(200)) == 100 for _ in range(PACKETS))
         return arrived, shaper.counters()[leaf].sent_packets - before
 
 
 @pytest.mark.parametrize("family", [4, 6])
 @pytest.mark.parametrize("udp", ["down", "both"])
-def test_what_is_shaped_arrives_and_names_are_asked_for_beside(
+def test_shaped_traffic_arrives_and_names_are_resolved(
     tmp_path: Path, udp: str, family: int
 ) -> None:
     gateway = config.read(gateway_text(2, f'udp = "{udp}"'))
@@ -75,7 +75,7 @@ def test_what_is_shaped_arrives_and_names_are_asked_for_beside(
         assert shaper.down() == []
 
 
-def test_each_access_point_has_its_own_word(tmp_path: Path) -> None:
+def test_each_access_point_has_its_own_rule(tmp_path: Path) -> None:
     more = 'ap.a = {}\nap.b.udp = "down"\n'
     text = gateway_text(2, more).replace("} \n", "}\n")
     stations = [line for line in text.splitlines() if line.startswith("station.")]

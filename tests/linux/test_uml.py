@@ -68,15 +68,15 @@ def temporary(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 def left(directory: Path) -> list[str]:
     """Return the processes of kernels whose exchange is in a folder, and the files in it."""
-    found = [path.name for path in directory.iterdir()]
+    names = [path.name for path in directory.iterdir()]
     for path in Path("/proc").glob("[0-9]*"):
         try:
             working = (path / "cwd").readlink()
         except OSError:  # it has ended, or belongs to the host
             continue
         if working.is_relative_to(directory):
-            found.append(path.name)
-    return found
+            names.append(path.name)
+    return names
 
 
 @pytest.fixture

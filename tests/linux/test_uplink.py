@@ -1,8 +1,8 @@
-"""Programs that reach the outside: what it sees, what comes back, what is left on the machine.
+"""Programs that reach the outside: traffic to it, replies, and remains on the machine.
 
 ```text
   [machine: emulate] wan ======= out [outside: serves]
-                     lan ======= aside [another network, which nobody asked for]
+                     lan ======= aside [another network, which is not requested]
 ```
 """
 
@@ -69,22 +69,22 @@ class Machine:
         self.namespace = Namespace()
         stack.callback(self.namespace.close)
         self.callers: list[str] = []
-        """Who has called the servers."""
+        """Addresses that have called the servers."""
         for interface, other, own, address in [
             ("wan", "out", f"{OWN}/24", OUTSIDE),
             ("lan", "aside", "198.51.100.1/24", ASIDE),
         ]:
-            there = Namespace()
-            stack.callback(there.close)
-            self.namespace.run(partial(lay, interface, other, own, there))
-            there.run(partial(take_into_service, other, f"{address}/24"))
-            listener = there.run(partial(socket.create_server, (address, 80)))
+            beyond = Namespace()
+            stack.callback(beyond.close)
+            self.namespace.run(partial(lay, interface, other, own, beyond))
+            beyond.run(partial(take_into_service, other, f"{address}/24"))
+            listener = beyond.run(partial(socket.create_server, (address, 80)))
             stack.callback(listener.close)
-            stack.callback(listener.shutdown, socket.SHUT_RDWR)  # which wakes who accepts
+            stack.callback(listener.shutdown, socket.SHUT_RDWR)  # which wakes the accepting thread
             threading.Thread(target=self.serve, args=[listener], daemon=True).start()
 
     def serve(self, listener: socket.socket) -> None:
-        """Send bytes to whoever calls."""
+        """Send bytes to every caller."""
         while True:
             try:
                 caller, (address, _) = listener.accept()
@@ -99,14 +99,14 @@ class Machine:
         return self.namespace.run(lambda: emulated(*words))
 
     def state(self) -> object:
-        """Interfaces, routes, tables of nf_tables and what is forwarded."""
+        """Return interfaces, routes, tables of nf_tables and forwarding settings."""
         return self.namespace.run(seen_of_machine)
 
 
-def lay(interface: str, other: str, own: str, there: Namespace, forwards: bool = True) -> None:
+def lay(interface: str, other: str, own: str, beyond: Namespace, forwards: bool = True) -> None:
     """A cable from the calling thread's namespace, which forwards what comes by it or not."""
     with Socket() as kernel:
-        kernel.carry_out([veth.add_pair(interface, other, there.descriptor)])
+        kernel.carry_out([veth.add_pair(interface, other, beyond.descriptor)])
     take_into_service(interface, own)
     with Socket() as kernel:
         kernel.carry_out([veth.forward(interface)] if forwards else [])
@@ -119,14 +119,14 @@ def take_into_service(interface: str, own: str) -> None:
 
 
 def seen_of_machine() -> tuple[list[str], str, int, str]:
-    """What a namespace has."""
+    """Return the contents of a namespace."""
     interfaces = sorted(name for _, name in socket.if_nameindex())
     routes = Path("/proc/thread-self/net/route").read_text()
     settings = Path("/proc/sys/net/ipv4/conf")
     forwarding = []
-    for one in sorted(settings.glob("*/forwarding")):
+    for directory in sorted(settings.glob("*/forwarding")):
         with contextlib.suppress(FileNotFoundError):  # An interface may go meanwhile.
-            forwarding.append((one.parent.name, one.read_text()))
+            forwarding.append((directory.parent.name, directory.read_text()))
     return interfaces, routes, tables(), str(forwarding)
 
 
@@ -135,12 +135,12 @@ def tables() -> int:
     kind = nat.SUBSYSTEM << 8 | 1  # NFT_MSG_GETTABLE
     with socket.socket(socket.AF_NETLINK, socket.SOCK_RAW, nat.NETFILTER) as kernel:
         kernel.send(nat.message(kind, DUMP, 1, b""))
-        data, offset, found = kernel.recv(1 << 16), 0, 0
+        data, offset, count = kernel.recv(1 << 16), 0, 0
         while offset + HEADER.size <= len(data):
             length, answered, *_ = HEADER.unpack_from(data, offset)
-            found += answered == nat.SUBSYSTEM << 8
+            count += answered == nat.SUBSYSTEM << 8
             offset += (length + 3) & ~3
-    return found
+    return count
 
 
 @pytest.fixture
@@ -154,7 +154,9 @@ def asks(address: str, patience_s: float = 20.0) -> list[str]:
     return ["--", sys.executable, "-c", ASKS, address, str(patience_s)]
 
 
-def test_what_leaves_crosses_the_air_and_goes_on_with_the_machines_address(tmp_path, machine):
+def test_packets_to_the_outside_cross_the_air_and_leave_with_the_machines_address(
+    tmp_path, machine
+):
     path = tmp_path / "x.toml"
     path.write_text(CELL)
     before = machine.state()
@@ -173,7 +175,7 @@ def test_what_leaves_crosses_the_air_and_goes_on_with_the_machines_address(tmp_p
     assert machine.state() == before
 
 
-def test_the_outside_of_a_link_is_behind_its_server(machine):
+def test_the_outside_is_reached_over_the_link_and_its_server(machine):
     words = ["--json", "--uplink", "wan", "--link", LINK]
     at_server = f"{sys.executable} -c '{ASKS}' {OUTSIDE} 20"
     done = machine.emulated(*words, "--with", "server", at_server, *asks(OUTSIDE))
@@ -192,7 +194,7 @@ def test_nothing_leaves_the_scenario_by_itself(machine):
     assert machine.callers == []
 
 
-def test_no_other_interface_is_passed(machine):
+def test_packets_leave_by_no_other_interface(machine):
     done = machine.emulated("--uplink", "wan", "--link", "100 Mbps, 0 ms", *asks(ASIDE, 1.0))
     assert (done.returncode, done.stdout.split()[0]) == (7, "none"), done.stderr
     assert machine.callers == []
@@ -206,7 +208,7 @@ def test_names_are_looked_up_where_the_machine_does(machine):
 
 
 @pytest.mark.parametrize(
-    ("words", "said"),
+    ("words", "message"),
     [
         (["--uplink", "nowhere", *asks(OUTSIDE)], "error: interface nowhere: no interface"),
         (
@@ -216,17 +218,17 @@ def test_names_are_looked_up_where_the_machine_does(machine):
         (["--uplink", "mute", *asks(OUTSIDE)], "error: --uplink mute: this machine does not forwa"),
     ],
 )
-def test_an_interface_that_leads_nowhere_is_refused_in_one_line(machine, words, said):
+def test_an_interface_that_leads_nowhere_is_refused_in_one_line(machine, words, message):
     machine.namespace.run(partial(lay, "mute", "end", "203.0.113.1/24", machine.namespace, False))
     before = machine.state()
     done = machine.emulated("--link", LINK, *words)
     assert (done.returncode, done.stdout) == (2, "")
-    assert done.stderr.startswith(said), done.stderr
+    assert done.stderr.startswith(message), done.stderr
     assert len(done.stderr.splitlines()) == 2
     assert machine.state() == before
 
 
-def test_a_way_out_that_nobody_uses_is_refused(tmp_path, machine):
+def test_an_uplink_without_programs_is_refused(tmp_path, machine):
     path = tmp_path / "x.toml"
     path.write_text(CELL)
     done = machine.emulated(str(path), "--uplink", "wan")
@@ -264,7 +266,7 @@ def in_time(machine: Machine, before: object) -> None:
 
 
 @pytest.mark.slow
-def test_nothing_is_left_of_fifty(machine):
+def test_nothing_is_left_of_fifty_emulations(machine):
     before = machine.state()
     draws = random.Random(1)
     words = [*COMMAND, "--uplink", "wan", "--link", LINK, "--", *asks(OUTSIDE)[1:]]

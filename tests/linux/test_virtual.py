@@ -51,14 +51,14 @@ def temporary(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 def processes_in(folder: Path) -> list[int]:
     """Return the processes whose working directory is in a folder."""
-    found = []
+    processes = []
     for path in Path("/proc").glob("[0-9]*"):
         try:
             if folder in Path(os.readlink(path / "cwd")).parents:
-                found.append(int(path.name))
+                processes.append(int(path.name))
         except OSError:
             continue
-    return found
+    return processes
 
 
 def emulated_in(folder: Path, monkeypatch: pytest.MonkeyPatch) -> lh.Emulation:
@@ -175,7 +175,7 @@ def test_a_left_over_folder_is_removed_at_the_next_start(temporary: Path) -> Non
     assert not left_over.exists()
 
 
-def test_modules_are_found_beside_a_relative_path_and_an_end_without_result_is_reported(
+def test_modules_next_to_a_relative_path_are_found_and_an_end_without_result_is_reported(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The folder's name is not UTF-8, and is below /dev/shm, which is another one inside."""

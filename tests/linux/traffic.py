@@ -12,7 +12,7 @@ CHUNK = bytes(16384)
 
 
 class Flow:
-    """A TCP connection between the server and a station, whose data goes one way."""
+    """A TCP connection between the server and a station, whose data goes in one direction."""
 
     def __init__(self, station: str, *, download: bool, algorithm: str = "cubic") -> None:
         family = socket.AF_INET6 if ":" in station else socket.AF_INET

@@ -9,11 +9,11 @@ In Python a fault replaces one expression, found by its syntax tree:
 - least and greatest, first and mean, a truth value and its contrary;
 - a key by another that the file uses at such a place (the same argument of the same function, the
   same mapping, keys or values of mappings); a name that a file takes from another one, or a
-  constant of its own, by a name of the same sort that stands nearest.
+  constant of its own, by the nearest name of the same sort.
 
-In ``claims.toml`` it is text: a digit of a paper's value, of a band or of a bound, a sign, a key of
-same study, larger and smaller, a place of `at`, `about`, `judge`.
-title, the paper's words) stays as it is.
+In ``claims.toml`` a fault replaces text: a digit of a paper's value, of a band or of a bound, a
+sign, a key of the same study, larger and smaller, a place of `at`. The descriptions of checks
+(what, unit, the paper's words) stay as they are.
 
 Docstrings, annotations, decorators, titles, messages and f-strings stay as they are. A fault is one
 changed line, and the file can still be read.
@@ -76,10 +76,10 @@ KINDS: Mapping[str, int] = {"measures": 8, "settings": 6, "rules": 5, "claims": 
 
 
 class Queue:
-    """Lines of a kind in an order that hangs on the seed alone, each with one of its faults.
+    """Lines of a kind in an order that depends only on the seed, each with one of its faults.
 
-    Every line is as likely as any other, and every fault of a line. Those that cannot be read, or
-    say nothing else, are left out as they come: few of a queue are drawn.
+    Every line is as likely as any other, and every fault of a line. Faults that cannot be read, or
+    change nothing, are left out as they come: few of a queue are drawn.
     """
 
     def __init__(self, faults: Iterable[Fault], makes_sense: Callable[[Fault], bool], seed: str):
@@ -139,8 +139,8 @@ def stocks(root: Path) -> dict[str, Stock]:
         "settings": places.settings(),
         "rules": [(module, module.code()) for module in rules],
     }
-    found = {kind: Stock(_in_python(kind, wanted), differs) for kind, wanted in code.items()}
-    return {**found, "claims": Stock(list(in_claims(text)), reads_otherwise)}
+    by_kind = {kind: Stock(_in_python(kind, wanted), differs) for kind, wanted in code.items()}
+    return {**by_kind, "claims": Stock(list(in_claims(text)), reads_otherwise)}
 
 
 # -- Python ------------------------------------------------------------------------------------
@@ -148,7 +148,7 @@ def stocks(root: Path) -> dict[str, Stock]:
 
 @dataclass(frozen=True)
 class Edit:
-    """Text that replaces what stands in one line between two columns."""
+    """Text that replaces a part of one line between two columns."""
 
     line: int
     begin: int
@@ -157,7 +157,7 @@ class Edit:
 
 
 def _in_python(kind: str, wanted: Iterable[tuple[Module, Sequence[ast.AST]]]) -> list[Fault]:
-    found: dict[Fault, None] = {}
+    faults: dict[Fault, None] = {}
     for module, nodes in wanted:
         operators = Operators(module)
         for edit in dict.fromkeys(edit for node in nodes for edit in operators.edits(node)):
@@ -165,8 +165,8 @@ def _in_python(kind: str, wanted: Iterable[tuple[Module, Sequence[ast.AST]]]) ->
             after = before[: edit.begin] + edit.text + before[edit.end :]
             fault = Fault(kind, module.file, edit.line, before, after)
             if after != before:
-                found[fault] = None
-    return sorted(found, key=lambda one: (one.file, one.line, one.after))
+                faults[fault] = None
+    return sorted(faults, key=lambda fault_: (fault_.file, fault_.line, fault_.after))
 
 
 def _differs(module: Module, fault: Fault) -> bool:
@@ -215,15 +215,15 @@ CONTRARY: Mapping[str, Sequence[str]] = {
 }
 """Functions that are taken for each other, where the file knows both."""
 SYMMETRIC = {"max", "min", "isinstance", "Quantity", "RuleError", "Judged"}
-"""Functions whose first arguments stay: their order does not matter, or types tell."""
+"""Functions whose first arguments stay: their order does not matter, or types show it."""
 WITH_UNIT = re.compile(r'"(\d+\.?\d*)( ?[A-Za-z]+)"')
 KEY = re.compile(r"[a-z][a-z0-9_]*")
 MAPPED = ("key", "", 0)
-"""Keys of mappings are taken only for keys that look like them: others are refused at once."""
+"""Keys of mappings are replaced only by keys that look similar: others are refused immediately."""
 
 
 class Operators:
-    """What can be wrong in one file."""
+    """Possible faults of one file."""
 
     def __init__(self, module: Module) -> None:
         self.module = module
@@ -231,15 +231,15 @@ class Operators:
         for node in module.code():
             for child, role in _strings(node):
                 self.roles.setdefault(role, []).append(str(child.value))
-        every = [one for node in module.code() for one in walked(node)]
+        every = [part for node in module.code() for part in walked(node)]
         self.taken = [
-            one
-            for one in every
-            if isinstance(one, ast.Attribute)
-            and isinstance(one.value, ast.Name)
-            and one.value.id in module.modules
+            part
+            for part in every
+            if isinstance(part, ast.Attribute)
+            and isinstance(part.value, ast.Name)
+            and part.value.id in module.modules
         ]
-        self.called = {id(one.func) for one in every if isinstance(one, ast.Call)}
+        self.called = {id(part.func) for part in every if isinstance(part, ast.Call)}
 
     def edits(self, node: ast.AST) -> Iterator[Edit]:
         """Return what can be wrong in a part of the file."""
@@ -256,8 +256,8 @@ class Operators:
                 for other in numbers(value, self._text(node)):
                     yield from self._instead(node, other)
             case ast.Constant(value=str()):
-                if found := WITH_UNIT.fullmatch(self._text(node)):
-                    yield from self._instead(node, f'"{2 * float(found[1]):g}{found[2]}"')
+                if literal := WITH_UNIT.fullmatch(self._text(node)):
+                    yield from self._instead(node, f'"{2 * float(literal[1]):g}{literal[2]}"')
             case ast.Compare():
                 sides = [node.left, *node.comparators]
                 for sign, left, right in zip(node.ops, sides, sides[1:], strict=False):
@@ -303,18 +303,18 @@ class Operators:
         key = str(node.value)
         others = self.roles[role]
         if role == MAPPED:
-            others = [one for one in others if SequenceMatcher(None, one, key).ratio() > 0.6]
+            others = [name for name in others if SequenceMatcher(None, name, key).ratio() > 0.6]
         for other in nearest(others, key):
             yield from self._instead(node, f'"{other}"')
 
     def _attributes(self, like: ast.Attribute) -> list[str]:
         """Names that the file takes from a module, of the same sort: called, read, or constants."""
         return [
-            one.attr
-            for one in self.taken
-            if ast.dump(one.value) == ast.dump(like.value)
-            and one.attr.isupper() == like.attr.isupper()
-            and (id(one) in self.called) == (id(like) in self.called)
+            attribute.attr
+            for attribute in self.taken
+            if ast.dump(attribute.value) == ast.dump(like.value)
+            and attribute.attr.isupper() == like.attr.isupper()
+            and (id(attribute) in self.called) == (id(like) in self.called)
         ]
 
     def _constants(self, like: str) -> list[str]:
@@ -322,14 +322,14 @@ class Operators:
         known = self.module.constants
         return [name for name, value in known.items() if type(value) is type(known[like])]
 
-    # where it stands
+    # its position
 
     def _text(self, node: ast.AST) -> str:
         span = self._span(node)
         return "" if span is None else self.module.lines[span[0] - 1][span[1] : span[2]]
 
     def _span(self, node: ast.AST) -> tuple[int, int, int] | None:
-        """Line and columns of what stands in one line."""
+        """Return line and columns of a node within one line."""
         line, end = getattr(node, "lineno", None), getattr(node, "end_lineno", None)
         if line is None or line != end:
             return None
@@ -344,13 +344,13 @@ class Operators:
             yield Edit(*span, text)
 
     def _swapped(self, left: ast.AST, right: ast.AST) -> Iterator[Edit]:
-        one, other = self._span(left), self._span(right)
-        if one is None or other is None or one[0] != other[0]:
+        first, second = self._span(left), self._span(right)
+        if first is None or second is None or first[0] != second[0]:
             return
-        line = self.module.lines[one[0] - 1]
-        middle = line[one[2] : other[1]]
+        line = self.module.lines[first[0] - 1]
+        middle = line[first[2] : second[1]]
         if middle.count("(") == middle.count(")"):
-            yield Edit(one[0], one[1], other[2], self._text(right) + middle + self._text(left))
+            yield Edit(first[0], first[1], second[2], self._text(right) + middle + self._text(left))
 
     def _between(
         self, left: ast.AST, right: ast.AST, sign: re.Pattern[str], text: str
@@ -362,8 +362,8 @@ class Operators:
         raw = self.module.lines[line - 1].encode()
         first = len(raw[:begin].decode())
         middle = raw[begin : right.col_offset].decode()  # type: ignore[attr-defined]
-        if found := sign.search(middle):
-            yield Edit(line, first + found.start(), first + found.end(), text)
+        if match := sign.search(middle):
+            yield Edit(line, first + match.start(), first + match.end(), text)
 
 
 def walked(node: ast.AST) -> Iterator[ast.AST]:
@@ -386,26 +386,26 @@ def _is_message(node: ast.AST) -> bool:
 
 
 def _strings(node: ast.AST) -> Iterator[tuple[ast.Constant, object]]:
-    """Return the keys below a node, each with the sort of place where it stands."""
+    """Return the keys below a node, each with the sort of its place."""
     for parent in walked(node):
         match parent:
             case ast.Call(func=function, args=args):
                 name = getattr(function, "attr", getattr(function, "id", ""))
-                pairs = [(one, ("argument", name, at)) for at, one in enumerate(args)]
+                pairs = [(child, ("argument", name, at)) for at, child in enumerate(args)]
             case ast.Subscript(slice=key):
                 pairs = [(key, ("subscript", "", 0))]
             case ast.Dict(keys=keys, values=values):
-                pairs = [(one, MAPPED) for one in keys if one is not None]
-                pairs += [(one, ("value", "", 0)) for one in values]
+                pairs = [(child, MAPPED) for child in keys if child is not None]
+                pairs += [(child, ("value", "", 0)) for child in values]
             case ast.Compare(left=left, comparators=others):
-                pairs = [(one, ("compared", "", 0)) for one in (left, *others)]
+                pairs = [(child, ("compared", "", 0)) for child in (left, *others)]
             case ast.Tuple(elts=parts) | ast.List(elts=parts):
-                pairs = [(one, ("part", "", 0)) for one in parts]
+                pairs = [(child, ("part", "", 0)) for child in parts]
             case _:
                 continue
-        for one, role in pairs:
-            if isinstance(one, ast.Constant) and _is_key(one.value):
-                yield one, role
+        for child, role in pairs:
+            if isinstance(child, ast.Constant) and _is_key(child.value):
+                yield child, role
 
 
 def _is_key(value: object) -> bool:
@@ -418,14 +418,14 @@ def _alike(left: ast.AST, right: ast.AST) -> bool:
 
 
 def numbers(value: float, text: str) -> list[str]:
-    """Return numbers that one may have written instead."""
+    """Return numbers that might be in the place of a number."""
     if isinstance(value, int) and re.fullmatch(r"\d+", text):
         return [str(value + 1), *([str(value - 1)] if value else []), *_doubled(value)]
-    if found := re.fullmatch(r"(.*e-?)(\d+)", text):
-        return [f"{found[1]}{int(found[2]) + 3}", f"{found[1]}{int(found[2]) - 1}"]
-    return [repr(float(f"{one:.12g}")) for one in (2.0 * value, 1.1 * value, 0.5 * value)] or [
-        "1.0"
-    ]
+    if match := re.fullmatch(r"(.*e-?)(\d+)", text):
+        return [f"{match[1]}{int(match[2]) + 3}", f"{match[1]}{int(match[2]) - 1}"]
+    return [
+        repr(float(f"{number:.12g}")) for number in (2.0 * value, 1.1 * value, 0.5 * value)
+    ] or ["1.0"]
 
 
 def _doubled(value: int) -> list[str]:
@@ -433,7 +433,7 @@ def _doubled(value: int) -> list[str]:
 
 
 def nearest(names: Sequence[str], name: str) -> list[str]:
-    """Return the other names that stand next to a name, before and behind."""
+    """Return the other names next to a name, before and after it."""
     others = list(dict.fromkeys(names))
     if name not in others:
         return []
@@ -443,7 +443,7 @@ def nearest(names: Sequence[str], name: str) -> list[str]:
 
 # -- the ledger --------------------------------------------------------------------------------
 
-TOLD = re.compile(r'\b(what|unit|words|where|softer|reading) = "(\\.|[^"\\])*"')
+DESCRIBED = re.compile(r'\b(what|unit|words|where|softer|reading) = "(\\.|[^"\\])*"')
 DIGITS = re.compile(r"(?<![\w.{])\d[\d.]*(?:e-?\d+)?(?![\w.}])")
 VALUE = re.compile(r"\b[a-z][a-z0-9_]*\.[a-z{][a-z0-9_{}]*")
 AT = re.compile(r"at = \[([^\]]*)\]")
@@ -471,28 +471,28 @@ def _reads_otherwise(text: str, tree: Mapping[str, object]) -> bool:
 
 
 def _judging(line: str) -> str:
-    """Return a line of a check with blanks for what only tells about it."""
+    """Return a line of a check with blanks in place of its descriptions."""
     if not re.match(r"\s*(check = \[)?\s*\{ ", line) and " = " not in line:
         return ""
     if re.match(r"(text|figure|id) = |#|\s*#", line):
         return ""
-    return TOLD.sub(lambda found: " " * len(found[0]), line)
+    return DESCRIBED.sub(lambda match: " " * len(match[0]), line)
 
 
 def _in_check(line: str, every: Sequence[str]) -> Iterator[str]:
     seen = _judging(line)
     if not re.search(r"\b(kind|holds|value|larger|smaller|paper|range|at) = ", seen):
         return
-    yield from _slips(line, AT.sub(lambda found: " " * len(found[0]), seen))
-    for found in re.finditer(r" [<>] ", seen):
-        other = " > " if found[0] == " < " else " < "
-        yield line[: found.start()] + other + line[found.end() :]
-    for found in VALUE.finditer(seen):
-        study = found[0].partition(".")[0]
-        alike = [one for one in every if one.partition(".")[0] == study]
-        alike = [one for one in alike if one.count("{}") == found[0].count("{}")]
-        for key in nearest(alike, found[0]):
-            yield line[: found.start()] + key + line[found.end() :]
+    yield from _slips(line, AT.sub(lambda match: " " * len(match[0]), seen))
+    for match in re.finditer(r" [<>] ", seen):
+        other = " > " if match[0] == " < " else " < "
+        yield line[: match.start()] + other + line[match.end() :]
+    for match in VALUE.finditer(seen):
+        study = match[0].partition(".")[0]
+        alike = [name for name in every if name.partition(".")[0] == study]
+        alike = [name for name in alike if name.count("{}") == match[0].count("{}")]
+        for key in nearest(alike, match[0]):
+            yield line[: match.start()] + key + line[match.end() :]
     if PAIR.search(line):
         yield PAIR.sub(r"\1\4\3\2", line)
     if at := AT.search(seen):
@@ -510,14 +510,14 @@ def _in_check(line: str, every: Sequence[str]) -> Iterator[str]:
 
 def _slips(line: str, seen: str) -> Iterator[str]:
     """Return a line with a digit of one of its numbers wrong, or two papers' values exchanged."""
-    for found in DIGITS.finditer(seen):
-        for place in (found.start(), _last_digit(found)):
+    for match in DIGITS.finditer(seen):
+        for place in (match.start(), _last_digit(match)):
             digit = (int(line[place]) + 1) % 10
             yield f"{line[:place]}{digit}{line[place + 1 :]}"
     if pair := re.search(r"(paper|range) = \[([^\],]*), ([^\],]*)", seen):
         yield f"{line[: pair.start(2)]}{pair[3]}, {pair[2]}{line[pair.end(3) :]}"
 
 
-def _last_digit(found: re.Match[str]) -> int:
-    mantissa = found[0].partition("e")[0].rstrip(".")
-    return found.start() + len(mantissa) - 1
+def _last_digit(match: re.Match[str]) -> int:
+    mantissa = match[0].partition("e")[0].rstrip(".")
+    return match.start() + len(mantissa) - 1

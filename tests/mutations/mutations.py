@@ -3,10 +3,10 @@
     make mutations SEED=7              about ten minutes on two cores
     .venv/bin/python tests/mutations/mutations.py --seed 7
 
-Faults of one line each are drawn (`fault.py` says which), so many of each kind, by the seed alone.
-Each is put into a fresh copy of the tree, and the suites of `make test` that could notice are run
-on it, the closest first, up to the first test that fails. A test that fails without the fault, too,
-does not count. The table says which test caught a fault, or that it survived: then a test is
+Faults of one line each are drawn (`fault.py` defines them), a number of each kind, only by the
+seed. Each is put into a fresh copy of the tree, and the suites of `make test` that could notice are
+run on it, the closest first, up to the first test that fails. A test that fails without the fault,
+too, does not count. The table says which test caught a fault, or that it survived: then a test is
 missing. Exits with 1 if one survived.
 
 A fault that is proven to change nothing is drawn again, and listed as such. Proofs are: the file
@@ -14,13 +14,13 @@ compiles to the same code; or, for measures, settings and the ledger, everything
 is the same (`outputs.py` says what, and how far that goes). Rules are there for every number, so
 that only the first is a proof for them.
 
-**What could notice** is a test whose file, or the page that it runs, names studies, claims or
+**Tests that could notice** are those whose file, or the page that it runs, name studies, claims or
 `reproduce`: `NAMED`. Nothing else of the package loads a study. `--blind` proves that: it makes the
 studies unreadable and runs all other quick suites, all of which must pass. Tests of studies of one
 subject notice nothing of another: no study imports one of another subject, which `outputs.py`
 asserts, and a fault of the ledger is in a claim of one subject.
 
-What is finished stays in out/mutations, by tree and seed: after Ctrl-C the same command goes on.
+Finished faults stay in out/mutations, by tree and seed: after Ctrl-C the same command continues.
 """
 
 import argparse
@@ -53,9 +53,9 @@ QUICK = ("tests/python", "tests/equations")
 NAMED = re.compile(r"studies|claims|reproduce|refresh|rglob|plot\.(family|points|study)")
 """Words of the files of tests that could notice a fault."""
 LEFT_OUT = (".git", ".venv", ".peers", "target", "out", "site", ".*_cache", ".hypothesis")
-"""What a copy of the tree goes without."""
+"""Parts that a copy of the tree omits."""
 PATIENCE_S = 1800.0
-"""What a fault may take, on a busy machine: tests that do not end have noticed it, too. [s]"""
+"""Longest time for a fault, on a busy machine: tests that do not end have noticed it, too. [s]"""
 OUTPUTS = str(Path(__file__).with_name("outputs.py"))
 PYTEST = ("-m", "pytest", "-W", "error", "-q", "-p", "no:cacheprovider")
 FAILED = re.compile(r"^(?:FAILED|ERROR) (tests/.*?)(?: - .*)?$", re.MULTILINE)
@@ -66,7 +66,7 @@ class Stopped(Exception):
 
 
 class Processes:
-    """What was started, to be ended by Ctrl-C."""
+    """Processes to be ended by Ctrl-C."""
 
     def __init__(self) -> None:
         self._running: set[subprocess.Popen[str]] = set()
@@ -120,7 +120,7 @@ def _kill(process: "subprocess.Popen[str]") -> None:
 
 @dataclass(frozen=True)
 class Finished:
-    """What became of a fault.
+    """Outcome of a fault.
 
     Parameters
     ----------
@@ -138,7 +138,7 @@ class Finished:
     seconds: float
 
     def to_json(self) -> str:
-        """Return a line of the file of finished ones."""
+        """Return a line of the file of finished faults."""
         return json.dumps(asdict(self))
 
     @classmethod
@@ -150,7 +150,7 @@ class Finished:
 
 @dataclass(frozen=True)
 class Bench:
-    """A tree, and what is tried on copies of it.
+    """A tree, and the trials on copies of it.
 
     Parameters
     ----------
@@ -163,7 +163,7 @@ class Bench:
     failing : dict
         Whether a test fails without a fault, of those that were asked about.
     lock : threading.Lock
-        What is found once for all faults is found by one thread.
+        Values that are found once for all faults are found by one thread.
     """
 
     root: Path
@@ -196,17 +196,17 @@ class Bench:
     def noticed(self, tree: Path, wanted: Sequence[str]) -> str:
         """Return the first test that fails on a tree and not without the fault; "" if none does."""
         while True:
-            without = [f"--deselect={one}" for one, fails in [*self.failing.items()] if fails]
+            without = [f"--deselect={test}" for test, fails in [*self.failing.items()] if fails]
             printed = self.processes.run(tree, *PYTEST, "-x", *wanted, *without)
             if printed is None:
                 return f"did not end in {PATIENCE_S:g} s"
-            found = FAILED.search(printed)
-            if found is None:
+            match = FAILED.search(printed)
+            if match is None:
                 if re.search(r"\d+ passed", printed):
                     return ""
                 return f"pytest: {printed.strip().splitlines()[-1]}"
-            if not self.fails_anyhow(found[1]):
-                return found[1]
+            if not self.fails_anyhow(match[1]):
+                return match[1]
 
     def fails_anyhow(self, test: str) -> bool:
         """Whether a test, or the collection of its file, fails on the tree without a fault."""
@@ -219,7 +219,7 @@ class Bench:
 
     def same_outputs(self, tree: Path, fault: Fault) -> bool:
         """Whether all outputs are as they are without the fault, and its line ran for them."""
-        mine, without = (self.outputs(one, fault.file) for one in (tree, self.root))
+        mine, without = (self.outputs(folder, fault.file) for folder in (tree, self.root))
         if mine is None or without is None or mine["outputs"] != without["outputs"]:
             return False
         return fault.file == CLAIMS or fault.line in mine["ran"]
@@ -234,26 +234,26 @@ class Bench:
 
     def prepared(self, subject: str) -> Path:
         """Return the file with the structures of a subject's runs, found once."""
-        found = Path(f"{self.structures}-{subject}.json.gz")
+        file = Path(f"{self.structures}-{subject}.json.gz")
         with self.lock:
-            if not found.exists():
-                part = found.with_suffix(".part")
+            if not file.exists():
+                part = file.with_suffix(".part")
                 printed = self.processes.run(self.root, OUTPUTS, "--structures", subject, str(part))
                 if not part.exists():
                     raise RuntimeError(f"no structures of runs:\n{printed}")
-                part.replace(found)
-        return found
+                part.replace(file)
+        return file
 
 
-def same_code(one: str, other: str) -> bool:
+def same_code(source: str, other: str) -> bool:
     """Whether two texts compile to the same code, but for the places of lines."""
-    return _code(compile(one, "", "exec")) == _code(compile(other, "", "exec"))
+    return _code(compile(source, "", "exec")) == _code(compile(other, "", "exec"))
 
 
 def _code(code: CodeType) -> tuple[object, ...]:
     constants = [
-        _code(one) if isinstance(one, CodeType) else (type(one), repr(one))
-        for one in code.co_consts
+        _code(constant) if isinstance(constant, CodeType) else (type(constant), repr(constant))
+        for constant in code.co_consts
     ]
     return code.co_code, constants, code.co_names, code.co_varnames, code.co_freevars
 
@@ -294,14 +294,14 @@ def subject_of(root: Path, fault: Fault) -> str | None:
 
 
 def of_others(text: str, subject: str) -> bool:
-    """Whether a file of tests is about studies of other subjects alone."""
+    """Return whether a file of tests is only about studies of other subjects."""
     subjects = set(re.findall(rf"lasthop\.studies\.({'|'.join(SUBJECTS)})\b", text))
     return bool(subjects) and subject not in subjects and "reproduction" not in text
 
 
 def not_of(subject: str | None) -> list[str]:
     """Return options of pytest that leave out tests of the studies of other subjects."""
-    others = [f"[{one}-" for one in SUBJECTS if one != subject]
+    others = [f"[{name}-" for name in SUBJECTS if name != subject]
     return ["-k", f"not ({' or '.join(others)})"] if subject else []
 
 
@@ -357,22 +357,22 @@ class Seed:
         self.known: dict[Fault, Finished] = {}
         with suppress(FileNotFoundError):
             each = map(Finished.of, self.file.read_text("utf-8").splitlines())
-            self.known = {one.fault: one for one in each}
+            self.known = {row.fault: row for row in each}
 
     def drawn(self) -> list[Fault]:
         """Return the faults that count, and those drawn for nothing before: in order, by kind."""
-        found = []
+        faults = []
         for kind, count in self.counts.items():
             wanted = count
             for fault in self.queues[kind]:
                 if not wanted:
                     break
-                found.append(fault)
+                faults.append(fault)
                 wanted -= not (fault in self.known and self.known[fault].proof)
-        return found
+        return faults
 
     def run(self, workers: int) -> None:
-        """Try every fault that is not finished, so many at a time."""
+        """Try every fault that is not finished, this many at a time."""
         pool = ThreadPoolExecutor(workers)
         running: dict[Future[Finished], Fault] = {}
         try:
@@ -384,9 +384,9 @@ class Seed:
                 if not running:
                     return
                 done, _ = wait(running, timeout=1.0, return_when=FIRST_COMPLETED)
-                for one in done:
-                    del running[one]
-                    self.keep(one.result())
+                for ended in done:
+                    del running[ended]
+                    self.keep(ended.result())
                 self.progress(list(running.values()))
         except BaseException:
             self.bench.processes.stop()
@@ -395,7 +395,7 @@ class Seed:
             pool.shutdown(cancel_futures=True)
 
     def keep(self, finished: Finished) -> None:
-        """Note what became of a fault, at once."""
+        """Note the outcome of a fault immediately."""
         self.known[finished.fault] = finished
         self.file.parent.mkdir(parents=True, exist_ok=True)
         with self.file.open("a", encoding="utf-8") as file:
@@ -403,37 +403,37 @@ class Seed:
         print(f"\r\033[K{finished.fault.place}: {_outcome(finished)}", file=sys.stderr)
 
     def progress(self, running: Sequence[Fault]) -> None:
-        """Show how far it is, where somebody looks."""
+        """Show the progress on a terminal."""
         if sys.stderr.isatty():
-            done = [one for one in map(self.known.get, self.drawn()) if one and not one.proof]
-            caught = sum(bool(one.test) for one in done)
+            done = [row for row in map(self.known.get, self.drawn()) if row and not row.proof]
+            caught = sum(bool(row.test) for row in done)
             under_way = ", ".join(fault.place for fault in running)
             text = f"{len(done)} of {sum(self.counts.values())}, {caught} caught; {under_way}"
             print(f"\r\033[K{text[:100]}", end="", file=sys.stderr, flush=True)
 
     def table(self) -> tuple[str, int]:
-        """Return the table of what is finished, and how many survived."""
+        """Return the table of finished faults, and how many survived."""
         every = [self.known[fault] for fault in self.drawn() if fault in self.known]
-        judged = [one for one in every if not one.proof]
+        judged = [row for row in every if not row.proof]
         lines = []
-        for number, one in enumerate(judged, 1):
-            fault = one.fault
+        for number, row in enumerate(judged, 1):
+            fault = row.fault
             lines += [
-                f"{number:2}  {fault.kind:8}  {fault.place}  {one.seconds:.0f} s",
+                f"{number:2}  {fault.kind:8}  {fault.place}  {row.seconds:.0f} s",
                 f"    - {fault.before.strip()}",
                 f"    + {fault.after.strip()}",
-                f"    {_outcome(one)}",
+                f"    {_outcome(row)}",
             ]
-        for one in every:
-            if one.proof:
-                fault = one.fault
+        for row in every:
+            if row.proof:
+                fault = row.fault
                 lines += [
-                    f" =  {fault.kind:8}  {fault.place}  {one.seconds:.0f} s",
+                    f" =  {fault.kind:8}  {fault.place}  {row.seconds:.0f} s",
                     f"    - {fault.before.strip()}",
                     f"    + {fault.after.strip()}",
-                    f"    changes nothing: {one.proof}; drawn again",
+                    f"    changes nothing: {row.proof}; drawn again",
                 ]
-        caught = sum(bool(one.test) for one in judged)
+        caught = sum(bool(row.test) for row in judged)
         return "\n".join([*lines, f"{caught} of {len(judged)} caught"]), len(judged) - caught
 
 
@@ -448,13 +448,13 @@ PARTS = ("python", "tests", "docs", "examples")
 
 def fingerprint(root: Path, parts: Sequence[str] = PARTS) -> str:
     """Fingerprint of all that may decide what becomes of a fault, or of parts of it."""
-    found = hashlib.sha256()
+    digest = hashlib.sha256()
     for part in parts:
         for path in sorted((root / part).rglob("*")):
             if path.is_file() and "__pycache__" not in path.parts:
-                found.update(str(path.relative_to(root)).encode())
-                found.update(path.read_bytes())
-    return found.hexdigest()[:12]
+                digest.update(str(path.relative_to(root)).encode())
+                digest.update(path.read_bytes())
+    return digest.hexdigest()[:12]
 
 
 def main() -> int:

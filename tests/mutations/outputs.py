@@ -1,23 +1,23 @@
-"""What studies and ledger put out, as fingerprints: the proof that a fault changes nothing.
+"""Outputs of studies and ledger, as fingerprints: the proof that a fault changes nothing.
 
     PYTHONPATH=TREE/python python tests/mutations/outputs.py FILE [STRUCTURES]
 
-prints a JSON object: fingerprints of the parsed ledger and, for each study that FILE concerns, of
-its scenarios (full and quick, normalised), of what it measures and finds, and of the verdicts on
-that; and the lines of FILE that ran meanwhile. With ``--structures SUBJECT INTO`` it writes what
-STRUCTURES is to be.
+prints a JSON object. It has fingerprints of the parsed ledger and, for each study that FILE
+concerns, of its scenarios (full and quick, normalised), of its measurements and findings, and of
+the verdicts on them. It also has the lines of FILE that ran meanwhile. With ``--structures SUBJECT
+INTO`` it writes what STRUCTURES is to be.
 
-What is measured comes from runs. Those of `KEPT`, a full run that the tree keeps, are taken where
-there is one. Beside them stand made-up runs with the lists, items and quantities of real ones
-(STRUCTURES has them; `structures` finds them by short runs of the tree without a fault): `WORLDS`
-of numbers that hang on the names alone, so that no two are equal but where a world says so.
+Measurements come from runs. Runs of `KEPT`, a full run that the tree keeps, are taken where there
+are any. There are also made-up runs with the lists, items and quantities of real ones (STRUCTURES
+has them; `structures` finds them by short runs of the tree without a fault). They are `WORLDS` of
+numbers that depend only on the names, so that no two are equal unless a world says so.
 
 The proof is sound for scenarios and for the ledger, which have no input: all that they are is
-compared. It is one by data for measures: a fault counts as without effect only if its line ran and
-everything put out was the same in every world, to eleven digits (the last ones hang on the order
-of sums). Then what it changes is of no weight for numbers in general position, for ties, for
-numbers that lack, nor for those of `KEPT`.
-For rules, which are there for every number, data prove nothing: see `mutations.py`.
+compared. It is a proof by data for measures: a fault counts as without effect only if its line ran
+and every output was the same in every world, to eleven digits (the last ones depend on the order of
+sums). Then what it changes is of no weight for numbers in general position, for ties, for numbers
+that lack, nor for those of `KEPT`. For rules, which are there for every number, data prove nothing:
+see `mutations.py`.
 """
 
 import gzip
@@ -49,15 +49,15 @@ def structures(subject: str, into: Path) -> None:
     """Write the structure of a subject's scenarios, by `Scenario.key`, found by short runs."""
     from lasthop.scenario import Scenario
 
-    found: dict[str, Structure] = {}
+    by_key: dict[str, Structure] = {}
     for study in import_module(f"lasthop.studies.{subject}").STUDIES:
         for each in (study, study.shortened(0.3)):
             for tree in each.points.values():
                 scenario = Scenario(tree)
-                if scenario.key not in found:
-                    found[scenario.key] = _structure(tree, scenario)
+                if scenario.key not in by_key:
+                    by_key[scenario.key] = _structure(tree, scenario)
     into.parent.mkdir(parents=True, exist_ok=True)
-    into.write_bytes(gzip.compress(json.dumps(found).encode()))
+    into.write_bytes(gzip.compress(json.dumps(by_key).encode()))
 
 
 def _structure(tree: Mapping[str, Any], scenario: Any) -> Structure:
@@ -105,11 +105,11 @@ WORLDS: Mapping[str, World] = {
     "tied": _tied,
     "lacking": _lacking,
 }
-"""So many numbers for a name: in general position, twice; with ties and zeros; some missing."""
+"""Numbers for a name: in general position, twice; with ties and zeros; some missing."""
 
 
 def made_up(key: str, structure: Structure, world: str, scenario: Any, replications: int) -> Any:
-    """Return a run of these names with numbers that hang on world, scenario and name alone."""
+    """Return a run of these names with numbers that depend only on world, scenario and name."""
     from lasthop.studies.study import Run
 
     def numbers(*name: str, size: int = replications) -> list[float]:
@@ -142,7 +142,7 @@ def made_up(key: str, structure: Structure, world: str, scenario: Any, replicati
 
 
 @cache
-def whole() -> Mapping[str, Any]:
+def stored_run() -> Mapping[str, Any]:
     """Return the full run that the tree keeps; empty where it keeps none."""
     if not KEPT.exists():
         return {}
@@ -150,11 +150,11 @@ def whole() -> Mapping[str, Any]:
     return {**json.loads(KEPT.read_text("utf-8")), "runs": runs}
 
 
-def kept(study: Any) -> Mapping[str, Any] | None:
+def stored_runs_of(study: Any) -> Mapping[str, Any] | None:
     """Return the runs of a study that the tree keeps; None where it keeps none."""
     from lasthop.studies.kept import runs_of
 
-    return runs_of(study, whole()) if study.key in whole().get("studies", {}) else None
+    return runs_of(study, stored_run()) if study.key in stored_run().get("studies", {}) else None
 
 
 def all_studies() -> Iterator[Any]:
@@ -170,11 +170,11 @@ def outputs(known: Mapping[str, Structure], wanted: Callable[[Any], bool]) -> di
     from lasthop.studies import ledger
 
     book = ledger.load()
-    found = {"ledger": _fingerprint(repr(book))}
+    written = {"ledger": _fingerprint(repr(book))}
     for study in filter(wanted, all_studies()):
-        for form, one in (("full", study), ("quick", study.shortened(0.3))):
-            found[f"{study.key} {form}"] = "; ".join(_of_study(one, known, book))
-    return found
+        for form, version in (("full", study), ("quick", study.shortened(0.3))):
+            written[f"{study.key} {form}"] = "; ".join(_of_study(version, known, book))
+    return written
 
 
 def _of_study(study: Any, known: Mapping[str, Structure], book: Any) -> Iterator[str]:
@@ -192,19 +192,19 @@ def _of_study(study: Any, known: Mapping[str, Structure], book: Any) -> Iterator
         }
         for world in (WORLDS if scenarios else list(WORLDS)[:1])
     }
-    if (real := kept(study)) is not None:
+    if (real := stored_runs_of(study)) is not None:
         worlds["kept"] = dict(real)
     for world, runs in worlds.items():
-        yield f"{world} {_fingerprint(*_told(study, runs, book))}"
+        yield f"{world} {_fingerprint(*_as_text(study, runs, book))}"
 
 
-def _told(study: Any, runs: Any, book: Any) -> Iterator[str]:
-    """Return as text what is measured, found and judged, or how it fails."""
+def _as_text(study: Any, runs: Any, book: Any) -> Iterator[str]:
+    """Yield measurements, findings and verdicts as text, or how they fail."""
     values = {}
     try:
         for name, quantity in study.measure(runs).items():
             numbers = [*quantity.samples.ravel(), quantity.predicted]
-            yield f"{name} {[None if one is None else f'{one:.11g}' for one in numbers]}"
+            yield f"{name} {[None if number is None else f'{number:.11g}' for number in numbers]}"
         values = study.values(runs)
     except Exception as error:
         yield repr(error)
@@ -243,7 +243,7 @@ def ran(file: str) -> set[int]:
 def concerned(file: str) -> Callable[[Any], bool]:
     """Return which studies a file can change: those of its subject, since none imports another's.
 
-    None hangs on the ledger, which only judges.
+    None depends on the ledger, which only judges.
     """
     folder, _, name = file.removeprefix("python/lasthop/").rpartition("/")
     subject = folder.removeprefix("studies/")

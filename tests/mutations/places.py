@@ -1,8 +1,9 @@
 """Where the faults of studies may lie: code that measures, and code that sets scenarios up.
 
 A study names its scenarios (`points`) and what it measures (`measure`) as arguments of `Study`.
-From there every name is followed, within the studies: functions, constants, methods. What `points`
-leads to are the settings. What `measure` leads to and `points` does not are the measures.
+From there every name is followed, within the studies: functions, constants, methods. Code that is
+reachable from `points` is settings. Code that is reachable from `measure` and not from `points` is
+measures.
 """
 
 import ast
@@ -38,8 +39,10 @@ class Module:
         return self.name.rpartition(".")[0]
 
     def code(self) -> list[ast.AST]:
-        """Return what stands in the file but imports."""
-        return [one for one in self.tree.body if not isinstance(one, ast.Import | ast.ImportFrom)]
+        """Return the statements of the file except imports."""
+        return [
+            node for node in self.tree.body if not isinstance(node, ast.Import | ast.ImportFrom)
+        ]
 
     @cached_property
     def imported(self) -> dict[str, str]:
@@ -63,46 +66,46 @@ class Module:
 
     @cached_property
     def constants(self) -> dict[str, object]:
-        """Constants of the file whose values stand there."""
-        found = {}
+        """Return the constants of the file with literal values."""
+        values = {}
         for name, node in self.definitions.items():
             value = getattr(node, "value", None)
             if name.isupper() and isinstance(node, ast.Assign) and value is not None:
                 try:
-                    found[name] = ast.literal_eval(value)
+                    values[name] = ast.literal_eval(value)
                 except ValueError:
                     continue
-        return found
+        return values
 
     @cached_property
     def definitions(self) -> dict[str, ast.AST]:
-        """What the file defines, by name."""
+        """Return the definitions of the file, by name."""
         return definitions(self.tree.body)
 
     @cached_property
     def methods(self) -> dict[str, list[ast.AST]]:
         """Methods of its classes, by name."""
-        found: dict[str, list[ast.AST]] = {}
+        by_name: dict[str, list[ast.AST]] = {}
         for node in self.tree.body:
             if isinstance(node, ast.ClassDef):
                 for name, method in definitions(node.body).items():
-                    found.setdefault(name, []).append(method)
-        return found
+                    by_name.setdefault(name, []).append(method)
+        return by_name
 
 
 def definitions(body: Iterable[ast.stmt]) -> dict[str, ast.AST]:
     """Return what some statements define, by name."""
-    found: dict[str, ast.AST] = {}
+    by_name: dict[str, ast.AST] = {}
     for node in body:
         match node:
             case ast.FunctionDef(name=name) | ast.ClassDef(name=name):
-                found[name] = node
+                by_name[name] = node
             case ast.Assign(targets=targets):
-                names = (one for target in targets for one in ast.walk(target))
-                found |= {one.id: node for one in names if isinstance(one, ast.Name)}
+                names = (child for target in targets for child in ast.walk(target))
+                by_name |= {child.id: node for child in names if isinstance(child, ast.Name)}
             case ast.AnnAssign(target=ast.Name(id=name)):
-                found[name] = node
-    return found
+                by_name[name] = node
+    return by_name
 
 
 @cache
@@ -112,7 +115,7 @@ def places_in(root: Path) -> "Places":
 
 
 Place = tuple[Module, ast.AST, dict[str, ast.AST]]
-"""A part of a file, and what is defined right around it."""
+"""A part of a file, and the definition around it."""
 
 
 class Places:
@@ -131,14 +134,14 @@ class Places:
     def measures(self) -> list[tuple[Module, list[ast.AST]]]:
         """Return what measures, by file, but for what scenarios are made of too."""
         settings = {id(node) for _, node, _ in self._reached("points")}
-        mine = [one for one in self._reached("measure") if id(one[1]) not in settings]
+        mine = [place for place in self._reached("measure") if id(place[1]) not in settings]
         return self._by_file(mine)
 
     def _by_file(self, places: Sequence[Place]) -> list[tuple[Module, list[ast.AST]]]:
-        found: dict[str, list[ast.AST]] = {}
+        by_file: dict[str, list[ast.AST]] = {}
         for module, node, _ in places:
-            found.setdefault(module.name, []).append(node)
-        return [(self.modules[name], nodes) for name, nodes in sorted(found.items())]
+            by_file.setdefault(module.name, []).append(node)
+        return [(self.modules[name], nodes) for name, nodes in sorted(by_file.items())]
 
     def _reached(self, argument: str) -> list[Place]:
         """Return everything that an argument of any study leads to."""

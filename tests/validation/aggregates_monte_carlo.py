@@ -1,16 +1,16 @@
-"""Saturated cells that aggregate: a Monte Carlo of its own, from the rules alone.
+"""Saturated cells that aggregate: a Monte Carlo of its own, only from the rules.
 
-Contenders with equal AIFSN always have packets. Each has a BlockAck window of MPDUs to one
-receiver; whoever wins sends all MPDUs of its window that are neither received nor given up, new
-ones included. Slot by slot for the medium, MPDU by MPDU for what is on it; many replicas of a cell
-go on side by side. It knows nothing of lasthop.
+Contenders with equal AIFSN always have packets. Each sender has a BlockAck window of MPDUs to one
+receiver. The winner sends all MPDUs of its window that are neither received nor given up, new ones
+included. Slot by slot for the medium, MPDU by MPDU for its frames; many replicas of a cell run side
+by side. It is independent of lasthop.
 
-Rules: the backoff is uniform on [0, CW]; CW + 1 doubles with each failure and returns to CWmin + 1
-with a success, and after `attempts_short` failures in a row, for which nothing is dropped. A PPDU
-that collides, or nothing of which is received, is a failure. An MPDU has one attempt more with
-each PPDU that it was in, or that only the RTS of failed, and is given up after `attempts`; then a
-BlockAckReq goes before the next PPDU, contends like it, and is given up after as many failures.
-The receiver hands MPDUs up in order; those behind one that was given up wait for the BlockAckReq.
+The backoff is uniform on [0, CW]. CW + 1 doubles with each failure. It returns to CWmin + 1 with a
+success, and after `attempts_short` failures in a row, for which nothing is dropped. A PPDU that
+collides, or nothing of which is received, is a failure. Each PPDU that an MPDU was in, or of which
+only the RTS failed, is one attempt of the MPDU. It is given up after `attempts`. Then a BlockAckReq
+goes before the next PPDU, contends like it, and is given up after as many failures. The receiver
+hands MPDUs up in order; MPDUs after one that was given up wait for the BlockAckReq.
 """
 
 from dataclasses import dataclass, field
@@ -37,7 +37,7 @@ class Sender:
     ended_s: Floats
     """From the start of the first frame to the end of the PPDU."""
     wait_s: Floats
-    """What EIFS adds to AIFS after such a first frame."""
+    """Difference of EIFS and AIFS after such a first frame."""
     loss: float = 0.0
     attempts: int | None = None
     cwmin: int = 15
@@ -47,7 +47,7 @@ class Sender:
 
 @dataclass
 class Counts:
-    """What was counted: an array of [replica, sender], but for `time_s` of replicas."""
+    """Counts: an array of [replica, sender], but for `time_s` of replicas."""
 
     time_s: Array
     received: Array
@@ -119,7 +119,7 @@ class Cell:
         self.due = np.zeros(shape, dtype=bool)
         self.due_tried = np.zeros(shape, dtype=np.int64)
         self.behind = np.zeros(shape, dtype=np.int64)
-        """MPDUs received behind one that was given up, and the sum of when they came."""
+        """MPDUs received after one that was given up, and the sum of their arrival times."""
         self.behind_s = np.zeros(shape)
         self.counts = self._counts(shape)
 
@@ -134,7 +134,7 @@ class Cell:
         )
 
     def run(self, periods: int, warmup: int = 200) -> Counts:
-        """Go on for so many busy periods in each replica, and count all but the first ones."""
+        """Continue for this many busy periods in each replica, and count all but the first ones."""
         for _ in range(warmup):
             self.step()
         self.counts = self._counts(self.due.shape)
@@ -198,7 +198,7 @@ class Cell:
         self.counts.requests[rows, senders] += 1
 
     def _release(self, rows: Array, senders: Array, end_s: Array) -> None:
-        """What waits behind MPDUs that were given up is handed up."""
+        """Hand up MPDUs that wait after MPDUs that were given up."""
         count = self.behind[rows, senders]
         self.counts.handed_up[rows, senders] += count
         self.counts.waited_s[rows, senders] += count * end_s - self.behind_s[rows, senders]
@@ -240,7 +240,7 @@ class Cell:
         self._settle(*at, self.state[at], open_[sent], np.zeros(len(at[0])))
 
     def _settle(self, rows: Array, senders: Array, state: Array, lost: Array, end_s: Array) -> None:
-        """One attempt more for what was lost; the windows move on, with new MPDUs at their ends."""
+        """Count an attempt of lost MPDUs; the windows move, with new MPDUs at their ends."""
         at = rows, senders
         tried = self.tried[at] + lost
         state[lost & (tried >= self.limit[senders][:, None])] = GIVEN_UP

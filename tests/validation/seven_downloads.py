@@ -1,14 +1,14 @@
 """Monte Carlo of paper 003's cell: seven TCP downloads, window 4, over IEEE 802.11b's DCF.
 
 Written from IEEE 802.11-2016 (clauses at the constants) and the definition of the cell in
-`docs/concepts/cell.md`, without a look at the engine, so that the two can be held against each
+`docs/concepts/cell.md`, without a look at the engine, so that the two can be compared with each
 other. Windows are constant, so TCP is a closed network: four packets per flow, each of them a
 segment in the access point's queue or a TCP ACK in its station's queue.
 
 All nodes hear everything and, as the definition has it, resume together after a collision as
 after a success. So time passes in rounds: an interframe space, idle slots until the first backoff
-runs out, and what is then sent. A frame has come to its queue only while another was on the air,
-hence there is no immediate access.
+runs out, and the frame that is then sent. A frame has come to its queue only while another was on
+the air. So there is no immediate access.
 """
 
 from random import Random
@@ -31,7 +31,7 @@ MAC_ACK_BITS = 8 * 14
 DATA_RATE_BPS = 11e6
 CONTROL_RATE_BPS = 2e6
 LOWEST_RATE_BPS = 1e6
-"""Lowest mandatory rate, at which EIFS reckons with a MAC ACK (10.3.7). [bit/s]"""
+"""Lowest mandatory rate, which EIFS assumes for a MAC ACK (10.3.7). [bit/s]"""
 
 SLOT_S, SIFS_S, CWMAX = 20e-6, 10e-6, 1023
 """Characteristics of the HR/DSSS PHY (table 16-4). [s, s, slots]"""
@@ -49,9 +49,9 @@ def frame_s(size_bits: int, rate_bps: float) -> float:
 SEGMENT_S = frame_s(LINK_HEADERS_BITS + TCP_IP_HEADERS_BITS + PAYLOAD_BITS, DATA_RATE_BPS)
 TCP_ACK_S = frame_s(LINK_HEADERS_BITS + TCP_IP_HEADERS_BITS, DATA_RATE_BPS)
 DIFS_S = SIFS_S + 2 * SLOT_S
-"""Idle time before a backoff goes on (10.3.2.3.5, 10.3.7). [s]"""
+"""Idle time before a backoff continues (10.3.2.3.5, 10.3.7). [s]"""
 AFTER_FRAME_S = SIFS_S + frame_s(MAC_ACK_BITS, CONTROL_RATE_BPS)
-"""What follows a frame that is received (10.3.2.9). [s]"""
+"""Time after a frame that is received (10.3.2.9). [s]"""
 EIFS_S = SIFS_S + frame_s(MAC_ACK_BITS, LOWEST_RATE_BPS) + DIFS_S
 """Instead of DIFS after a collision (10.3.2.3.7); the ACK timeout (10.3.2.9) ends with it. [s]"""
 
@@ -66,18 +66,19 @@ class Run(NamedTuple):
     sent: list[int]
     """All attempts, in the same order. [frames]"""
     given_up: int
-    """Frames whose last attempt failed. They are not lost here but begin anew. [frames]"""
+    """Frames whose last attempt failed. They are not lost here but start again. [frames]"""
 
 
 def simulate(cwmin: int, duration_s: float, seed: int) -> Run:
     """Run the cell, with the same CWmin for all, from a shuffled queue of the access point on.
 
-    No time is cut off: one round in five (CWmin 31) or ten (CWmin 7) finds all segments there.
-    What lasts for long is the order of that queue, and it is random.
+    No time is cut off: one round in five (CWmin 31) or ten (CWmin 7) finds all segments there. Only
+    the order of that queue lasts for long, and it is random.
     """
     random = Random(seed)
     nodes, access_point = STATIONS + 1, STATIONS
-    # Whose segments wait at the access point, first to last, and TCP ACKs at each station.
+    # Stations of the segments that wait at the access point, first to last, and TCP ACKs at each
+    # station.
     ap_queue = [flow for flow in range(STATIONS) for _ in range(WINDOW)]
     random.shuffle(ap_queue)
     tcp_acks = [0] * STATIONS
@@ -91,13 +92,14 @@ def simulate(cwmin: int, duration_s: float, seed: int) -> Run:
     now_s, space_s = 0.0, DIFS_S
 
     def draw(node: int) -> None:
-        """Begin a backoff, uniform on [0, CW] (10.3.3). It stands still while others send."""
+        """Begin a backoff, uniform on [0, CW] (10.3.3). The backoff is suspended while others
+        send."""
         runs_out_at[node] = idle_slots + int(random.random() * (cw[node] + 1))
 
     def contend(node: int) -> None:
         """Let the node have a frame to send, which came while the medium is busy.
 
-        A post-backoff that has not run out goes on; else there is a new one (10.3.3, 10.3.4.2).
+        A post-backoff that has not run out continues; else there is a new one (10.3.3, 10.3.4.2).
         """
         if node not in contenders:
             contenders.add(node)

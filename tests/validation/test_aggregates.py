@@ -1,7 +1,6 @@
 """Theory of cells that aggregate against a Monte Carlo of the rules (`aggregates_monte_carlo.py`).
 
-Theory is to be within 0.5 % and three standard errors; how close it comes stands in
-`docs/validation.md`.
+Theory must be within 0.5 % and three standard errors; `docs/validation.md` has the differences.
 """
 
 from __future__ import annotations
@@ -46,10 +45,10 @@ TIMES = timing.Timing(ppdu_s, response_s, SIFS, SLOT, AIFS, WAIT, 15, 1023, 7, R
 def sender(width: int, exchange: Callable[[int], Exchange], **more) -> Sender:
     every = [REQUEST, *(exchange(mpdus) for mpdus in range(1, width + 1))]
     table = {
-        "first_s": [one.first_frame_s for one in every],
-        "exchange_s": [one.exchange_s for one in every],
-        "ended_s": [one.ended_s for one in every],
-        "wait_s": [one.first_wait_s for one in every],
+        "first_s": [each.first_frame_s for each in every],
+        "exchange_s": [each.exchange_s for each in every],
+        "ended_s": [each.ended_s for each in every],
+        "wait_s": [each.first_wait_s for each in every],
     }
     return Sender(width, **{name: np.array(row) for name, row in table.items()}, **more)
 
@@ -60,7 +59,7 @@ def near(theory: float, values: np.ndarray, rel: float = 0.005) -> None:
 
 
 def near_part(theory: float, events: np.ndarray, trials: np.ndarray, rel: float) -> None:
-    """The same for a probability; events that are hardly ever seen scatter by their own root."""
+    """Compare a probability; events that are rarely seen scatter by their own root."""
     values = events / trials
     scatter = max(error(values), float(np.sqrt(theory / trials.sum())))
     assert abs(theory - values.mean()) <= rel * theory + 3 * scatter
@@ -69,10 +68,12 @@ def near_part(theory: float, events: np.ndarray, trials: np.ndarray, rel: float)
 # -- one sender alone --------------------------------------------------------------------------
 
 
-def alone(width: int, loss: float, attempts: int | None, size: tuple[int, int, int]) -> Counts:
+def single_sender(
+    width: int, loss: float, attempts: int | None, size: tuple[int, int, int]
+) -> Counts:
     replicas, periods, warmup = size
-    one = sender(width, exchange, loss=loss, attempts=attempts)
-    return Cell([one], SLOT, AIFS, replicas=replicas).run(periods, warmup)
+    lone = sender(width, exchange, loss=loss, attempts=attempts)
+    return Cell([lone], SLOT, AIFS, replicas=replicas).run(periods, warmup)
 
 
 def compare_window(width: int, loss: float, attempts: int | None, counts: Counts) -> None:
@@ -106,7 +107,7 @@ def compare_window(width: int, loss: float, attempts: int | None, counts: Counts
 )
 def test_a_window_is_within_half_a_per_cent_of_its_rules(case):
     width, loss, attempts, size = case
-    compare_window(width, loss, attempts, alone(width, loss, attempts, size))
+    compare_window(width, loss, attempts, single_sender(width, loss, attempts, size))
 
 
 @pytest.mark.slow
@@ -115,11 +116,11 @@ def test_a_window_is_within_half_a_per_cent_of_its_rules(case):
 @pytest.mark.parametrize("width", [4, 64, 256])
 def test_windows_are_within_half_a_per_cent_of_their_rules(width, loss, attempts):
     size = {4: (1000, 1000, 50), 64: (300, 1000, 150), 256: (100, 1000, 150)}[width]
-    compare_window(width, loss, attempts, alone(width, loss, attempts, size))
+    compare_window(width, loss, attempts, single_sender(width, loss, attempts, size))
 
 
 def test_a_window_without_losses_is_exact_in_the_monte_carlo_too():
-    counts = alone(16, 0.0, 7, (50, 100, 10))
+    counts = single_sender(16, 0.0, 7, (50, 100, 10))
     assert counts.received.sum() == 16 * counts.rounds.sum()
     assert counts.waited_s.sum() == counts.given_up.sum() == counts.requests.sum() == 0
     cycle_s = AIFS + 7.5 * SLOT + exchange(16).exchange_s
@@ -129,15 +130,17 @@ def test_a_window_without_losses_is_exact_in_the_monte_carlo_too():
 # -- contention --------------------------------------------------------------------------------
 
 
-def whole(mpdus: int, attempts: int | None, **more) -> tuple[Aggregator, Sender]:
-    """A contender without losses: its PPDU is one thing, the Monte Carlo's only MPDU."""
-    one = Aggregator(15, 1023, 7, mpdus, exchange, PAYLOAD, REQUEST, attempts)
-    return replace(one, **more), sender(1, lambda _: exchange(mpdus), attempts=attempts, **more)
+def lossless(mpdus: int, attempts: int | None, **more) -> tuple[Aggregator, Sender]:
+    """Return a contender without losses; its PPDU is the only MPDU of the Monte Carlo."""
+    contender = Aggregator(15, 1023, 7, mpdus, exchange, PAYLOAD, REQUEST, attempts)
+    return replace(contender, **more), sender(
+        1, lambda _: exchange(mpdus), attempts=attempts, **more
+    )
 
 
 def compare_cell(count: int, mpdus: int, attempts: int | None, countdown: str, size) -> None:
-    one, each = whole(mpdus, attempts)
-    theory = saturated.solve([one] * count, SLOT, AIFS, countdown)
+    contender, each = lossless(mpdus, attempts)
+    theory = saturated.solve([contender] * count, SLOT, AIFS, countdown)
     replicas, periods, warmup = size
     counts = Cell([each] * count, SLOT, AIFS, countdown, replicas).run(periods, warmup)
     near(sum(theory.mpdu_rate), mpdus * counts.received.sum(axis=1) / counts.time_s)
@@ -154,11 +157,11 @@ def test_a_cell_that_aggregates_is_within_half_a_per_cent_of_its_rules(countdown
 
 
 def test_small_windows_collide_as_often_as_their_rules_say():
-    # What pairs of attempts have in common is 1.2 % of it; without the pairs among others, 0.6 %.
-    one, each = whole(64, None, cwmin=7, cwmax=15)
+    # The covariance of pairs of attempts is 1.2 % of it; without the pairs among others, 0.6 %.
+    contender, each = lossless(64, None, cwmin=7, cwmax=15)
     counts = Cell([each] * 5, SLOT, AIFS, "edca", 400).run(800, 100)
     failures = counts.failures.sum(axis=1) / counts.attempts.sum(axis=1)
-    near(saturated.solve([one] * 5, SLOT, AIFS).failure_prob[0], failures, rel=0.006)
+    near(saturated.solve([contender] * 5, SLOT, AIFS).failure_prob[0], failures, rel=0.006)
 
 
 @pytest.mark.slow
@@ -179,10 +182,10 @@ def test_cells_of_single_mpdus_are_within_half_a_per_cent_of_their_rules(count, 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("countdown", ["edca", "dcf"])
-def test_contenders_of_several_kinds_get_what_theory_says(countdown):
-    kinds = [whole(64, 7), whole(16, None, cwmin=31), whole(1, 7, cwmin=7, cwmax=15)]
+def test_contenders_of_several_kinds_get_the_rates_of_the_theory(countdown):
+    kinds = [lossless(64, 7), lossless(16, None, cwmin=31), lossless(1, 7, cwmin=7, cwmax=15)]
     some = [kind for kind in kinds for _ in range(2)]
-    theory = saturated.solve([one for one, _ in some], SLOT, AIFS, countdown).mpdu_rate
+    theory = saturated.solve([contender for contender, _ in some], SLOT, AIFS, countdown).mpdu_rate
     cell = Cell([each for _, each in some], SLOT, AIFS, countdown, 300)
     counts = cell.run(3000, 500)
     for number, mpdus in ((0, 64), (2, 16), (4, 1)):
@@ -198,8 +201,8 @@ LOSSY = [(2, 0.1, None), (5, 0.1, 7), (5, 0.3, 7)]
 @pytest.mark.parametrize("case", LOSSY, ids=str)
 def test_losses_and_collisions_together_are_within_a_per_cent(case, countdown):
     count, loss, attempts = case
-    one = Aggregator(15, 1023, 7, 64, exchange, PAYLOAD, REQUEST, attempts, loss)
-    theory = saturated.solve([one] * count, SLOT, AIFS, countdown)
+    contender = Aggregator(15, 1023, 7, 64, exchange, PAYLOAD, REQUEST, attempts, loss)
+    theory = saturated.solve([contender] * count, SLOT, AIFS, countdown)
     each = sender(64, exchange, loss=loss, attempts=attempts)
     counts = Cell([each] * count, SLOT, AIFS, countdown, 100).run(2000, 300)
     near(sum(theory.mpdu_rate), counts.received.sum(axis=1) / counts.time_s, rel=0.01)
@@ -220,7 +223,8 @@ def test_mpdus_of_the_monte_carlo_are_conserved():
 
 
 def test_a_ppdu_that_collides_is_one_attempt_of_each_of_its_mpdus():
-    # All send at once each time: nothing is received, and each window is given up every third time.
+    # All always send simultaneously: nothing is received, and each window is given up every third
+    # time.
     cell = Cell([sender(4, exchange, attempts=3, cwmin=0, cwmax=0)] * 2, SLOT, AIFS, "edca", 3)
     counts = cell.run(60, 0)
     # Three attempts at the PPDU, three at the BlockAckReq.

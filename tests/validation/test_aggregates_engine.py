@@ -1,4 +1,5 @@
-"""Cells that aggregate: the engine beside the theory, which was written and frozen before it.
+"""Cells that aggregate: the engine compared with the theory, which was written and frozen before
+it.
 
 Seeds are fixed, and the half width of each 95 % interval is asserted.
 """
@@ -52,11 +53,11 @@ OLDER = {"phy": "802.11n", **UP}
         (50, 1),
     ],
 )
-def test_contenders_get_what_theory_says(count, mpdus) -> None:
+def test_contenders_get_the_goodput_of_the_theory(count, mpdus) -> None:
     theory, seen = both({"s": {"count": count, **UP}}, aggregation={"mpdus": mpdus})
     near(theory["cells"][0]["goodput_bps"], seen["cells"][0]["goodput_bps"], 0.01, 0.01)
     for name in ("collision_rate", "mpdus_per_ppdu"):
-        of_all = [one[name]["mean"] for one in seen["stations"]]
+        of_all = [row[name]["mean"] for row in seen["stations"]]
         assert theory["stations"][0][name]["mean"] == pytest.approx(sum(of_all) / count, rel=0.02)
 
 
@@ -71,13 +72,13 @@ def test_contenders_get_what_theory_says(count, mpdus) -> None:
         {"aggregation": {"attempts": 3}},
     ],
 )
-def test_rts_opportunities_amsdus_switches_and_attempts(more) -> None:
+def test_rts_opportunities_amsdus_switches_and_attempts_agree_with_the_theory(more) -> None:
     theory, seen = both({"s": {"count": 10, **UP}}, **more)
     near(theory["cells"][0]["goodput_bps"], seen["cells"][0]["goodput_bps"], 0.01, 0.01)
 
 
 @pytest.mark.slow
-def test_older_stations_beside() -> None:
+def test_older_stations_agree_with_the_theory() -> None:
     stations = {"s": {"count": 3, **UP}, "n": {"udp_down": "greedy", **OLDER}, "a": OLD}
     theory, seen = both(stations, {"txop_limit": "2.528 ms"}, duration="60 s")
     near(theory["cells"][0]["goodput_bps"], seen["cells"][0]["goodput_bps"], 0.01, 0.02)
@@ -98,7 +99,7 @@ def test_older_stations_beside() -> None:
         (0.1, {"mpdus": 1}),
     ],
 )
-def test_losses_of_one_sender(loss, aggregation) -> None:
+def test_losses_of_a_single_sender_agree_with_the_theory(loss, aggregation) -> None:
     stations = {"s": {"udp_down": "greedy", "error": loss}}
     theory, seen = both(stations, aggregation=aggregation)
     near(theory["cells"][0]["goodput_bps"], seen["cells"][0]["goodput_bps"], 0.005, 0.005)
@@ -113,13 +114,13 @@ def test_losses_of_one_sender(loss, aggregation) -> None:
         )
 
 
-def test_losses_and_collisions_in_small_windows() -> None:
+def test_losses_and_collisions_in_small_windows_agree_with_the_theory() -> None:
     theory, seen = both({"s": {"count": 3, "error": 0.05, **UP}}, aggregation={"mpdus": 8})
     near(theory["cells"][0]["goodput_bps"], seen["cells"][0]["goodput_bps"], 0.01, 0.01)
 
 
 @pytest.mark.slow
-def test_losses_beside_collisions() -> None:
+def test_losses_with_collisions_agree_with_the_theory() -> None:
     theory, seen = both({"s": {"count": 5, "error": 0.05, **UP}})
     near(theory["cells"][0]["goodput_bps"], seen["cells"][0]["goodput_bps"], 0.01, 0.01)
     near(theory["stations"][0]["mpdus_per_ppdu"], seen["stations"][0]["mpdus_per_ppdu"], 0.01, 0.02)

@@ -1,4 +1,4 @@
-"""Stations behind one queue: the model beside the engine, whose air time is compared with its log.
+"""Stations after one queue: the model and the engine, whose air time is compared with its log.
 
 Seeds are fixed; tolerances are a point of air time, and for throughput what 8 s of random
 arrivals leave open.
@@ -48,21 +48,21 @@ def logged(result: lh.Result) -> dict[str, float]:
 def compared(scenario: lh.Scenario, *, own: float | None, fed: float) -> None:
     """Prediction by its own aggregates and by the run's, within parts of the throughput."""
     result = lh.simulate(scenario)
-    seen = {one["name"]: one for one in result.summary["stations"]}
+    seen = {row["name"]: row for row in result.summary["stations"]}
     log = logged(result)
-    for name, one in seen.items():  # Parts of PPDUs at both ends of the time are not in the log.
+    for name, row in seen.items():  # Parts of PPDUs at both ends of the time are not in the log.
         cut = 2 * LONGEST_PPDU_S / 8.0
-        assert one["airtime_fraction"]["mean"] == pytest.approx(log[name], abs=cut)
-    sizes = {name: one["downlink_mpdus_per_ppdu"]["mean"] for name, one in seen.items()}
+        assert row["airtime_fraction"]["mean"] == pytest.approx(log[name], abs=cut)
+    sizes = {name: row["downlink_mpdus_per_ppdu"]["mean"] for name, row in seen.items()}
     for options, rel in (({}, own), ({"aggregates": sizes}, fed)):
         if rel is None:
             continue
-        for one in lh.predict(scenario, model="airtime", options=options).summary["stations"]:
-            theirs = seen[one["name"]]
+        for row in lh.predict(scenario, model="airtime", options=options).summary["stations"]:
+            theirs = seen[row["name"]]
             fraction = theirs["airtime_fraction"]["mean"]
-            assert one["airtime_fraction"]["mean"] == pytest.approx(fraction, abs=0.01)
+            assert row["airtime_fraction"]["mean"] == pytest.approx(fraction, abs=0.01)
             goodput_bps = theirs["goodput_bps"]["mean"]
-            assert one["goodput_bps"]["mean"] == pytest.approx(goodput_bps, rel=rel)
+            assert row["goodput_bps"]["mean"] == pytest.approx(goodput_bps, rel=rel)
 
 
 @pytest.mark.parametrize(
@@ -74,7 +74,7 @@ def compared(scenario: lh.Scenario, *, own: float | None, fed: float) -> None:
         (200, POISSON, {"phy": "802.11ac", "width": "40 MHz"}),
     ],
 )
-def test_one_fifo(queue, source, cell) -> None:
+def test_a_fifo_agrees_with_the_model(queue, source, cell) -> None:
     # as many packets as came for each, in 8 s: 4,000, drawn one by one
     compared(behind(queue, source, **cell), own=0.04, fed=0.04)
 
@@ -85,16 +85,16 @@ AC = {"phy": "802.11ac", "width": "80 MHz"}
 
 
 @pytest.mark.parametrize("cell", [{}, RTS, AC])
-def test_air_time_fairness(cell) -> None:
+def test_air_time_fairness_gives_equal_shares(cell) -> None:
     """A third for each; PPDUs are a little shorter than they might be, by what the device holds."""
     scenario = behind({"mac80211": {}}, FAST, **cell)
     compared(scenario, own=0.02, fed=0.02)
     answer = lh.predict(scenario).summary["stations"]
-    fractions = [one["airtime_fraction"]["mean"] for one in answer]
+    fractions = [row["airtime_fraction"]["mean"] for row in answer]
     assert fractions == pytest.approx([sum(fractions) / 3] * 3)
 
 
-def test_a_device_that_holds_two_aggregates() -> None:
+def test_a_device_that_holds_two_aggregates_agrees_with_fed_sizes() -> None:
     """It cuts aggregates, as only the run knows."""
     fair = behind({"mac80211": {"aql": False}}, FAST)
     compared(fair, own=0.03, fed=0.01)

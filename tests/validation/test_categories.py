@@ -1,8 +1,7 @@
 """Saturated 802.11e cells of two classes against Bianchi's chain with zones, class by class.
 
 Every run has ten replications of 400 s and a fixed seed. A class's goodput is the mean over its
-members; the half width of its 95 % interval is asserted, so that a tolerance never hides behind
-noise.
+members. The half width of its 95 % interval is asserted, so that noise never conceals an error.
 """
 
 from dataclasses import replace
@@ -62,10 +61,9 @@ def with_freezing(result):
     scenario = result.scenario.typed
     categories = zones.categories(scenario)
     aifs_s = airtime.aifs_s(scenario.cell, categories[0].aifsn)
-    assert len({one.aifsn for one in categories}) == 1
-    nodes = [
-        replace(one.contender, success_s=one.contender.success_s + aifs_s) for one in categories
-    ]
+    assert len({category.aifsn for category in categories}) == 1
+    contenders = [category.contender for category in categories]
+    nodes = [replace(contender, success_s=contender.success_s + aifs_s) for contender in contenders]
     after_s = airtime.eifs_lead_s(scenario.cell) + aifs_s
     return freezing.solve(nodes, scenario.cell.slot_s, after_s)
 
@@ -107,7 +105,7 @@ def test_bianchis_chain_is_not_the_freezing_rule():
         assert_classes_agree(result, with_zones(result), 0.03)
 
 
-def test_where_counters_are_too_short_for_the_chain():
+def test_the_chain_is_too_high_where_counters_are_short():
     """AIFSN 2 and 7 with CWmin 15: a geometric backoff is often longer than a real one can be."""
     late = {"first": up(cwmin=15), "second": up(cwmin=15, aifsn=7)}
     result = simulate(late, "edca")

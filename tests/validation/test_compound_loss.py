@@ -1,10 +1,10 @@
 r"""Compound flows that lose segments at random, against the law of their fluid limit.
 
-A round trip of 100 ms without any queue, so that the window is Compound's own growth of
-alpha w^k a round trip, halved by losses. In the fluid model a window at rest gains as much by ACKs
-as it loses, alpha w^(k-1) (1 - p) = beta w p. Independent losses make it move about that value, and
-its mean is lower by a factor that is the same for all small p: with s = p x segments and
-w = x p^(-1/(2-k)) the law has no p in it. Five times 200 s.
+A round trip of 100 ms without any queue, so that the window is Compound's own growth of alpha w^k a
+round trip, halved by losses. In the fluid model a window at rest gains as much by ACKs as it loses,
+alpha w^(k-1) (1 - p) = beta w p. Independent losses make it move about that value, and its mean is
+lower by a factor that is the same for all small p: with s = p x segments and w = x p^(-1/(2-k)) the
+algorithm has no p in it. Five times 200 s.
 """
 
 import numpy as np
@@ -44,7 +44,7 @@ def mean_window(loss, flows):
             },
         }
     )
-    [window] = [one["cwnd_packets"] for one in result.summary["classes"]]
+    [window] = [row["cwnd_packets"] for row in result.summary["classes"]]
     return window["mean"], window["ci95"]
 
 

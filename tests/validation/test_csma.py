@@ -1,4 +1,4 @@
-"""Simulated CSMA networks beside what theory says of them."""
+"""Simulated CSMA networks compared with their theory."""
 
 from pathlib import Path
 
@@ -25,8 +25,8 @@ def network(seed, links, density):
     draws = np.random.default_rng(seed)
     names = [f"l{k}" for k in range(links)]
     edges = [
-        (one, other)
-        for k, one in enumerate(names)
+        (name, other)
+        for k, name in enumerate(names)
         for other in names[k + 1 :]
         if draws.random() < density
     ]
@@ -36,8 +36,8 @@ def network(seed, links, density):
 def saturated(names, edges, drives, **csma):
     """Its scenario: links that always have a packet, each with its own r."""
     links = {name: {"r": float(r)} for name, r in zip(names, drives, strict=True)}
-    for one, other in edges:
-        links[one].setdefault("conflicts", []).append(other)
+    for first, second in edges:
+        links[first].setdefault("conflicts", []).append(second)
     return {
         "duration": "300 s",
         "warmup": "1 s",
@@ -49,9 +49,9 @@ def saturated(names, edges, drives, **csma):
 
 def distance(names, edges, drives, **csma):
     result = simulate(saturated(names, edges, drives, **csma))
-    found = np.array([link["airtime_fraction"]["mean"] for link in result.summary["links"]])
+    airtime = np.array([link["airtime_fraction"]["mean"] for link in result.summary["links"]])
     exact = stationary_airtime(from_edges(names, edges), drives).airtime
-    return np.abs(found / exact - 1.0).max()
+    return np.abs(airtime / exact - 1.0).max()
 
 
 @pytest.mark.smoke(1)
@@ -79,8 +79,8 @@ def test_four_links_do_not_depend_on_the_distributions_of_backoff_and_length():
     ],
 )
 def test_neither_the_backoff_s_distribution_nor_the_lengths_matters(backoff, transmission):
-    found = network(5, 9, 0.35)
-    assert distance(*found, backoff=backoff, transmission=transmission) < NEAR
+    random_network = network(5, 9, 0.35)
+    assert distance(*random_network, backoff=backoff, transmission=transmission) < NEAR
 
 
 @pytest.mark.slow
@@ -91,9 +91,9 @@ def test_legacy_access_is_the_same_with_one_drive_for_all():
     for link in text["csma"]["link"].values():
         del link["r"]
     result = simulate(text)
-    found = np.array([link["airtime_fraction"]["mean"] for link in result.summary["links"]])
+    airtime = np.array([link["airtime_fraction"]["mean"] for link in result.summary["links"]])
     exact = stationary_airtime(from_edges(names, edges), np.full(9, np.log(2.24))).airtime
-    assert np.abs(found / exact - 1.0).max() < NEAR
+    assert np.abs(airtime / exact - 1.0).max() < NEAR
 
 
 def rates(result):
@@ -115,8 +115,8 @@ def rates(result):
     ],
 )
 def test_the_link_in_the_middle_starves_without_prices(settings):
-    one, two, *others = rates(simulate(TOPOLOGY_A, settings=settings, replications=2))
-    assert two < 0.2 * min(one, *others)
+    outer, middle, *others = rates(simulate(TOPOLOGY_A, settings=settings, replications=2))
+    assert middle < 0.2 * min(outer, *others)
 
 
 def test_one_connection_each_ends_at_equal_prices():
@@ -128,17 +128,17 @@ def test_one_connection_each_ends_at_equal_prices():
 
 
 def fluid_like(name, **csma):
-    """One of the paper's topologies with users whose TCP is in congestion avoidance alone."""
+    """Return one of the paper's topologies with users whose TCP is only in congestion avoidance."""
     _, conflicts, _, _ = TOPOLOGIES[name]
     links = {link: {} for link in "1234"}
     for pair in conflicts.split():
-        one, other = pair.split("-")
-        links[one].setdefault("conflicts", []).append(other)
+        first, second = pair.split("-")
+        links[first].setdefault("conflicts", []).append(second)
     return {
         "duration": "2000 s",
         "warmup": "400 s",
         "replications": 2,
-        # Marks in place of drops and a long timeout: congestion avoidance alone, as in the model.
+        # Marks in place of drops and a long timeout: only congestion avoidance, as in the model.
         "tcp": {
             "congestion": "reno",
             "ecn": True,
@@ -157,11 +157,11 @@ def fluid_like(name, **csma):
 @pytest.mark.parametrize("name", ["a", "b", "c"])
 def test_as_many_connections_as_the_round_trip_asks_for_reach_the_optimum(name):
     best = optimum(topology(name, 600.0, RENO), k=10, beta=200)
-    found = rates(simulate(fluid_like(name)))
+    rates_pps = rates(simulate(fluid_like(name)))
     # Reno's mean window is 1.2 / sqrt(p) here, the fluid's 1.4: as if k were an eighth smaller,
     # which takes 4 % from the user that the entropy costs most.
-    np.testing.assert_allclose(found, best.rates_pps, rtol=0.08)
-    np.testing.assert_allclose(found.sum(), best.rates_pps.sum(), rtol=0.03)
+    np.testing.assert_allclose(rates_pps, best.rates_pps, rtol=0.08)
+    np.testing.assert_allclose(rates_pps.sum(), best.rates_pps.sum(), rtol=0.03)
 
 
 @pytest.mark.smoke(1)
@@ -182,7 +182,7 @@ def test_a_user_gets_the_optimum_of_a_marginal_utility_by_points(points, least, 
     np.testing.assert_allclose(rates(simulate(scenario)), expected, rtol=0.08)  # as above
 
 
-def test_errors_beside_interference_cost_a_link_with_connections_by_marks_little():
+def test_errors_with_interference_cost_a_link_with_connections_by_marks_little():
     """Nothing but its own link's errors distinguishes user 2 from what it is without them."""
 
     def second(rule, error):
@@ -197,6 +197,6 @@ def test_errors_beside_interference_cost_a_link_with_connections_by_marks_little
         return rates(simulate(TOPOLOGY_A, settings=settings, replications=3))[1]
 
     clean = second("rtt", 0)
-    # 3 % are lost beside marks of 0.8 %: windows are half as long
+    # 3 % are lost in addition to marks of 0.8 %: windows are half as long
     assert second("rtt", 0.03) < 0.6 * clean
     assert second("marks", 0.03) > 0.8 * clean

@@ -1,4 +1,4 @@
-"""Adaptive access in slots: two saturated neighbours beside their Markov chain, solved exactly."""
+"""Adaptive access in slots: two saturated neighbours and their Markov chain, solved exactly."""
 
 import numpy as np
 import pytest
@@ -23,8 +23,9 @@ def draws(mean_slots: float) -> np.ndarray:
 def by_chain(mean_slots: float, difs_s: float, longer_slots: int) -> tuple[float, float]:
     """Return exchanges that succeed in a second, and the part of the attempts that collide.
 
-    A state is what the one who lost has left, 1, 2, .. slots; 0 is that both draw anew, as after a
-    collision. Whoever has sent draws anew and waits for DIFS; the other waits `longer_slots` more.
+    A state is the number of slots that the loser has left, 1, 2, .. slots; 0 means that both draw
+    again, as after a collision. The sender draws again and waits for DIFS; the other waits
+    `longer_slots` more.
     """
     p = draws(mean_slots)
     move = np.zeros((MOST, MOST))
@@ -60,7 +61,7 @@ def by_chain(mean_slots: float, difs_s: float, longer_slots: int) -> tuple[float
 @pytest.mark.parametrize(
     ("mean_slots", "difs_us", "longer_slots"), [(4, 0, 0), (11, 50, 0), (11, 50, 15)]
 )
-def test_two_neighbours_collide_as_their_chain_has_it(mean_slots, difs_us, longer_slots):
+def test_two_neighbours_collide_as_often_as_in_their_chain(mean_slots, difs_us, longer_slots):
     exponent = np.log(1 / SERVICE_PPS / (mean_slots * SLOT_S))
     eifs_us = difs_us + 20 * longer_slots
     result = lh.simulate(

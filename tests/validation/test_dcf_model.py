@@ -35,7 +35,7 @@ def scenario(stations: dict[str, Any], seconds: int, **cell: Any) -> lh.Scenario
 
 
 def grid(start: int = 0, step: int = 1) -> Iterator[lh.Scenario]:
-    """Of the 1,440 cells whose spread the page states every so many."""
+    """Yield every n-th of the 1,440 cells whose spread the page states."""
     cells = product(
         ("802.11b", "802.11g", "802.11a"),
         (1, 2, 5, 10, 30),
@@ -56,18 +56,20 @@ def grid(start: int = 0, step: int = 1) -> Iterator[lh.Scenario]:
 
 def off(known: lh.Scenario) -> tuple[float, float]:
     """Relative error of the cell's goodput, and the error of a station's collision rate. [-]"""
-    seen, told = lh.simulate(known).summary, lh.predict(known).summary
-    assert told["model"] == "dcf"
+    seen, predicted = lh.simulate(known).summary, lh.predict(known).summary
+    assert predicted["model"] == "dcf"
 
     def goodput(summary: Any) -> float:
         return float(summary["cells"][0]["goodput_bps"]["mean"])
 
     def collisions(summary: Any) -> float:
         senders = [*summary["stations"], *summary["aps"]]
-        rates = [one["collision_rate"]["mean"] for one in senders if "collision_rate" in one]
+        rates = [
+            sender["collision_rate"]["mean"] for sender in senders if "collision_rate" in sender
+        ]
         return float(sum(rates) / len(rates))
 
-    return goodput(told) / goodput(seen) - 1.0, collisions(told) - collisions(seen)
+    return goodput(predicted) / goodput(seen) - 1.0, collisions(predicted) - collisions(seen)
 
 
 def test_a_cell_of_each_physical_layer_is_within_the_spread() -> None:

@@ -1,6 +1,6 @@
 """A 10 Mb/s drop-tail wire fed by Poisson datagrams of 1500 bytes: M/D/1 and M/D/1/K.
 
-The radio hop behind it (54 Mb/s, one station) never fills. Eight replications of 200 s; every
+The radio hop after it (54 Mb/s, one station) never fills. Eight replications of 200 s; every
 comparison is within the run's own 95 % interval (half width h) plus one per cent of the theory.
 """
 

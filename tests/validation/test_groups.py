@@ -34,7 +34,7 @@ GROUPS: dict[str, dict[str, Any]] = {
 
 
 @pytest.mark.parametrize("name", GROUPS)
-def test_stations_get_what_their_groups_have(name: str) -> None:
+def test_stations_get_the_predicted_shares_of_their_groups(name: str) -> None:
     groups = {"group": GROUPS[name]} if GROUPS[name] else {}
     scenario = CELL | {"vsb": {"rate": "8 Mbps", **groups}}
     simulated = lh.simulate(scenario).stations["goodput_bps"]

@@ -1,4 +1,4 @@
-"""What the guides for homes say, over ten seeds and with another physical layer."""
+"""Statements of the guides for homes, over ten seeds and with another physical layer."""
 
 from collections.abc import Mapping
 from pathlib import Path
@@ -35,8 +35,8 @@ def call_ms(result: lh.Result, way: str, quantity: str = "one_way_delay_p99_s") 
 @pytest.mark.slow
 @pytest.mark.parametrize("phy", CALL_PHYS)
 @pytest.mark.parametrize("seed", SEEDS)
-def test_on_a_slow_line_the_queue_of_the_line_alone_helps(seed: int, phy: str) -> None:
-    """Mean delays beside what the way takes without any queue, 10 ms."""
+def test_on_a_slow_line_only_the_queue_of_the_line_helps(seed: int, phy: str) -> None:
+    """Mean delays beyond those of the path without any queue, 10 ms."""
     own = {"cell.phy": phy}
     as_it_is = run("home-call", seed, own)
     on_the_line = run("home-call", seed, own, {"wire.queue.fq_codel": "{}"})
@@ -52,7 +52,7 @@ def test_on_a_slow_line_the_queue_of_the_line_alone_helps(seed: int, phy: str) -
 
 @pytest.mark.slow
 @pytest.mark.parametrize("phy", CALL_PHYS)
-def test_on_a_slow_line_what_is_done_in_the_air_helps_little(phy: str) -> None:
+def test_on_a_slow_line_changes_in_the_air_help_little(phy: str) -> None:
     """Means over the seeds: the line's queue differs by a factor of three between two runs."""
 
     def waited_ms(*settings: Mapping[str, object]) -> float:

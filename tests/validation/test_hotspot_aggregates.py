@@ -50,7 +50,7 @@ def cell(stations, mpdus=64, queue=1000, **more) -> lh.Scenario:
 
 
 def by_station(summary, quantity) -> list[float]:
-    return [one[quantity]["mean"] for one in summary["stations"]]
+    return [row[quantity]["mean"] for row in summary["stations"]]
 
 
 @pytest.mark.parametrize(
@@ -125,7 +125,7 @@ def test_shares_are_as_far_off_as_the_page_and_the_warning_say() -> None:
             strict=True,
         )
         expires = any("timers expire" in each for each in answer.warnings)
-        off[expires].append(100 * max(abs(one - other) for one, other in pairs))
+        off[expires].append(100 * max(abs(simulated - predicted) for simulated, predicted in pairs))
     for expires, (usual, most) in ((False, AGGREGATES_OFF), (True, EXPIRED_OFF)):
         assert max(off[expires]) <= most
         within = sum(each <= usual for each in off[expires])
@@ -169,7 +169,7 @@ def compound(mpdus: int) -> dict[str, list[float]]:
     flows = lh.simulate(scenario, settings=settings).summary["flows"]
     means = {}
     for quantity in ("loss_probability", "rtt_s"):
-        of = [[one[quantity]["mean"] for one in flows if one["station"] == s] for s in stations]
+        of = [[row[quantity]["mean"] for row in flows if row["station"] == s] for s in stations]
         means[quantity] = [sum(each) / len(each) for each in of]
     return means
 

@@ -1,4 +1,4 @@
-"""PI's linear loop beside packets: sixty flows over 15 Mb/s, the example of its paper."""
+"""PI's linear loop compared with packets: sixty flows over 15 Mb/s, the example of its paper."""
 
 import pytest
 
@@ -31,13 +31,13 @@ def queue(gain: float) -> tuple[float, float, float]:
             },
         }
     )
-    found = lh.simulate(scenario).queues.loc["bottleneck"]
+    row = lh.simulate(scenario).queues.loc["bottleneck"]
     margin = loop(fluid(scenario.typed).case).gain_margin
     assert margin is not None
-    return found["occupancy_packets"], found["occupancy_sd_packets"], margin
+    return row["occupancy_packets"], row["occupancy_sd_packets"], margin
 
 
-def test_queue_rests_at_the_target_where_the_loop_is_stable() -> None:
+def test_queue_stays_at_the_target_where_the_loop_is_stable() -> None:
     """Deviation: windows are saw-teeth, 32 to 39 packets in six runs."""
     mean, deviation, margin = queue(1.0)
     assert margin > 8.0
@@ -45,7 +45,7 @@ def test_queue_rests_at_the_target_where_the_loop_is_stable() -> None:
     assert deviation < 50.0
 
 
-def test_queue_swings_and_runs_empty_far_beyond_the_edge() -> None:
+def test_queue_oscillates_and_runs_empty_far_beyond_the_edge() -> None:
     """At 30 times the gain, 3.4 times that of the edge: 62 and 36 packets in three runs."""
     mean, deviation, margin = queue(30.0)
     assert margin < 0.3

@@ -1,7 +1,7 @@
-"""The fluid of a router with RED beside packets: sixty flows over 100 Mb/s, runs of 60 s.
+"""The fluid of a router with RED compared with packets: sixty flows over 100 Mb/s, runs of 60 s.
 
-Packets lose three quarters of what the fluid loses at equal windows: windows swing like saw-teeth,
-whose mean square is 4/3 of the square of the mean that the fluid takes for it.
+Packets lose three quarters of what the fluid loses at equal windows: windows oscillate like
+saw-teeth, whose mean square is 4/3 of the square of the mean that the fluid takes for it.
 """
 
 import pytest
@@ -34,7 +34,7 @@ def router(rtt_ms: float, max_th: float, **red: object) -> lh.Comparison:
 
 
 def small_buffer(rtt_ms: float) -> dict[str, object]:
-    """The same sixty flows through a drop-tail queue of 15 packets."""
+    """Return sixty flows through a drop-tail queue of 15 packets."""
     return {
         "duration": "60 s",
         "warmup": "20 s",
@@ -72,27 +72,29 @@ def test_part_dropped_is_that_of_the_fluids_law(
 
 
 def test_saw_teeth_lose_three_quarters() -> None:
-    found = router(50, 1000)
-    simulated = found.simulation.queues.loc["bottleneck"]
-    window = found.simulation.table("classes").loc["flow", "cwnd_packets"]
+    compared = router(50, 1000)
+    simulated = compared.simulation.queues.loc["bottleneck"]
+    window = compared.simulation.table("classes").loc["flow", "cwnd_packets"]
     # Reno's growth (windows are below 16 packets): p = 2/w^2 of the fluid, 3/2 of the saw-teeth.
     assert simulated["drop_probability"] * window**2 == pytest.approx(1.5, rel=0.12)
-    assert found.prediction is not None
-    predicted = found.prediction.queues.loc["bottleneck"]
+    assert compared.prediction is not None
+    predicted = compared.prediction.queues.loc["bottleneck"]
     ratio = simulated["drop_probability"] / predicted["drop_probability"]
     assert ratio == pytest.approx(0.75, abs=0.06)
-    assert found.simulation.links.loc["bottleneck", "utilisation"] == pytest.approx(1.0, abs=1e-3)
+    assert compared.simulation.links.loc["bottleneck", "utilisation"] == pytest.approx(
+        1.0, abs=1e-3
+    )
 
 
 @pytest.mark.parametrize("rtt_ms", [10, 40])
 def test_loss_with_timeouts_is_what_the_warning_says(rtt_ms: float) -> None:
     """Windows of 4 and 7 packets: 2.5 and 1.7 times too much of the fluid, within 15 % of Reno."""
-    found = router(rtt_ms, 100)
-    known = found.scenario.typed
+    compared = router(rtt_ms, 100)
+    known = compared.scenario.typed
     about = reno_loss(fluid(known), known.tcp_flows[0].tcp)
-    simulated = found.simulation.queues.loc["bottleneck", "drop_probability"]
-    assert found.prediction is not None
-    predicted = found.prediction.queues.loc["bottleneck", "drop_probability"]
+    simulated = compared.simulation.queues.loc["bottleneck", "drop_probability"]
+    assert compared.prediction is not None
+    predicted = compared.prediction.queues.loc["bottleneck", "drop_probability"]
     assert predicted > 1.5 * simulated
     assert about == pytest.approx(simulated, rel=0.15)
 
@@ -100,18 +102,18 @@ def test_loss_with_timeouts_is_what_the_warning_says(rtt_ms: float) -> None:
 @pytest.mark.parametrize("rtt_ms", [40, 80])
 def test_small_buffer_loses_between_poisson_and_smooth(rtt_ms: float) -> None:
     """Windows of 5 and 9 packets at rest, a drop-tail queue of 15."""
-    found = lh.compare(small_buffer(rtt_ms))
-    known = found.scenario.typed
+    compared = lh.compare(small_buffer(rtt_ms))
+    known = compared.scenario.typed
     smooth = reno_loss(fluid(known), known.tcp_flows[0].tcp)
-    simulated = found.simulation.queues.loc["bottleneck", "drop_probability"]
-    assert found.prediction is not None
-    predicted = found.prediction.queues.loc["bottleneck", "drop_probability"]
+    simulated = compared.simulation.queues.loc["bottleneck", "drop_probability"]
+    assert compared.prediction is not None
+    predicted = compared.prediction.queues.loc["bottleneck", "drop_probability"]
     assert smooth is not None
     assert smooth < simulated < predicted
 
 
 def test_steady_small_buffer_has_no_period() -> None:
-    """At 200 ms: its queue is like itself a round trip later, and does not swing."""
+    """At 200 ms: its queue is similar a round trip later, and does not oscillate."""
     swing = lh.compare(small_buffer(200)).swing
     assert swing is not None
     assert swing.stable
@@ -120,15 +122,15 @@ def test_steady_small_buffer_has_no_period() -> None:
 
 
 @pytest.mark.slow
-def test_queue_swings_where_the_fluid_is_unstable() -> None:
+def test_queue_oscillates_where_the_fluid_is_unstable() -> None:
     """Standard deviation over mean: small where the fluid is stable by far, else large."""
     shares = {}
     for rtt, max_th in ((20, 100), (50, 1000), (100, 100), (200, 100)):
-        found = router(rtt, max_th)
-        assert found.swing is not None
-        queue = found.simulation.queues.loc["bottleneck"]
+        compared = router(rtt, max_th)
+        assert compared.swing is not None
+        queue = compared.simulation.queues.loc["bottleneck"]
         share = queue["occupancy_sd_packets"] / queue["occupancy_packets"]
-        shares.setdefault(found.swing.stable, []).append(share)
+        shares.setdefault(compared.swing.stable, []).append(share)
     assert sorted(map(len, shares.values())) == [2, 2]
     assert max(shares[True]) < 0.25
     assert min(shares[False]) > 0.9

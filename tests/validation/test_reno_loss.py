@@ -1,8 +1,8 @@
 """One download over a wire that loses segments at random, against Padhye and against Ott.
 
-54 Mb/s station alone, 50 ms of wire each way, receive window 1000 packets: only the losses hold
-the flow back. Eight replications of 1,500 s. The round-trip time in the formulas is the one that
-the sender measured; T0 is the minimum RTO of 200 ms, twice the round trip.
+A single 54 Mb/s station, 50 ms of wire in each direction, receive window 1000 packets: only the
+losses limit the flow. Eight replications of 1,500 s. The round-trip time in the formulas is the one
+that the sender measured; T0 is the minimum RTO of 200 ms, twice the round trip.
 
 Padhye et al. take the mean of a ratio for the ratio of means and assume that a loss takes the
 rest of its round with it. For independent losses and small p the exact stationary mean window is
@@ -11,10 +11,10 @@ congestion avoidance", 1996), 7 % above the sqrt(3 / (2 b p)) to which Padhye's 
 At small loss the simulation is above Padhye for that reason, by 4 to 5 %.
 
 At 2 to 3 % Reno falls below: independent losses of one window halve it twice or end in a timeout,
-where Padhye takes them for one indication. With recovery by SACK, which does so too, the
-simulation is within 2 % of Padhye from 1 to 3 % of loss (immediate ACKs). With delayed ACKs SACK is
-8 to 14 % above: a lone segment's sample has the wait of its ACK in it (mean 122 ms at 3 %), while
-the ACKs of the others return after 101 ms and keep the window moving.
+where Padhye takes them for one indication. With recovery by SACK, which does so too, the simulation
+is within 2 % of Padhye from 1 to 3 % of loss (immediate ACKs). With delayed ACKs SACK is 8 to 14 %
+above. A lone segment's sample has the wait of its ACK in it (mean 122 ms at 3 %), while the ACKs of
+the others return after 101 ms and keep the window moving.
 """
 
 import functools
@@ -79,7 +79,7 @@ def test_send_rate_is_padhyes_within_ten_per_cent(loss, delayed_ack):
     assert over_padhye(flow, loss, 1 + delayed_ack) == pytest.approx(1, rel=0.10)
 
 
-def test_reno_alone_falls_below_padhye_at_many_losses():
+def test_only_reno_falls_below_padhye_at_many_losses():
     # Three losses in a hundred: SACK's repairs are Padhye's, see below; Reno's cost a tenth.
     assert over_padhye(download(0.03, delayed_ack=False), 0.03) == pytest.approx(0.90, abs=0.02)
 

@@ -1,7 +1,7 @@
 """Saturated cells against the fixed points of Bianchi and of the freezing rule.
 
-Every run has five replications of 60 s and a fixed seed; the half width of its 95 % interval is
-asserted, so that a tolerance never hides behind noise.
+Every run has five replications of 60 s and a fixed seed. The half width of its 95 % interval is
+asserted, so that noise never conceals an error.
 """
 
 import pytest
@@ -64,7 +64,7 @@ def test_the_effect_of_the_freezing_rule_shows():
     assert abs(with_rule - goodput(result)) < 0.005 * without
 
 
-def test_one_station_alone_sends_at_the_closed_rate():
+def test_a_single_station_sends_at_the_closed_rate():
     # Mean backoff 15.5 slots of 20 us between exchanges, no collision.
     result = simulate("802.11b", {"s": {"udp_up": "greedy"}})
     node = contenders(result.scenario.typed)[0]

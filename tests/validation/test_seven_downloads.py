@@ -1,6 +1,6 @@
 """Paper 003, section 6: seven downloads with a receive window of four packets, 802.11b.
 
-The same cell twice, by the engine and by a Monte Carlo that was written without a look at it.
+One cell, simulated by the engine and by a Monte Carlo that was written independently.
 """
 
 import sys
@@ -20,8 +20,9 @@ EXAMPLE = Path(__file__).parents[2] / "examples" / "seven-downloads.toml"
 REPLICATIONS, DURATION_S = 5, 150.0
 
 LEFT_OUT = 0.001
-"""What the Monte Carlo leaves out, in parts of the goodput: slow start, and that a frame given up
-is lost, for which the others make up. Runs of 1000 s are less than 0.05 % apart at CWmin 15 and 31.
+"""Effects that the Monte Carlo omits, in parts of the goodput: slow start, and the loss of a frame
+that is given up, which the others compensate. Runs of 1000 s are less than 0.05 % apart at CWmin 15
+and 31.
 """
 
 

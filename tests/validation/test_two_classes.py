@@ -1,7 +1,7 @@
 """Two classes of five downloads, class 2 with errors on the air, by the engine and by Monte Carlo.
 
-The Monte Carlo (`two_classes_monte_carlo.py`) was written from the standard and the RFCs. What
-Linux, ns-2 and both programs give side by side is in `docs/reference/two-classes.md`.
+The Monte Carlo (`two_classes_monte_carlo.py`) was written from the standard and the RFCs. The
+results of Linux, ns-2 and both programs are side by side in `docs/reference/two-classes.md`.
 """
 
 import sys
@@ -23,10 +23,10 @@ ENGINE = Rules(timer_at_retransmit=True, timeout_in_recovery="keep", samples="ha
 """The engine's rules: docs/concepts/tcp.md."""
 
 UNKNOWN = 0.03
-"""What may part the two beside their intervals. With all rules alike that are known to differ the
-ratio of the engine is 2 to 4 % above the Monte Carlo's, with NewReno and with Compound, and the
-cause has not been found. A rule that matters is far beyond: with limited transmit counted in what a
-loss halves the ratio is 12 % lower, with a random packet lost by a full queue 10 %."""
+"""Allowed difference of the two beyond their intervals. With all rules alike that are known to
+differ the ratio of the engine is 2 to 4 % above the Monte Carlo's, with NewReno and with Compound,
+and the cause has not been found. A rule that matters is far beyond: with limited transmit counted
+in what a loss halves the ratio is 12 % lower, with a random packet lost by a full queue 10 %."""
 
 
 def simulated(error: float, seconds: tuple[float, float], replications: int) -> lh.Result:
@@ -54,14 +54,14 @@ class Counting(Run):
 
 
 def test_packets_of_the_monte_carlo_are_conserved() -> None:
-    one = Counting(Cell(), Rules(), seed=1)
-    one.run(NEVER, 20.0)
-    offered = sum(counts.offered for counts in one.counts)
-    lost = [counts.overflowed + counts.given_up for counts in one.counts]
+    run = Counting(Cell(), Rules(), seed=1)
+    run.run(NEVER, 20.0)
+    offered = sum(counts.offered for counts in run.counts)
+    lost = [counts.overflowed + counts.given_up for counts in run.counts]
     assert offered > 9000
     assert min(lost) > 0
-    assert offered == one.arrived + sum(lost) + len(one.nodes[AP].queue)
-    assert sum(counts.delivered for counts in one.counts) <= one.arrived
+    assert offered == run.arrived + sum(lost) + len(run.nodes[AP].queue)
+    assert sum(counts.delivered for counts in run.counts) <= run.arrived
 
 
 def test_without_errors_classes_are_equal_and_the_queue_loses_as_much_in_both() -> None:
@@ -91,10 +91,10 @@ def monte_carlo() -> list[dict[str, float]]:
 
 def ratio(values: list[float]) -> tuple[float, float]:
     """Mean and half width of the 95 % interval."""
-    found = Estimate.of(values)
-    assert found.ci95 is not None
-    assert found.ci95 < 0.03 * found.mean
-    return found.mean, found.ci95
+    estimate = Estimate.of(values)
+    assert estimate.ci95 is not None
+    assert estimate.ci95 < 0.03 * estimate.mean
+    return estimate.mean, estimate.ci95
 
 
 @pytest.mark.slow
@@ -123,7 +123,9 @@ def test_losses_at_the_queue_and_on_the_air_are_the_monte_carlos(
 
 
 @pytest.mark.slow
-def test_what_a_loss_halves_makes_a_tenth_of_the_gap(monte_carlo: list[dict[str, float]]) -> None:
+def test_the_window_that_a_loss_halves_makes_a_tenth_of_the_gap(
+    monte_carlo: list[dict[str, float]],
+) -> None:
     counted = Rules(timer_at_retransmit=True, limited_transmit=True, limited_counts=True)
     fewer = [simulate(Cell(), counted, seed)["ratio"] for seed in range(1, 9)]
     mean, half = ratio(fewer)

@@ -73,9 +73,7 @@ def test_shares_hold_the_ratio_and_the_occupancy(error: float, attempts: int, la
 @pytest.mark.parametrize("law", HELD)
 @pytest.mark.parametrize("attempts", ATTEMPTS)
 @pytest.mark.parametrize("error", ERRORS)
-def test_shares_cost_no_more_than_what_equal_shares_cost(
-    error: float, attempts: int, law: str
-) -> None:
+def test_shares_cost_no_more_than_equal_shares(error: float, attempts: int, law: str) -> None:
     """The aggregate is within 3 % of what drop-tail carries of the same mixture of frames.
 
     Where drop-tail gives class 1 more, it carries more: frames of class 2 take longer. With half of
@@ -94,7 +92,7 @@ def test_shares_cost_no_more_than_what_equal_shares_cost(
 
 
 @pytest.mark.parametrize("error", [0.1, 0.3])
-def test_a_partition_is_as_the_model_says(error: float) -> None:
+def test_a_partition_agrees_with_the_model(error: float) -> None:
     """Goodput within 3 %, the queue within 10 % (tolerances set before the first run)."""
     scenario = cell.scenario(
         "x", cell.classes(error), queue=cell.shares(**SHARED["partition"]), replications=4
@@ -154,13 +152,13 @@ def test_the_example_holds_halves_in_rain_and_with_guests() -> None:
         recorded = lasthop.Scenario(scenario, {"record.series_interval": "1 s", **settings})
         series = lasthop.simulate(recorded).series
         flows = series[(series["list"] == "flows") & (series["quantity"] == "goodput_bps")]
-        found = {}
+        by_phase = {}
         for phase, (begin, end) in phases.items():
             rows = flows[(flows["time_s"] > begin) & (flows["time_s"] <= end)]
             near = rows["name"].str.startswith("near")
             both = (rows["value"][near].sum(), rows["value"][~near].sum())
-            found[phase] = tuple(each / (end - begin) / 1e6 for each in both)
-        return found
+            by_phase[phase] = tuple(each / (end - begin) / 1e6 for each in both)
+        return by_phase
 
     shared = goodputs({"replications": 1})
     for near, far in shared.values():
@@ -215,7 +213,7 @@ def test_the_drift_is_of_the_time_below_the_target_occupancy() -> None:
     assert gentle - 0.2 < 0.7 * (first_share((5, 5), 0.2, "corrected") - 0.2)
 
 
-def test_sensors_get_through_with_shares_alone() -> None:
+def test_sensors_get_through_only_with_shares() -> None:
     from lasthop.studies.vbs import sensor
 
     part = {}

@@ -50,15 +50,17 @@ def test_goodput_of_both_classes_within_two_per_cent(attempts, error):
 
 @pytest.mark.smoke(1)
 @pytest.mark.parametrize(("attempts", "error"), POINTS)
-def test_what_lies_behind_it(attempts, error):
+def test_failures_discards_windows_and_drops_agree_with_the_model(attempts, error):
     model = lh.predict(EXAMPLE, model="vbs", settings=settings(attempts, error))
     run = simulated(attempts, error)
-    seen, told = run.aps.iloc[0], model.aps.iloc[0]
-    assert told.frame_failure_rate == pytest.approx(seen.frame_failure_rate, rel=0.05)
-    assert told.discard_probability == pytest.approx(seen.discard_probability, rel=0.1, abs=2e-5)
+    seen, predicted = run.aps.iloc[0], model.aps.iloc[0]
+    assert predicted.frame_failure_rate == pytest.approx(seen.frame_failure_rate, rel=0.05)
+    assert predicted.discard_probability == pytest.approx(
+        seen.discard_probability, rel=0.1, abs=2e-5
+    )
     assert by_class(model, "cwnd_packets") == pytest.approx(by_class(run, "cwnd_packets"), rel=0.04)
     # flows lose packets in bursts; the episodes of the model are a little too long
-    drops = [one.queues["drop_probability"]["ap"] for one in (model, run)]
+    drops = [result.queues["drop_probability"]["ap"] for result in (model, run)]
     assert 1.0 < drops[0] / drops[1] < 1.2
 
 
@@ -76,9 +78,9 @@ def test_the_papers_chain_is_within_eight_per_cent(attempts, error, within):
     changed = replaced(EXAMPLE, settings(attempts, error))
     model = lh.Prediction(predict(changed.typed, PAPER), changed)
     seen = by_class(simulated(attempts, error), "goodput_bps")
-    told = by_class(model, "goodput_bps")
-    assert told == pytest.approx(seen, rel=within)
-    assert told[1] / told[0] > seen[1] / seen[0]
+    predicted = by_class(model, "goodput_bps")
+    assert predicted == pytest.approx(seen, rel=within)
+    assert predicted[1] / predicted[0] > seen[1] / seen[0]
 
 
 @pytest.mark.slow
@@ -89,8 +91,8 @@ def test_with_seventy_milliseconds_of_wire_the_poor_channel_loses_less_at_the_qu
     """Its data follow a longer service, as long after it as the wire is: the queue has had time."""
     run = simulated(attempts, error, wire=True)
     model = lh.predict(EXAMPLE, model="vbs", settings=settings(attempts, error) | WIRE)
-    seen, told = by_class(run, "goodput_bps"), by_class(model, "goodput_bps")
-    assert told == pytest.approx(seen, rel=0.05)
+    seen, predicted = by_class(run, "goodput_bps"), by_class(model, "goodput_bps")
+    assert predicted == pytest.approx(seen, rel=0.05)
     if attempts == 8:
         assert seen[1] > 1.05 * seen[0]
-        assert told[1] > 1.05 * told[0]
+        assert predicted[1] > 1.05 * predicted[0]

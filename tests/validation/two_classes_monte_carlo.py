@@ -1,9 +1,9 @@
-"""Two classes behind one access point: a Monte Carlo of its own, from the standard and the RFCs.
+"""Two classes at one access point: a Monte Carlo of its own, from the standard and the RFCs.
 
-Ten downloads share the drop-tail queue of an access point; attempts at data frames of five of them
-fail with probability p_w, and a frame is given up after so many attempts. The program knows nothing
-of the engine. Medium access is IEEE 802.11-2016, 10.3.4 (DCF, frozen counters, post-backoff, EIFS
-after a failure); TCP is in `two_classes_tcp.py`.
+Ten downloads share the drop-tail queue of an access point. Attempts at data frames of five of them
+fail with probability p_w, and a frame is given up after this many attempts. The program is
+independent of the engine. Medium access is IEEE 802.11-2016, 10.3.4 (DCF, frozen counters,
+post-backoff, EIFS after a failure); TCP is in `two_classes_tcp.py`.
 
     python two_classes_monte_carlo.py [--rule NAME=VALUE ...] [--cell NAME=VALUE ...] [--runs N]
 """
@@ -42,7 +42,8 @@ class Cell:
     room: int = 100
     """Room in the access point's queue, the frame in service included. [packets]"""
     overflow: Literal["tail", "random"] = "tail"
-    """Whom a full queue loses: who comes, or one of those that wait and who comes, all alike."""
+    """The packet that a full queue loses: the arriving packet, or a random packet among the waiting
+    ones and the arriving one."""
     slot_s: float = 20e-6
     sifs_s: float = 10e-6
     preamble_s: float = 192e-6
@@ -66,11 +67,11 @@ class Cell:
 
     @property
     def eifs_s(self) -> float:
-        """The same after a frame that was not understood."""
+        """Return EIFS, the idle time after a frame that was not understood."""
         return self.sifs_s + self.mac_ack_s + self.difs_s
 
     def frame_s(self, payload_bytes: int) -> float:
-        """Length of a frame with so many bytes above TCP."""
+        """Return the length of a frame with this many bytes above TCP."""
         length = self.mac_bytes + self.header_bytes + payload_bytes
         return self.preamble_s + 8 * length / self.rate_bps
 
@@ -81,7 +82,7 @@ class Node:
 
     queue: deque[Segment] = field(default_factory=deque)
     counter: int | None = None
-    """Backoff that is left, also behind a queue's last frame; None: none is running. [slots]"""
+    """Remaining backoff, also after a queue's last frame; None: none is running. [slots]"""
     cw: int = 0
     failed: int = 0
     """Attempts at the frame in front that have failed."""
@@ -123,7 +124,7 @@ class Run:
                 other = 0
                 if self.cell.overflow == "random":
                     other = self.random.randint(0, len(ap.queue) - 1)
-                if other == 0:  # who comes; the frame in service stays
+                if other == 0:  # the arriving packet; the frame in service stays
                     counts.overflowed += 1
                     continue
                 self.counts[ap.queue[other].flow].overflowed += 1
@@ -169,7 +170,9 @@ class Run:
 
     def is_queued(self, flow: int, number: int) -> bool:
         """Whether a segment waits at the access point."""
-        return any(one.flow == flow and one.number == number for one in self.nodes[AP].queue)
+        return any(
+            packet.flow == flow and packet.number == number for packet in self.nodes[AP].queue
+        )
 
     # -- medium -------------------------------------------------------------------------------
 
@@ -192,7 +195,7 @@ class Run:
             if not warm and now_s >= warmup_s:
                 warm = True
                 self.forget()
-            # who sends next, and when
+            # the next sender, and when
             least = min(
                 (node.counter for node in self.nodes if node.queue and node.counter is not None),
                 default=None,
@@ -270,45 +273,45 @@ class Run:
         node.counter = self.random.randint(0, node.cw)
 
     def forget(self) -> None:
-        """What is counted is counted from now on."""
+        """Reset all counts."""
         for flow, counts in enumerate(self.counts):
             fresh = Counts()
-            for one in dataclasses.fields(Counts):
-                setattr(counts, one.name, getattr(fresh, one.name))
+            for count in dataclasses.fields(Counts):
+                setattr(counts, count.name, getattr(fresh, count.name))
             assert self.senders[flow].counts is counts
         self.queue_time = 0.0
 
     def values(self) -> dict[str, float]:
-        """What the run has measured."""
+        """Return the measurements of the run."""
         half = self.cell.stations_per_class
         minutes = self.measured_s / 60.0
-        found = {"queue": self.queue_time / self.measured_s}
+        result = {"queue": self.queue_time / self.measured_s}
         goodputs = []
         for word, some in (("1", self.counts[:half]), ("2", self.counts[half:])):
             total = {
-                one.name: sum(getattr(counts, one.name) for counts in some)
-                for one in dataclasses.fields(Counts)
+                count.name: sum(getattr(counts, count.name) for counts in some)
+                for count in dataclasses.fields(Counts)
             }
             goodput = total["delivered"] * 8 * self.cell.mss_bytes / self.measured_s / 1e6
             goodputs.append(goodput)
-            found |= {
+            result |= {
                 f"goodput {word}": goodput,
                 f"buffer % {word}": 100.0 * total["overflowed"] / total["offered"],
                 f"given up % {word}": 100.0 * total["given_up"] / total["offered"],
                 f"window {word}": total["windows"] / max(1.0, total["samples"]),
             }
             for name in ("recoveries", "timeouts", "timeouts_in_recovery", "spurious", "again"):
-                found[f"{name} {word}"] = total[name] / minutes / half
-        return {"ratio": goodputs[0] / goodputs[1], **found}
+                result[f"{name} {word}"] = total[name] / minutes / half
+        return {"ratio": goodputs[0] / goodputs[1], **result}
 
 
 def simulate(
     cell: Cell, rules: Rules, seed: int, warmup_s: float = 20.0, duration_s: float = 200.0
 ) -> dict[str, float]:
     """Return what one run measures; rates of events are a flow's in a minute."""
-    one = Run(cell, rules, seed)
-    one.run(warmup_s, duration_s)
-    return one.values()
+    run = Run(cell, rules, seed)
+    run.run(warmup_s, duration_s)
+    return run.values()
 
 
 def parsed(text: str) -> tuple[str, Any]:
@@ -334,5 +337,5 @@ if __name__ == "__main__":
         for seed in range(1, options.runs + 1)
     ]
     for name in runs[0]:
-        found = Estimate.of([one[name] for one in runs])
-        print(f"{name:24s} {found.mean:9.4f} ± {found.ci95 or 0.0:.4f}")
+        estimate = Estimate.of([measured[name] for measured in runs])
+        print(f"{name:24s} {estimate.mean:9.4f} ± {estimate.ci95 or 0.0:.4f}")

@@ -1,8 +1,8 @@
 """TCP of the Monte Carlo of two classes, from the RFCs: a sender that always has data, a receiver.
 
 RFC 5681, 6298, 6582, 6675, 7323, and Compound by Tan et al. 2006. Each rule that the RFCs leave
-open, or that simulators and kernels have otherwise, is a field of `Rules`, so that one alone can be
-switched. Written before `crates/engine` was read.
+open, or that simulators and kernels implement differently, is a field of `Rules`, so that a single
+rule can be switched. Written before `crates/engine` was read.
 """
 
 import math
@@ -29,29 +29,30 @@ class Rules:
     """With SACK: whether what was sent again is taken for lost, and sent once more, when something
     that was sent later has arrived (RFC 8985), and does not wait for the timer."""
     timer_at_retransmit: bool = False
-    """Whether fast retransmit starts the timer anew: no RFC says so; ns-2 and Linux do."""
+    """Whether fast retransmit restarts the timer: no RFC says so; ns-2 and Linux do."""
     timer_at_partial: Literal["first", "every"] = "first"
-    """Partial ACKs that start it anew: RFC 6582's impatient or slow-but-steady variant."""
-    whole: bool = False
-    """Whether windows are of whole segments, as Linux counts: they grow by one after as many ACKs
-    as they have segments, and halves are rounded down; or by their inverse with each ACK
-    (RFC 5681, eq. 3)."""
+    """Partial ACKs that restart it: RFC 6582's impatient or slow-but-steady variant."""
+    whole_segments: bool = False
+    """Whether windows are of whole segments, as Linux counts. They grow by one after as many ACKs
+    as they have segments, and halves are rounded down. Otherwise they grow by their inverse with
+    each ACK (RFC 5681, eq. 3)."""
     limited_transmit: bool = False
     """RFC 3042."""
     limited_counts: bool = False
     """Whether what a loss halves contains what limited transmit has sent, against RFC 5681."""
     decrease: Literal["flight", "cwnd"] = "flight"
-    """What a loss halves: RFC 5681, eq. (4), or cwnd, as ns-2 does."""
+    """The window that a loss halves: RFC 5681, eq. (4), or cwnd, as ns-2 does."""
     timeout_in_recovery: Literal["flight", "keep", "ssthresh"] = "flight"
     """ssthresh by a timeout in fast recovery: half of the flight (RFC 5681), that of the recovery,
     or half of it (ns-2)."""
     min_rto_s: float = 0.2
     floor: Literal["sum", "variance"] = "sum"
-    """What is at least min_rto: the timeout (RFC 6298), or its part 4 RTTVAR (Linux)."""
+    """The quantity that is at least min_rto: the timeout (RFC 6298), or its part 4 RTTVAR
+    (Linux)."""
     samples: Literal["each", "half", "round"] = "each"
-    """Samples of the round-trip time: of each ACK by timestamps with gains divided by how many a
-    round has, or by half of it, which RFC 7323, appendix G, has for delayed ACKs; or one timed
-    segment at a time, never of one sent again (RFC 6298)."""
+    """Samples of the round-trip time. They are of each ACK by timestamps, with gains divided by the
+    number of ACKs in a round, or by half of it, which RFC 7323, appendix G, has for delayed ACKs.
+    Or they are of one timed segment at a time, never of a retransmission (RFC 6298)."""
     granularity_s: float = 0.0
     """The clock's, to which samples are rounded up."""
 
@@ -75,7 +76,7 @@ class Segment(NamedTuple):
 
 @dataclass
 class Counts:
-    """What has happened to a flow since the end of the warm-up."""
+    """Events of a flow since the end of the warm-up."""
 
     delivered: int = 0
     offered: int = 0
@@ -93,7 +94,7 @@ class Counts:
 
 
 class Receiver:
-    """A receiver, which acknowledges each segment at once."""
+    """A receiver, which acknowledges each segment immediately."""
 
     def __init__(self, flow: int, rules: Rules) -> None:
         self.flow = flow
@@ -127,7 +128,7 @@ class Sender:
         self.una = 0
         self.next = 0
         self.end = 0
-        """Behind the last segment that was ever sent."""
+        """After the last segment that was ever sent."""
         self.cwnd = float(rules.initial_window)
         self.dwnd = 0.0
         self.ssthresh = NEVER
@@ -180,7 +181,7 @@ class Sender:
             own = min(self.cwnd, base) / 2.0
             self.dwnd = max(0.0, left - own)
             left = own + self.dwnd
-        if self.rules.whole:
+        if self.rules.whole_segments:
             left = float(int(left))
         self.ssthresh = max(left, 2.0)
 
@@ -194,7 +195,7 @@ class Sender:
         window = self.window
         if window < self.ssthresh:
             self.cwnd += 1.0
-        elif self.rules.whole:
+        elif self.rules.whole_segments:
             self.counted += 1
             if self.counted >= int(window):
                 self.counted = 0
@@ -259,7 +260,7 @@ class Sender:
     # -- timer --------------------------------------------------------------------------------
 
     def start_timer(self, now_s: float) -> None:
-        """Start the timer anew."""
+        """Restart the timer."""
         self.timer_s = now_s + min(60.0, self.rto_s * 2**self.doublings)
 
     def measure(self, rtt_s: float) -> None:
@@ -323,7 +324,7 @@ class Sender:
             self.duplicate(now_s, out)
 
     def find_lost_again(self, ack: Segment) -> None:
-        """What was sent again and is overtaken is to be sent once more."""
+        """Mark a retransmission that is overtaken to be sent once more."""
         arrived = [number for number in self.sent_s if number < ack.number or number in ack.sacked]
         for number in arrived:
             self.newest_s = max(self.newest_s, self.sent_s.pop(number))

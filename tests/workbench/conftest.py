@@ -66,17 +66,17 @@ def serving(*arguments: str) -> Iterator[str]:
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True, cwd=ROOT) as process:
         assert process.stdout is not None
         line = process.stdout.readline()
-        found = re.search(r"http://\S+/", line)
-        assert found, line
+        match = re.search(r"http://\S+/", line)
+        assert match, line
         try:
-            yield found[0]
+            yield match[0]
         finally:
             process.terminate()
 
 
 @pytest.fixture(scope="session")
 def address(built_page: Path) -> Iterator[str]:
-    """Where the page is served beside Python."""
+    """Return the address where the page is served with Python."""
     with serving() as address:
         yield address
 
@@ -93,10 +93,10 @@ def static(built_page: Path) -> Iterator[str]:
         text=True,
     ) as process:
         assert process.stdout is not None
-        found = re.search(r"port (\d+)", process.stdout.readline())
-        assert found
+        match = re.search(r"port (\d+)", process.stdout.readline())
+        assert match
         try:
-            yield f"http://127.0.0.1:{found[1]}/"
+            yield f"http://127.0.0.1:{match[1]}/"
         finally:
             process.terminate()
 
@@ -109,7 +109,9 @@ def page(chromium: Browser) -> Iterator[Page]:
     page.set_default_timeout(START_MS)
     wrong: list[str] = []
     page.on("pageerror", lambda error: wrong.append(str(error)))
-    page.on("console", lambda said: wrong.append(said.text) if said.type == "error" else None)
+    page.on(
+        "console", lambda message: wrong.append(message.text) if message.type == "error" else None
+    )
     page.on(
         "request",
         lambda asked: (
@@ -125,9 +127,9 @@ def page(chromium: Browser) -> Iterator[Page]:
 
 def link(address: str, text: str, settings: tuple[str, ...] = (), **view: str) -> str:
     """The address of the page with a scenario: what its Share copies."""
-    told = json.dumps({"text": text, "settings": list(settings), "view": view})
+    content = json.dumps({"text": text, "settings": list(settings), "view": view})
     packer = zlib.compressobj(wbits=-15)
-    packed = packer.compress(told.encode()) + packer.flush()
+    packed = packer.compress(content.encode()) + packer.flush()
     return f"{address}#s={base64.urlsafe_b64encode(packed).decode().rstrip('=')}"
 
 
@@ -147,7 +149,7 @@ def saved(page: Page) -> str:
 
 @pytest.fixture(scope="session")
 def simulated(tmp_path_factory: pytest.TempPathFactory) -> Callable[..., str]:
-    """What `lasthop simulate --json --tails` says of a text."""
+    """Return the answer of `lasthop simulate --json --tails` to a text."""
 
     def simulate(text: str, settings: tuple[str, ...] = ()) -> str:
         file = tmp_path_factory.mktemp("text") / "scenario.toml"
@@ -164,6 +166,6 @@ def simulated(tmp_path_factory: pytest.TempPathFactory) -> Callable[..., str]:
 
 
 def fetched(url: str) -> bytes:
-    """What a server answers."""
+    """Return the reply of a server."""
     with urllib.request.urlopen(url) as answer:
         return bytes(answer.read())

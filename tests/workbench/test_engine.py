@@ -49,7 +49,7 @@ def test_the_same_bytes_as_the_command_line(built_page: Path, name: str) -> None
     assert int(memory[1]) <= 8 * 2**20
 
 
-def test_what_the_page_weighs(built_page: Path) -> None:
+def test_the_page_stays_below_its_size_limits(built_page: Path) -> None:
     engine = len(gzip.compress((built_page / "engine.wasm").read_bytes(), 9))
     rest = [path for path in built_page.rglob("*") if path.suffix in (".html", ".js", ".css")]
     page = sum(len(gzip.compress(path.read_bytes(), 9)) for path in rest)
@@ -60,7 +60,7 @@ def test_what_the_page_weighs(built_page: Path) -> None:
     assert page <= 300_000
 
 
-def test_nothing_is_asked_of_the_page(built_page: Path) -> None:
+def test_the_engine_imports_nothing_from_the_page(built_page: Path) -> None:
     """The engine imports nothing: neither clock nor randomness nor network."""
     program = """
     const module = new WebAssembly.Module(require("fs").readFileSync(process.argv[1]));

@@ -33,7 +33,7 @@ LONG = (
 
 
 def write(page: Page, text: str) -> None:
-    """Type a text in the place of what stands there."""
+    """Type a text in the place of the present text."""
     editor = page.locator(".cm-content")
     editor.wait_for()
     editor.click()
@@ -71,7 +71,7 @@ def test_a_scenario_is_answered_as_it_is_typed(
     expect(card).to_be_hidden()
 
 
-def test_an_error_stands_at_its_line_and_the_last_answer_stays(page: Page, static: str) -> None:
+def test_an_error_is_shown_at_its_line_and_the_last_answer_stays(page: Page, static: str) -> None:
     page.goto(link(static, QUICK))
     is_over(page)
     write(page, QUICK.replace("802.11b", "802.11z"))
@@ -100,12 +100,12 @@ def test_a_link_is_the_scenario(page: Page, static: str) -> None:
 @pytest.mark.parametrize(
     "fragment", ["#s=%%%", "#s=AAAA", "#nothing", "#s=" + "A" * 200_000], ids=lambda each: each[:6]
 )
-def test_a_broken_link_is_told_in_a_line(page: Page, static: str, fragment: str) -> None:
+def test_a_broken_link_is_reported_in_a_line(page: Page, static: str, fragment: str) -> None:
     page.goto(static + fragment)
     expect(page.get_by_role("alert").first).to_contain_text("link")
 
 
-def test_a_long_run_is_stopped_at_once(page: Page, static: str) -> None:
+def test_a_long_run_is_stopped_immediately(page: Page, static: str) -> None:
     page.goto(link(static, LONG))
     page.get_by_role("progressbar").wait_for()
     page.get_by_role("button", name="Stop").click()
@@ -137,7 +137,7 @@ def test_nothing_is_wider_than_the_window(page: Page, static: str, width: int) -
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_everybody_can_use_it(page: Page, static: str, scheme: Any) -> None:
+def test_the_page_is_accessible(page: Page, static: str, scheme: Any) -> None:
     page.emulate_media(color_scheme=scheme)
     page.goto(link(static, QUICK))
     is_over(page)
@@ -146,16 +146,16 @@ def test_everybody_can_use_it(page: Page, static: str, scheme: Any) -> None:
     for tab in tabs:
         tab.click()
         page.wait_for_timeout(200)
-        found = Axe().run(page)
+        checked = Axe().run(page)
         serious = [
             (each["id"], [node["html"] for node in each["nodes"]][:3])
-            for each in found.response["violations"]
+            for each in checked.response["violations"]
             if each["impact"] in ("serious", "critical")
         ]
         assert serious == [], tab.inner_text()
 
 
-def test_it_is_worked_by_keys(page: Page, static: str) -> None:
+def test_the_page_can_be_used_by_keys(page: Page, static: str) -> None:
     page.goto(link(static, QUICK))
     is_over(page)
     page.get_by_role("tab", name="Shares").focus()
@@ -164,18 +164,18 @@ def test_it_is_worked_by_keys(page: Page, static: str) -> None:
     expect(page.get_by_role("tab", name="Over time")).to_have_attribute("aria-selected", "true")
 
 
-def test_frames_are_walked_one_by_one(page: Page, static: str) -> None:
+def test_frames_can_be_stepped_through(page: Page, static: str) -> None:
     page.goto(link(static, QUICK))
     is_over(page)
     page.get_by_role("tab", name="Air").click()
     page.get_by_role("button", name="next frame").click()
-    told = page.locator("[aria-live]").filter(has_text=" sends ")
-    first = told.first.inner_text()
+    frames = page.locator("[aria-live]").filter(has_text=" sends ")
+    first = frames.first.inner_text()
     page.get_by_role("button", name="next frame").click()
-    expect(told.first).not_to_have_text(first)
+    expect(frames.first).not_to_have_text(first)
 
 
-def test_a_kept_run_is_drawn_below_later_runs_and_back_undoes_edits(
+def test_a_saved_run_is_drawn_below_later_runs_and_back_undoes_edits(
     page: Page, static: str
 ) -> None:
     page.goto(link(static, QUICK))
@@ -225,13 +225,13 @@ def test_a_term_is_explained_on_focus_and_on_a_tap(page: Page, static: str) -> N
     expect(tip).to_be_visible()
 
 
-def test_without_python_it_says_what_is_missing(page: Page, static: str) -> None:
+def test_without_python_the_page_names_missing_parts(page: Page, static: str) -> None:
     page.goto(link(static, QUICK))
     is_over(page)
     expect(page.get_by_text(re.compile("need.*lasthop workbench"))).to_be_visible()
 
 
-def test_beside_python_predictions_are_shown(page: Page, address: str) -> None:
+def test_with_python_predictions_are_shown(page: Page, address: str) -> None:
     text = QUICK.replace('"4 s"', '"30 s"') + "tcp = { window = 42 }\n"
     page.goto(link(address, text))
     is_over(page)
@@ -240,7 +240,7 @@ def test_beside_python_predictions_are_shown(page: Page, address: str) -> None:
     assert b"lasthop-api" in fetched(address)
 
 
-def test_a_setting_that_is_used_stands_in_the_text(page: Page, address: str) -> None:
+def test_a_setting_that_is_used_is_written_into_the_text(page: Page, address: str) -> None:
     page.goto(link(address, QUICK))
     is_over(page)
     page.get_by_role("tab", name="Sweep").click()
@@ -258,7 +258,7 @@ def test_a_setting_that_is_used_stands_in_the_text(page: Page, address: str) -> 
     expect(page.get_by_text("The previous result is shown").first).to_be_visible()
 
 
-def test_a_file_is_read_anew_until_its_text_is_changed(
+def test_a_file_is_read_again_until_its_text_is_changed(
     page: Page, built_page: Path, tmp_path: Path
 ) -> None:
     file = tmp_path / "hall.toml"

@@ -1,4 +1,4 @@
-"""What the views of results do where a click or a key leads."""
+"""Behaviour of the views of results where a click or a key leads."""
 
 import re
 
@@ -47,41 +47,43 @@ def opened(page: Page, address: str, text: str, tab: str) -> Locator:
     return page.get_by_role("tabpanel", name=tab, exact=True)
 
 
-def test_keys_walk_from_frame_to_frame_wherever_one_is_in_the_air(page: Page, static: str) -> None:
+def test_keys_step_from_frame_to_frame_wherever_frames_are_in_the_air(
+    page: Page, static: str
+) -> None:
     air = opened(page, static, CELL, "Air")
-    told = air.locator("[aria-live]").filter(has_text=" sends ")
+    frames = air.locator("[aria-live]").filter(has_text=" sends ")
     air.get_by_role("button", name="next frame").click()
-    first = told.inner_text()
+    first = frames.inner_text()
     page.keyboard.press("ArrowRight")
-    expect(told).not_to_have_text(first)
+    expect(frames).not_to_have_text(first)
     air.get_by_text("backoff, with the number of slots").click()
     page.keyboard.press("ArrowLeft")
-    expect(told).to_have_text(first)
+    expect(frames).to_have_text(first)
     air.get_by_role("spinbutton").click()
     page.keyboard.press("ArrowRight")
-    expect(told).to_have_text(first)
+    expect(frames).to_have_text(first)
 
 
-def test_a_frame_that_is_told_is_in_view(page: Page, static: str) -> None:
+def test_a_described_frame_is_in_view(page: Page, static: str) -> None:
     air = opened(page, static, CELL, "Air")
-    told = air.locator("[aria-live]").filter(has_text=" sends ")
+    frames = air.locator("[aria-live]").filter(has_text=" sends ")
     air.get_by_role("button", name="next frame").click()
-    first = float(told.inner_text().split(" s:")[0])
+    first = float(frames.inner_text().split(" s:")[0])
     air.locator("canvas").first.click()  # the strip of the whole record, in its middle
-    expect(told).not_to_contain_text(f"{first:.6f}")
+    expect(frames).not_to_contain_text(f"{first:.6f}")
     view = re.search(r"From ([\d.]+) s for", air.inner_text())
     assert view is not None
-    assert abs(float(told.inner_text().split(" s:")[0]) - float(view[1])) < 0.1
+    assert abs(float(frames.inner_text().split(" s:")[0]) - float(view[1])) < 0.1
 
 
 def test_the_air_plays_and_rests_without_motion(page: Page, static: str) -> None:
     page.emulate_media(reduced_motion="reduce")
     air = opened(page, static, CELL, "Air")
-    told = air.locator("[aria-live]").filter(has_text=" sends ")
+    frames = air.locator("[aria-live]").filter(has_text=" sends ")
     air.get_by_role("button", name="play").click()
-    expect(told).not_to_be_empty()
-    first = told.inner_text()
-    expect(told).not_to_have_text(first)
+    expect(frames).not_to_be_empty()
+    first = frames.inner_text()
+    expect(frames).not_to_have_text(first)
     air.get_by_role("button", name="pause").click()
     page.emulate_media(reduced_motion="no-preference")
     seen = air.get_by_text(re.compile("^From "))

@@ -28,8 +28,8 @@ def main(discipline: str) -> dict[str, int]:
         for number in range(PACKETS):
             sender.sendto(bytes(1000), ("192.0.2.2", PORT + number))
     with Socket() as kernel:
-        found = class_counters(kernel, links.index_of("slow"))
-    [(handle, counters)] = found.items()
+        by_class = class_counters(kernel, links.index_of("slow"))
+    [(handle, counters)] = by_class.items()
     packets = counters.sent_packets + counters.backlog_packets
     return {"class": handle, "packets": packets, "waiting": counters.backlog_packets}
 

@@ -1,4 +1,4 @@
-"""One station makes up thousands of machines while others download; what the gateway does."""
+"""One station invents thousands of machines while others download."""
 
 import json
 import os
@@ -91,7 +91,7 @@ def mac(kind: int, number: int) -> bytes:
 
 
 def arp_request(number: int) -> bytes:
-    """Somebody asks who has the router's address (RFC 826)."""
+    """Return an ARP request for the router's address (RFC 826)."""
     sender = mac(0, number)
     address = ip_address("10.4.0.1") + number
     asked = ip_address("10.3.0.1").packed
@@ -100,7 +100,7 @@ def arp_request(number: int) -> bytes:
 
 
 def solicitation(number: int) -> bytes:
-    """The same for IPv6 (RFC 4861, section 4.3)."""
+    """Return an ICMPv6 neighbour solicitation (RFC 4861, section 4.3)."""
     sender, router = mac(1, number), ip_address(ROUTER_V6).packed
     source = (ip_address("fd77::1000") + number).packed
     group = ip_address("ff02::1:ff00:1").packed

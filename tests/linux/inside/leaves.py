@@ -1,4 +1,4 @@
-"""A gateway comes up with a discipline, is changed by hand, mended, and planned."""
+"""A gateway comes up with a discipline, is changed by hand, repaired, and planned."""
 
 import json
 import sys
@@ -31,7 +31,7 @@ DAMAGES = {
 
 
 def main(word: str, more: str) -> dict[str, object]:
-    """Set up, damage, mend, take down, plan."""
+    """Set up, damage, repair, take down, plan."""
     gateway = config.read(gateway_text(2, more, discipline=word))
     links = [f"ip link add {name} type veth peer name {name}1" for name in ("wan", "lan")]
     in_batches([*links, *(f"ip link set {name} up" for name in ("wan", "wan1", "lan", "lan1"))])
@@ -46,20 +46,20 @@ def main(word: str, more: str) -> dict[str, object]:
         damaged, mended = [], []
         for damage in DAMAGES[layout.discipline] if layout.members["s0"].has_own_leaf else []:
             sh(damage)
-            found = shaper.differences()
-            damaged.append(told(found))
-            shaper.mend(found)
+            differences = shaper.differences()
+            damaged.append(told(differences))
+            shaper.mend(differences)
             mended.append(state() == seen["up"] and shaper.faults() == [])
         seen |= {"damaged": damaged, "mended": mended, "counted": len(shaper.counters())}
-        kept = shaper.down()
-    seen["kept"] = kept + without_programs(gateway, directory, seen)
+        remaining = shaper.down()
+    seen["kept"] = remaining + without_programs(gateway, directory, seen)
     in_batches(plan(gateway, by_mac=False))
     seen["planned"] = state()
     return seen
 
 
 def without_programs(gateway: Gateway, directory: Path, seen: dict[str, object]) -> list[str]:
-    """Set up with u32 filters, and take it down. Return what is left, in words."""
+    """Set up with u32 filters, and take it down. Return the remains, in words."""
     refuse = mock.patch.object(Shaper, "has_programs", return_value=False)
     with refuse, Shaper(gateway, log_in(directory)) as shaper:
         shaper.up(gateway.stations)

@@ -1,4 +1,4 @@
-"""Round-trip times of a station beside its own downloads, and of an idle one, with a gateway."""
+"""Round-trip times of a station with its own downloads, and of an idle station, with a gateway."""
 
 import json
 import sys
@@ -33,8 +33,8 @@ def main(discipline: str) -> dict[str, object]:
     }
     time.sleep(max(0.0, window.to_s - time.monotonic()))
     status = gateway_status()
-    found: dict[str, object] = {name: process.result() for name, process in seen.items()}
-    return found | {
+    results: dict[str, object] = {name: process.result() for name, process in seen.items()}
+    return results | {
         "leaves": status["leaves"],
         "warnings": status["warnings"],
         "drops": {each["name"]: each["dropped_packets"] for each in status["stations"]},

@@ -1,4 +1,4 @@
-"""Every queue of `lasthop queue`, in a kernel that has them; prints what is wrong with each."""
+"""Every queue of `lasthop queue`, in a kernel that has them; prints the faults of each."""
 
 import json
 import re
@@ -22,7 +22,7 @@ QUEUES = {
 
 
 def main() -> dict[str, list[str]]:
-    """Set each up, look whether the kernel has what was asked for, change it, take it back."""
+    """Set each up, check that the kernel has the requested settings, change it, undo it."""
     link = "ip link add wan type veth peer name wan1"
     in_batches([link, "ip link set wan up", "ip link set wan1 up"])
     directory = Path(tempfile.mkdtemp())
@@ -31,7 +31,7 @@ def main() -> dict[str, list[str]]:
 
 
 def wrong_with(queue: str, directory: Path) -> list[str]:
-    """What is not as it ought to be of a queue."""
+    """Return the faults of a queue."""
     wanted = config.read(f'[interface]\nname = "wan"\nrate = "10 Mbps"\nqueue = {queue}\n')
     with Shaped(wanted, log_in(directory)) as shaped:
         shaped.up()
@@ -45,7 +45,7 @@ def wrong_with(queue: str, directory: Path) -> list[str]:
 
 
 def state(*after: str) -> str:
-    """What the kernel has, as `tc` shows it, without what it makes up and counts.
+    """Return the state of the kernel as `tc` shows it, without its arbitrary numbers and counters.
 
     `after` has further lines for `tc`, which run in the same process.
 

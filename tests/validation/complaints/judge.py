@@ -46,8 +46,8 @@ def judged(file: str, objective: str) -> dict[str, Any]:
         base = [*explanation.objective.values(pairs.base)]
         for name, result in pairs.cases.items():
             values = explanation.objective.values(result)
-            found = judge(base, values, explanation.objective.direction, confidence=0.95)
-            gains[name] = explanation.objective.direction * found.mean, found.verdict
+            judgement = judge(base, values, explanation.objective.direction, confidence=0.95)
+            gains[name] = explanation.objective.direction * judgement.mean, judgement.verdict
     ranked = sorted(
         (each.name for each in explanation.candidates), key=lambda name: -gains[name][0]
     )
