@@ -3,9 +3,11 @@
 use proptest::prelude::*;
 
 use super::*;
+use crate::kernel::streams::Streams;
+use crate::kernel::time::Span;
 use crate::scenario::{Format, parse};
 
-fn cell(text: &str) -> Cell {
+fn cell(text: &str) -> Cell<SingleFrame> {
     let text = format!("duration = \"1 s\"\n[cell]\nphy = \"802.11b\"\n{text}");
     let Ok(scenario) = parse(&text, Format::Toml, "test.toml", &[]) else {
         panic!("a cell");
@@ -13,9 +15,9 @@ fn cell(text: &str) -> Cell {
     Cell::new(scenario.hotspot(), false, &Streams::new(1, 0))
 }
 
-/// Lets the cell run dry: what has been received, and how many packets were lost.
+/// Runs the cell until `until`. Returns the packets received, and the number of packets lost.
 fn run(
-    cell: &mut Cell,
+    cell: &mut Cell<SingleFrame>,
     sources: &mut impl Greedy,
     until: Time,
 ) -> (Vec<(Time, Packet, OffAir)>, usize) {
@@ -23,16 +25,8 @@ fn run(
     let mut lost = 0;
     while cell.deadline() <= until {
         let now = cell.deadline();
-        let is_beacon = cell.timer(now);
-        while is_beacon && cell.take_lost().is_some() {
-            lost += 1;
-        }
-        if is_beacon {
-            continue;
-        }
-        let outcome = cell.end_exchange();
         let mut packet = Packet::BLANK;
-        match cell.clear(now, outcome, sources, &mut packet) {
+        match cell.advance(now, sources, None, &mut packet) {
             OffAir::Nothing => {}
             place => received.push((now, packet, place)),
         }

@@ -30,7 +30,7 @@ impl Backoffs {
             return None;
         };
         let (was, slot) = (seen.state, medium.slot());
-        if was.lone || exchange.start < was.resume {
+        if was.off_grid || exchange.start < was.resume {
             return None;
         }
         let waited = exchange.start.since(was.resume);
@@ -60,7 +60,7 @@ impl Backoffs {
                 // drawn before the exchange began, or since
                 let before = state.drawn_at == was.openings && state.openings != was.openings;
                 let passed = if before { was.passed } else { state.passed };
-                seen.drawn = state.target.checked_sub(passed).filter(|_| !was.lone);
+                seen.drawn = state.target.checked_sub(passed).filter(|_| !was.off_grid);
             }
             seen.state = state;
         }

@@ -65,7 +65,7 @@ impl FrameLog {
             let from = medium.node(closing.from);
             self.records.push(cf_end(from, closing));
         }
-        if cell.aggregates() {
+        if cell.aggregates().is_some() {
             let settings = &scenario.cell;
             ppdu::log(&mut self.records, &self.backoffs, cell, settings, outcome);
         } else {

@@ -102,7 +102,7 @@ pub(super) fn log(
         };
         let ppdu = Ppdu {
             modulation: sent.modulation.filter(|_| !sent.mpdus.is_empty()),
-            air_time: sent.burst.data_air,
+            air_time: sent.planned.data_air,
             category: medium.category(sent.contender),
             start: sent.start,
             mpdus: mpdus(cell, settings, sent, outcome),
@@ -132,8 +132,8 @@ fn mpdus(
         rest = others;
         let is_lost = !judged.get(index).copied().unwrap_or(false);
         let attempt = mpdu.attempts + 1;
-        let limit = match sent.terms.agreed {
-            true => sent.terms.attempts.is_some_and(|most| attempt >= most),
+        let limit = match sent.parameters.agreed {
+            true => sent.parameters.attempts.is_some_and(|most| attempt >= most),
             false => used_up,
         };
         Mpdu {
@@ -183,12 +183,19 @@ struct Exchange<'a> {
 impl Exchange<'_> {
     /// RTS, CTS, data or BlockAckReq, and response, as far as the exchange got.
     fn write(&self, records: &mut Vec<FrameRecord>, ppdu: Ppdu, outcome: Outcome) {
-        let Transmission { burst, terms, .. } = self.sent;
+        let Transmission {
+            planned,
+            parameters,
+            ..
+        } = self.sent;
         let is_bar = ppdu.mpdus.is_empty();
         let (attempt, is_discarded) = match is_bar {
             true => {
                 let attempt = self.sent.bar_attempts + 1;
-                (attempt, terms.attempts.is_some_and(|most| attempt >= most))
+                (
+                    attempt,
+                    parameters.attempts.is_some_and(|most| attempt >= most),
+                )
             }
             false => {
                 let attempts = ppdu.mpdus.iter().map(|mpdu| mpdu.attempt);
@@ -204,11 +211,11 @@ impl Exchange<'_> {
             (Outcome::Corrupted, false) => Fate::Corrupted,
             (Outcome::Corrupted, true) => Fate::CorruptedAndDiscarded,
         };
-        let response = self.sifs + burst.response_air;
+        let response = self.sifs + planned.response_air;
         let mut data = FrameRecord {
             at: self.start,
             from: self.from,
-            to: burst.to,
+            to: planned.to,
             kind: match is_bar {
                 true => FrameKind::BlockAckReq,
                 false => FrameKind::Data,
@@ -218,35 +225,35 @@ impl Exchange<'_> {
                 true => BAR_BYTES,
                 false => psdu_bytes(ppdu.modulation, &ppdu.mpdus),
             },
-            rate_bps: burst.rates.data_bps,
+            rate_bps: planned.rates.data_bps,
             attempt,
             fate,
             backoff: self.backoff,
             reserves: Some(response),
             ppdu: None,
         };
-        if burst.protect {
-            let behind_cts = self.sifs + burst.data_air + response;
+        if planned.protect {
+            let behind_cts = self.sifs + planned.data_air + response;
             records.push(FrameRecord {
                 kind: FrameKind::Rts,
                 bytes: RTS_BYTES,
-                rate_bps: burst.rates.rts_bps,
+                rate_bps: planned.rates.rts_bps,
                 fate: if collided { fate } else { Fate::Delivered },
-                reserves: Some(self.sifs + burst.cts_air + behind_cts),
+                reserves: Some(self.sifs + planned.cts_air + behind_cts),
                 ..data.clone()
             });
             if collided {
                 return;
             }
-            let answered = self.start + burst.rts_air + self.sifs;
+            let answered = self.start + planned.rts_air + self.sifs;
             records.push(FrameRecord {
                 reserves: Some(behind_cts),
                 ..self.response(FrameKind::Cts, ACK_BYTES, answered)
             });
-            data.at = answered + burst.cts_air + self.sifs;
+            data.at = answered + planned.cts_air + self.sifs;
             data.backoff = None;
         }
-        let behind = data.at + burst.data_air + self.sifs;
+        let behind = data.at + planned.data_air + self.sifs;
         let several = is_bar || ppdu.mpdus.len() > 1;
         data.ppdu = Some(Box::new(ppdu));
         records.push(data);
@@ -261,12 +268,12 @@ impl Exchange<'_> {
     fn response(&self, kind: FrameKind, bytes: u32, at: Time) -> FrameRecord {
         FrameRecord {
             at,
-            from: self.sent.burst.to,
+            from: self.sent.planned.to,
             to: self.from,
             kind,
             packet: None,
             bytes,
-            rate_bps: self.sent.burst.rates.response_bps,
+            rate_bps: self.sent.planned.rates.response_bps,
             attempt: 1,
             fate: Fate::Delivered,
             backoff: None,

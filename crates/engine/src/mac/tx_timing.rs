@@ -2,7 +2,7 @@
 
 use super::aggregation::{Aggregation, BAR_BYTES, psdu_of_one};
 use super::airtime::{ACK_BYTES, RTS_BYTES};
-use super::exchange::Burst;
+use super::exchange::PlannedExchange;
 use super::ppdu::{Generation, Modulation, US};
 use super::{Cell, EifsRule, Phy, Rates, Station};
 use crate::channel::{Channel, Quality, frame_error};
@@ -23,7 +23,7 @@ enum Carrier {
 
 /// What is sent from a node to another.
 #[derive(Clone, Debug)]
-pub struct Way {
+pub struct TxTiming {
     carrier: Carrier,
     phy: Phy,
     quality: Quality,
@@ -59,7 +59,7 @@ pub struct Room {
     air: [Span; 2],
 }
 
-impl Way {
+impl TxTiming {
     /// From node `from` to node `to`, one of which is the access point (0; i + 1 is the i-th of the
     /// `stations`), whose sender aggregates so and has opportunities of this length.
     pub fn new(
@@ -69,7 +69,7 @@ impl Way {
         aggregation: &Aggregation,
         txop_limit: Option<Span>,
         channel: &Channel,
-    ) -> Way {
+    ) -> TxTiming {
         let station = &stations[from.max(to) as usize - 1];
         let modulation = station.modulation.map(|one| match channel.snr_db {
             Some(snr_db) if station.mcs_by_snr => one.best_for(snr_db),
@@ -95,7 +95,7 @@ impl Way {
             Carrier::Modulated(modulation) => expected_response(modulation.points()),
             Carrier::Plain { rate_bps } => expected_ack(rate_bps),
         };
-        let mut way = Way {
+        let mut way = TxTiming {
             carrier,
             phy,
             quality: match from {
@@ -213,7 +213,7 @@ impl Way {
 
     /// Air times of one MPDU alone and of its MAC ACK.
     #[inline]
-    pub fn alone(&mut self, mpdu_bytes: u32) -> (Span, Span) {
+    pub fn single(&mut self, mpdu_bytes: u32) -> (Span, Span) {
         if self.known[0].0 != mpdu_bytes {
             self.known.swap(0, 1);
         }
@@ -237,11 +237,17 @@ impl Way {
     }
 
     /// An exchange to node `to` of a PSDU with one MPDU or `several`, which opens an opportunity or follows.
-    pub fn burst(&mut self, to: u32, psdu_bytes: u32, several: bool, opens: bool) -> Burst {
+    pub fn exchange(
+        &mut self,
+        to: u32,
+        psdu_bytes: u32,
+        several: bool,
+        opens: bool,
+    ) -> PlannedExchange {
         if self.sent.0 != psdu_bytes {
             self.sent = (psdu_bytes, self.air(psdu_bytes));
         }
-        Burst {
+        PlannedExchange {
             to,
             rates: self.rates,
             protect: opens && psdu_bytes > self.rts_above,
@@ -258,9 +264,9 @@ impl Way {
     }
 
     /// An exchange of a BlockAckReq.
-    pub fn bar_burst(&self, to: u32) -> Burst {
+    pub fn bar_exchange(&self, to: u32) -> PlannedExchange {
         let Rates { rts_bps, .. } = self.rates;
-        Burst {
+        PlannedExchange {
             to,
             rates: Rates {
                 data_bps: rts_bps,
@@ -319,7 +325,7 @@ impl Way {
     }
 
     /// Most bytes of an aggregate that opens an opportunity.
-    pub fn most(&self) -> u32 {
+    pub fn max_bytes(&self) -> u32 {
         self.opening
             .map_or(self.most, |[_, several]| several.min(self.most))
     }

@@ -9,7 +9,7 @@ use crate::kernel::time::Span;
 
 /// Rates and quality of a link.
 #[derive(Clone, Debug)]
-pub(super) struct Path {
+pub(super) struct LinkRates {
     /// Rates, slowest first; without rate fallback only the one that is used.
     ladder: Vec<Rates>,
     /// Chooses among them.
@@ -44,12 +44,17 @@ impl Present {
     }
 }
 
-impl Path {
+impl LinkRates {
     /// A link with the rates of `ladder`, slowest first and at least one, that begins with the fastest
     /// and stays there unless it `falls_back`.
-    pub(super) fn new(phy: &Phy, ladder: Vec<Rates>, falls_back: bool, quality: Quality) -> Path {
+    pub(super) fn new(
+        phy: &Phy,
+        ladder: Vec<Rates>,
+        falls_back: bool,
+        quality: Quality,
+    ) -> LinkRates {
         let fastest = ladder[ladder.len() - 1];
-        Path {
+        LinkRates {
             fallback: falls_back.then(|| Fallback::new(ladder.len())),
             ladder,
             quality,
