@@ -1,4 +1,5 @@
-//! A cell that aggregates: exchanges carry several packets, and their contents are chosen when they begin.
+//! A cell that aggregates: exchanges carry several packets, and their contents are chosen when they
+//! begin.
 //!
 //! ```text
 //!   offer --> pull qdisc, or nothing --> txqs --an exchange begins--> senders: PPDU on the air
@@ -12,7 +13,7 @@ use crate::channel::Channel;
 use crate::kernel::time::Time;
 use crate::mac::Phy;
 use crate::mac::dcf::{
-    Contender, DownCounters, FrameExchange, MinimumExchange, NodeCounters, Outcome, TxStatus,
+    AP, Contender, DownCounters, FrameExchange, MinimumExchange, NodeCounters, Outcome, TxStatus,
 };
 use crate::packet::Packet;
 use crate::queue::{Greedy, HeadQueue, OtherQueue, QueueSetting, TxQueues};
@@ -35,7 +36,7 @@ impl FrameExchange for Aggregating {
     const FORMED_AT_START: bool = true;
 
     #[inline]
-    fn load(&mut self, contender: &mut Contender, next: MinimumExchange, _phy: &Phy) {
+    fn load(&mut self, _now: Time, contender: &mut Contender, next: MinimumExchange, _phy: &Phy) {
         contender.declare(next);
     }
 
@@ -124,10 +125,8 @@ impl CellExchange for Aggregating {
         cell.collect_lost();
     }
 
-    fn set_channel(cell: &mut Cell<Self>, station: usize, channel: &Channel) {
-        cell.exchange
-            .senders
-            .set_channel(station, channel, &cell.medium);
+    fn set_channel(cell: &mut Cell<Self>, _now: Time, station: usize, channel: &Channel) {
+        cell.exchange.senders.set_channel(station, channel);
         cell.update_rates(station..station + 1);
     }
 
@@ -138,8 +137,8 @@ impl CellExchange for Aggregating {
 }
 
 impl Cell<Aggregating> {
-    /// Lets the contender of queue `number` contend, if the queue has a packet and the contender has declared
-    /// nothing yet.
+    /// Lets the contender of queue `number` contend, if the queue has a packet and the contender
+    /// has declared nothing yet.
     pub(super) fn contend(&mut self, now: Time, number: u32) {
         if self.medium.is_backlogged(number) {
             return;
@@ -147,7 +146,7 @@ impl Cell<Aggregating> {
         let port = &mut self.ports[number as usize];
         if let Some(queue) = txqs(&mut port.queue)
             && let senders = &mut self.exchange.senders
-            && let Some(minimum) = senders.minimum_exchange(number, queue, &self.medium)
+            && let Some(minimum) = senders.minimum_exchange(now, number, queue, &self.medium)
         {
             self.activity.begin(port.node, now);
             let begins = self
@@ -194,8 +193,8 @@ impl Cell<Aggregating> {
         self.exchange.transmissions = Some(Vec::new());
     }
 
-    /// Begins the exchange that is due, or ends the one on the air, exactly at the deadline, `now`. The caller
-    /// then calls [`Cell::settle`].
+    /// Begins the exchange that is due, or ends the one on the air, exactly at the deadline, `now`.
+    /// The caller then calls [`Cell::settle`].
     pub fn begin_or_end(&mut self, now: Time) -> Outcome {
         if self.medium.begins(&self.exchange) {
             self.form();
@@ -215,7 +214,8 @@ impl Cell<Aggregating> {
         self.medium.end_exchange(&mut self.exchange)
     }
 
-    /// Settles the packets of the exchange that ended at `now`, and lets its contenders declare what comes next.
+    /// Settles the packets of the exchange that ended at `now`, and lets its contenders declare
+    /// what comes next.
     pub fn settle(&mut self, now: Time, outcome: Outcome, sources: &mut impl Greedy) -> OffAir {
         if outcome == Outcome::Begins {
             return OffAir::Nothing;
@@ -270,6 +270,7 @@ impl Cell<Aggregating> {
             }
         }
         let port = &mut self.ports[contender as usize];
+        let port_node = port.node;
         if port.greedy {
             sources.refill(free, contender, &mut port.queue);
         }
@@ -277,11 +278,15 @@ impl Cell<Aggregating> {
             return;
         };
         let senders = &mut self.exchange.senders;
-        let minimum = senders.minimum_exchange(contender, queue, &self.medium);
+        let minimum = senders.minimum_exchange(now, contender, queue, &self.medium);
         if minimum.is_none() {
             self.activity.end(port.node, free);
         }
         self.medium.proceed(contender, minimum, &mut self.exchange);
+        if self.exchange.senders.adapts && port_node == AP {
+            let station = self.exchange.senders.last(contender).0 as usize;
+            self.update_rates(station..station + 1);
+        }
     }
 
     fn collect_lost(&mut self) {
@@ -289,7 +294,8 @@ impl Cell<Aggregating> {
         self.timer = self.beacon.min(self.exchange.senders.deadline);
     }
 
-    /// Reports packets that have been handed up at `now` to the shared queues and to stations that sleep.
+    /// Reports packets that have been handed up at `now` to the shared queues and to stations that
+    /// sleep.
     fn wake_all(&mut self, now: Time, done: Time) -> OffAir {
         let count = self.exchange.senders.received.len();
         let listens = self.shares || self.power_save.is_some();
@@ -310,14 +316,15 @@ impl Cell<Aggregating> {
         }
     }
 
-    /// Exchanges the list of packets that have come off the air, each with its place, for `received`, an empty
-    /// list, after [`OffAir::Several`].
+    /// Exchanges the list of packets that have come off the air, each with its place, for
+    /// `received`, an empty list, after [`OffAir::Several`].
     pub fn swap_received(&mut self, received: &mut Vec<(OffAir, Packet)>) {
         std::mem::swap(&mut self.exchange.senders.received, received);
     }
 }
 
-/// Returns the transmit queues of a contender that aggregates; every contender of such a cell has them.
+/// Returns the transmit queues of a contender that aggregates; every contender of such a cell has
+/// them.
 #[inline(always)]
 pub(super) fn txqs(queue: &mut HeadQueue) -> Option<&mut TxQueues> {
     match queue {

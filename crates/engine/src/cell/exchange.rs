@@ -16,15 +16,15 @@ pub trait CellExchange: FrameExchange + ExchangeCounters {
     /// Puts `packet` into queue `number`; returns false if it is refused.
     fn enqueue(cell: &mut Cell<Self>, now: Time, number: u32, packet: &Packet) -> bool;
 
-    /// Puts `packet` into queue `number` of a cell with stations that sleep or with a pull qdisc; returns false
-    /// if it is refused.
+    /// Puts `packet` into queue `number` of a cell with stations that sleep or with a pull qdisc;
+    /// returns false if it is refused.
     fn enqueue_guarded(cell: &mut Cell<Self>, now: Time, number: u32, packet: &Packet) -> bool;
 
     /// Lets greedy sources begin to fill queue `number`.
     fn fill(cell: &mut Cell<Self>, now: Time, number: u32, sources: &mut impl Greedy);
 
-    /// Does what is due at the deadline, `now`. Writes the packet that has been received, if there is only one,
-    /// to `packet`.
+    /// Does what is due at the deadline, `now`. Writes the packet that has been received, if there
+    /// is only one, to `packet`.
     fn advance(
         cell: &mut Cell<Self>,
         now: Time,
@@ -33,18 +33,18 @@ pub trait CellExchange: FrameExchange + ExchangeCounters {
         packet: &mut Packet,
     ) -> OffAir;
 
-    /// Returns whether the access point has a packet in its queues or in service for a station that sleeps,
-    /// the number of which is `sleeper`.
+    /// Returns whether the access point has a packet in its queues or in service for a station that
+    /// sleeps, the number of which is `sleeper`.
     fn has_for(cell: &Cell<Self>, sleeper: usize) -> bool;
 
     /// Lets receivers stop waiting for missing MPDUs if they have waited long enough at `now`.
     fn time_out(cell: &mut Cell<Self>, now: Time);
 
-    /// Sets the channel of station number `station`, counted from 0.
-    fn set_channel(cell: &mut Cell<Self>, station: usize, channel: &Channel);
+    /// Sets the channel of station number `station`, counted from 0, at `now`.
+    fn set_channel(cell: &mut Cell<Self>, now: Time, station: usize, channel: &Channel);
 
-    /// Changes the discipline of `contender` of `node` to `to`, if packets wait under it in front of the
-    /// device. Returns whether they do.
+    /// Changes the discipline of `contender` of `node` to `to`, if packets wait under it in front
+    /// of the device. Returns whether they do.
     fn change_qdisc(&mut self, contender: u32, node: u32, to: &QueueSetting) -> bool;
 }
 
@@ -53,7 +53,8 @@ pub trait ExchangeCounters {
     /// Returns the counters of queue `number`, given those of the medium.
     fn frames(&self, number: u32, of_medium: NodeCounters) -> NodeCounters;
 
-    /// Returns the counters of the access point's frames, or MPDUs, to station number `station`, counted from 0.
+    /// Returns the counters of the access point's frames, or MPDUs, to station number `station`,
+    /// counted from 0.
     fn down_counters(&self, station: usize) -> DownCounters;
 
     /// Returns the aggregates, if exchanges carry them.

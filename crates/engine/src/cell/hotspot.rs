@@ -26,10 +26,10 @@ pub struct Hotspot<'a> {
 }
 
 impl Cell<SingleFrame> {
-    /// Returns the cell of a hot-spot, idle, with empty queues. If stations are `pinged`, each has a flow of
-    /// pings after the others.
+    /// Returns the cell of a hot-spot, idle, with empty queues. If stations are `pinged`, each has
+    /// a flow of pings after the others.
     pub fn new(hotspot: Hotspot, pinged: bool, streams: &Streams) -> Cell<SingleFrame> {
-        let exchange = SingleFrame::new(hotspot.cell, hotspot.stations);
+        let exchange = SingleFrame::new(hotspot.cell, hotspot.stations, streams);
         let medium = hotspot.medium(streams);
         let queue = |_, queue, _: &[u32]| queue;
         Cell::assemble(hotspot, medium, pinged, streams, queue, exchange)
@@ -37,12 +37,12 @@ impl Cell<SingleFrame> {
 }
 
 impl Cell<Aggregating> {
-    /// Returns the cell of a hot-spot that aggregates, idle, with empty queues. If stations are `pinged`, each has
-    /// a flow of pings after the others.
+    /// Returns the cell of a hot-spot that aggregates, idle, with empty queues. If stations are
+    /// `pinged`, each has a flow of pings after the others.
     pub fn aggregating(hotspot: Hotspot, pinged: bool, streams: &Streams) -> Cell<Aggregating> {
         let medium = hotspot.medium(streams);
         let exchange = Aggregating {
-            senders: Senders::new(hotspot, &medium),
+            senders: Senders::new(hotspot, &medium, streams),
             pull_qdisc: None,
             transmissions: None,
             received: false,
@@ -67,7 +67,8 @@ impl Cell<Aggregating> {
 }
 
 impl<X: CellExchange> Cell<X> {
-    /// Returns a cell whose queues are those of their settings, changed by `queue` for each contender.
+    /// Returns a cell whose queues are those of their settings, changed by `queue` for each
+    /// contender.
     fn assemble(
         hotspot: Hotspot,
         medium: Dcf,

@@ -4,10 +4,10 @@
 //!  offer --> queue --head--> medium (mac::dcf) --end of an exchange--> received or lost packets
 //! ```
 //!
-//! A cell is given packets and the time, and returns its next deadline. It does not depend on TCP, on
-//! wires or on an agenda, so that the simulator's world and the emulator's clock use the same object. The
-//! type of its exchanges, [`SingleFrame`] or [`Aggregating`], is a parameter of the type [`Cell`]. Readers
-//! of results use `&Cell`, which is a cell of either kind.
+//! A cell is given packets and the time, and returns its next deadline. It does not depend on TCP,
+//! on wires or on an agenda, so that the simulator's world and the emulator's clock use the same
+//! object. The type of its exchanges, [`SingleFrame`] or [`Aggregating`], is a parameter of the
+//! type [`Cell`]. Readers of results use `&Cell`, which is a cell of either kind.
 //!
 //! | question | place |
 //! |---|---|
@@ -53,21 +53,23 @@ pub use crate::mac::dcf::SingleFrame;
 pub struct Cell<X: ?Sized = dyn ExchangeCounters> {
     medium: Dcf,
     ports: Vec<Port>,
-    /// Node of the station of each flow, [`AP`] for flows without a station. The flows of pings, one for each
-    /// station, follow those of the scenario.
+    /// Node of the station of each flow, [`AP`] for flows without a station. The flows of pings,
+    /// one for each station, follow those of the scenario.
     stations: Vec<u32>,
     activity: Activity,
     /// Picks the next packet of an access point that serves in mixed order.
     mixing: Option<Stream>,
     /// Whether classes share the access point's queue.
     shares: bool,
-    /// Whether packets may have to wait in front of the queues: some stations sleep, or there is a pull qdisc.
+    /// Whether packets may have to wait in front of the queues: some stations sleep, or there is a
+    /// pull qdisc.
     guarded: bool,
     /// Packets kept for stations that sleep, if some do.
     power_save: Option<Box<PowerSave>>,
     /// The next beacon for which a packet waits.
     beacon: Time,
-    /// The earlier of that beacon and the time at which a receiver stops waiting for a missing MPDU.
+    /// The earlier of that beacon and the time at which a receiver stops waiting for a missing
+    /// MPDU.
     timer: Time,
     /// Packets lost since [`Cell::take_lost`] was last called.
     lost: Vec<Packet>,
@@ -108,8 +110,8 @@ impl<X: CellExchange> Cell<X> {
         self.medium.deadline(&self.exchange).min(self.timer)
     }
 
-    /// Offers `packet` to queue `number`; returns false if it is refused. Other packets that are lost are
-    /// fetched with [`Cell::take_lost`].
+    /// Offers `packet` to queue `number`; returns false if it is refused. Other packets that are
+    /// lost are fetched with [`Cell::take_lost`].
     #[inline]
     pub fn offer(&mut self, now: Time, number: u32, packet: &Packet) -> bool {
         if self.guarded {
@@ -124,9 +126,9 @@ impl<X: CellExchange> Cell<X> {
         X::fill(self, now, number, sources);
     }
 
-    /// Does what is due at the deadline, `now`. Writes the packet that has been received, if there is only one,
-    /// to `packet`. An exchange ends before a beacon of the same instant. `watch` sees each exchange when it has
-    /// ended.
+    /// Does what is due at the deadline, `now`. Writes the packet that has been received, if there
+    /// is only one, to `packet`. An exchange ends before a beacon of the same instant. `watch` sees
+    /// each exchange when it has ended.
     #[inline(always)]
     pub fn advance(
         &mut self,
@@ -138,13 +140,13 @@ impl<X: CellExchange> Cell<X> {
         X::advance(self, now, sources, watch, packet)
     }
 
-    /// Sets the channel of station number `station`, counted from 0.
-    pub fn set_channel(&mut self, station: usize, channel: &Channel) {
-        X::set_channel(self, station, channel);
+    /// Sets the channel of station number `station`, counted from 0, at `now`.
+    pub fn set_channel(&mut self, now: Time, station: usize, channel: &Channel) {
+        X::set_channel(self, now, station, channel);
     }
 
-    /// Applies the differences between two hot-spots in windows, opportunities and queues from `now` on, as far
-    /// as they may change.
+    /// Applies the differences between two hot-spots in windows, opportunities and queues from
+    /// `now` on, as far as they may change.
     #[cold]
     #[inline(never)]
     pub fn change(&mut self, now: Time, [from, to]: [Hotspot; 2]) {
@@ -168,7 +170,8 @@ impl<X: CellExchange> Cell<X> {
 }
 
 impl<X: ?Sized> Cell<X> {
-    /// Counts data of `flow` that the air has carried in the access point's queues that classes share.
+    /// Counts data of `flow` that the air has carried in the access point's queues that classes
+    /// share.
     #[inline(never)]
     fn count_shares(&mut self, flow: u32) {
         let ap = self.ports.iter_mut().filter(|port| port.node == AP);
@@ -207,7 +210,8 @@ impl<X: ?Sized> Cell<X> {
         self.ports[number].marks
     }
 
-    /// Returns the name of queue `number`: its node's, with the category if that is not best effort.
+    /// Returns the name of queue `number`: its node's, with the category if that is not best
+    /// effort.
     pub fn queue_name(&self, number: usize) -> &str {
         &self.ports[number].name
     }
@@ -236,7 +240,8 @@ impl<X: ExchangeCounters + ?Sized> Cell<X> {
         self.exchange.frames(number, self.medium.counters(number))
     }
 
-    /// Returns the counters of the access point's frames, or MPDUs, to station number `station`, counted from 0.
+    /// Returns the counters of the access point's frames, or MPDUs, to station number `station`,
+    /// counted from 0.
     pub fn down_counters(&self, station: usize) -> DownCounters {
         self.exchange.down_counters(station)
     }
@@ -246,41 +251,43 @@ impl<X: ExchangeCounters + ?Sized> Cell<X> {
         Some(self.aggregates()?.senders.sent(number as u32))
     }
 
-    /// Returns the counters of the access point's aggregates to station number `station`, counted from 0.
+    /// Returns the counters of the access point's aggregates to station number `station`, counted
+    /// from 0.
     pub fn sent_to(&self, station: usize) -> Option<AggregateCounters> {
         Some(self.aggregates()?.senders.sent_to(station))
     }
 
-    /// Returns the time for which PPDUs with data to or from station number `station`, counted from 0, were on
-    /// the air by `now`, if exchanges carry aggregates. [ns]
+    /// Returns the time for which PPDUs with data to or from station number `station`, counted from
+    /// 0, were on the air by `now`, if exchanges carry aggregates. [ns]
     pub fn air_ns(&self, station: usize, now: Time) -> Option<u64> {
         let senders = &self.aggregates()?.senders;
         Some(senders.air_ns(station, now, &self.medium))
     }
 
-    /// Returns the packets of queue `number` that are in an aggregate on the air, wait to be sent again, or wait
-    /// in the pull qdisc.
+    /// Returns the packets of queue `number` that are in an aggregate on the air, wait to be sent
+    /// again, or wait in the pull qdisc.
     pub fn in_service(&self, number: usize) -> impl Iterator<Item = &Packet> {
         let own = self.aggregates().into_iter();
         let in_device = own.flat_map(move |own| own.senders.in_service(number as u32));
         in_device.chain(self.in_pull_qdisc(Some(number as u32)))
     }
 
-    /// Returns the packets in no queue: on the air in an aggregate, held until earlier packets have come, or in
-    /// the pull qdisc.
+    /// Returns the packets in no queue: on the air in an aggregate, held until earlier packets have
+    /// come, or in the pull qdisc.
     pub fn in_aggregates(&self) -> impl Iterator<Item = &Packet> {
         let own = self.aggregates().into_iter();
         let inside = own.flat_map(|own| own.senders.inside());
         inside.chain(self.in_pull_qdisc(None))
     }
 
-    /// Returns the number of packets in the pull qdisc that count in queue `number`, and that the discipline
-    /// judges when they leave it.
+    /// Returns the number of packets in the pull qdisc that count in queue `number`, and that the
+    /// discipline judges when they leave it.
     pub fn unjudged_in_pull_qdisc(&self, number: usize) -> u64 {
         self.in_pull_qdisc(Some(number as u32)).count() as u64
     }
 
-    /// Returns what each transmitter of the exchange that began last sends, or sent, if it is recorded.
+    /// Returns what each transmitter of the exchange that began last sends, or sent, if it is
+    /// recorded.
     pub fn transmissions(&self) -> &[Transmission] {
         let own = self.aggregates().and_then(|own| own.transmissions.as_ref());
         own.map_or(&[], |own| own)
@@ -291,7 +298,8 @@ impl<X: ExchangeCounters + ?Sized> Cell<X> {
         self.aggregates()?.senders.on_air(contender)
     }
 
-    /// Returns which MPDUs of the exchange that ended last were received, if there was a single transmitter.
+    /// Returns which MPDUs of the exchange that ended last were received, if there was a single
+    /// transmitter.
     pub fn judged(&self) -> &[bool] {
         self.aggregates().map_or(&[], |own| own.senders.judged())
     }

@@ -11,20 +11,21 @@
 //! A station is awake
 //!
 //! - while the access point's queues have a packet for it: each frame announces more (More Data);
-//! - for a time after its last frame in either direction, if [`Station::power_save`] sets this time, as Linux
-//!   stays in active mode for its `dynamic_ps_timeout` of 100 ms. The access point learns from the
-//!   station's first frame that it is awake, and immediately releases the packets that it has kept. If this time
-//!   is zero, a frame of the station wakes it only for its MAC ACK.
+//! - for a time after its last frame in either direction, if [`Station::power_save`] sets this
+//!   time, as Linux stays in active mode for its `dynamic_ps_timeout` of 100 ms. The access point
+//!   learns from the station's first frame that it is awake, and immediately releases the packets
+//!   that it has kept. If this time is zero, a frame of the station wakes it only for its MAC ACK.
 //!
-//! Beacons come at multiples of their interval. Released packets join the queue after those in it, in
-//! order of arrival for all stations together. The queue's discipline judges them as if they came from the
-//! wire. Linux's access point (mac80211) keeps and loses packets in the same way, up to 64 per station and
-//! category. It passes released packets to its driver after those that the driver has, and before later ones.
+//! Beacons come at multiples of their interval. Released packets join the queue after those in it,
+//! in order of arrival for all stations together. The queue's discipline judges them as if they
+//! came from the wire. Linux's access point (mac80211) keeps and loses packets in the same way, up
+//! to 64 per station and category. It passes released packets to its driver after those that the
+//! driver has, and before later ones.
 //!
-//! Differs from the standard in: beacons take no air time, are never lost, and are never late because the
-//! medium is busy; every station wakes for each of them (listen interval 1); no PS-Poll and no null frame is
-//! sent, so that released packets need no further frame; kept packets do not age; the limit is per
-//! station, not per category of a station; nothing is group-addressed.
+//! Differs from the standard in: beacons take no air time, are never lost, and are never late
+//! because the medium is busy; every station wakes for each of them (listen interval 1); no PS-Poll
+//! and no null frame is sent, so that released packets need no further frame; kept packets do not
+//! age; the limit is per station, not per category of a station; nothing is group-addressed.
 
 use std::collections::VecDeque;
 
@@ -75,7 +76,8 @@ struct Kept {
 }
 
 impl PowerSave {
-    /// Returns the number of packets in the access point's queues for a sleeper, in a cell of single frames.
+    /// Returns the number of packets in the access point's queues for a sleeper, in a cell of
+    /// single frames.
     pub(super) fn waiting(&self, sleeper: usize) -> u32 {
         self.sleepers[sleeper].waiting
     }
@@ -167,8 +169,8 @@ impl Sleeper {
 }
 
 impl<X: CellExchange> Cell<X> {
-    /// Offers `packet` to queue `number` of a cell with stations that sleep, or with a pull qdisc; returns false
-    /// if it is refused.
+    /// Offers `packet` to queue `number` of a cell with stations that sleep, or with a pull qdisc;
+    /// returns false if it is refused.
     #[cold]
     #[inline(never)]
     pub(super) fn offer_or_keep(&mut self, now: Time, number: u32, packet: &Packet) -> bool {
@@ -184,9 +186,9 @@ impl<X: CellExchange> Cell<X> {
         true
     }
 
-    /// Handles the timers that are due at `now`, which is the deadline: a beacon releases the packets that are
-    /// kept, and receivers release the packets that they hold. Returns whether a timer was due; if not, an exchange
-    /// ends, or begins.
+    /// Handles the timers that are due at `now`, which is the deadline: a beacon releases the
+    /// packets that are kept, and receivers release the packets that they hold. Returns whether a
+    /// timer was due; if not, an exchange ends, or begins.
     #[inline(always)]
     pub fn timer(&mut self, now: Time) -> bool {
         self.timer <= now && self.expire(now)
@@ -220,8 +222,8 @@ impl<X: CellExchange> Cell<X> {
         }
     }
 
-    /// Wakes the station of `packet`, which has come `off` the air in a frame whose MAC ACK ends at `done`, and
-    /// releases the packets kept for it.
+    /// Wakes the station of `packet`, which has come `off` the air in a frame whose MAC ACK ends at
+    /// `done`, and releases the packets kept for it.
     #[cold]
     #[inline(never)]
     pub(super) fn wake(&mut self, now: Time, done: Time, off: OffAir, packet: &Packet) {
@@ -270,8 +272,8 @@ impl<X: ?Sized> Cell<X> {
         }
     }
 
-    /// Returns the number of packets in the access point's queues for the station of `packet`, if that station
-    /// sleeps and queue `number` is of the access point.
+    /// Returns the number of packets in the access point's queues for the station of `packet`, if
+    /// that station sleeps and queue `number` is of the access point.
     pub(super) fn waiting_like(&mut self, number: u32, packet: &Packet) -> Option<&mut u32> {
         let sleeper = self.sleeper(self.station_of(packet))?;
         let own = self
@@ -307,7 +309,8 @@ impl<X: ?Sized> Cell<X> {
         sleepers.map(|sleeper| (&*sleeper.name, sleeper.counters))
     }
 
-    /// Returns the name in results of `node` if it sleeps, and the times for which its datagrams were kept.
+    /// Returns the name in results of `node` if it sleeps, and the times for which its datagrams
+    /// were kept.
     pub fn kept_for(&self, node: usize) -> Option<(&str, &Waits)> {
         let own = self.power_save.as_ref()?;
         let sleeper = &own.sleepers[own.of_node[node]?];

@@ -1,4 +1,5 @@
-//! Packets in front of a device that forms aggregates, under a discipline that decides when they leave.
+//! Packets in front of a device that forms aggregates, under a discipline that decides when they
+//! leave.
 //!
 //! ```text
 //!   offer --> pull qdisc: Mac80211, or a scheduler --pull--> txqs --an exchange begins--> PPDU
@@ -6,10 +7,11 @@
 //!                +----------- packets that the device still holds, air time ----------------+
 //! ```
 //!
-//! The device pulls packets whenever one arrives and whenever an exchange of its own has ended. It sends them
-//! in the order in which it has pulled them, those for one receiver together. The queue of a Linux access
-//! point serves the whole radio (`pull_qdisc/linux.rs`). Any other discipline has a queue of its own for each
-//! contender (`pull_qdisc/scheduled.rs`), from which the device pulls as much as two aggregates.
+//! The device pulls packets whenever one arrives and whenever an exchange of its own has ended. It
+//! sends them in the order in which it has pulled them, those for one receiver together. The queue
+//! of a Linux access point serves the whole radio (`pull_qdisc/linux.rs`). Any other discipline has
+//! a queue of its own for each contender (`pull_qdisc/scheduled.rs`), from which the device pulls
+//! as much as two aggregates.
 
 mod linux;
 mod scheduled;
@@ -35,7 +37,8 @@ pub(super) struct PullQdisc {
 }
 
 impl PullQdisc {
-    /// Returns the empty pull qdisc of a cell; `None` if no queue of the cell decides when packets leave.
+    /// Returns the empty pull qdisc of a cell; `None` if no queue of the cell decides when packets
+    /// leave.
     pub(super) fn new(
         hotspot: Hotspot,
         medium: &Dcf,
@@ -86,8 +89,8 @@ impl PullQdisc {
         }
     }
 
-    /// Changes the setting of `contender` of `node` to `to`, as far as it may change. Returns whether its packets
-    /// wait here.
+    /// Changes the setting of `contender` of `node` to `to`, as far as it may change. Returns
+    /// whether its packets wait here.
     pub(super) fn change(&mut self, contender: u32, node: u32, to: &QueueSetting) -> bool {
         match self.place(contender, node) {
             Place::Linux(linux) => linux.change(to),
@@ -107,7 +110,8 @@ enum Place<'a> {
 }
 
 impl Cell<Aggregating> {
-    /// Puts a packet into queue `number`, in front of the device or in it; returns false if it is refused.
+    /// Puts a packet into queue `number`, in front of the device or in it; returns false if it is
+    /// refused.
     #[inline(never)]
     pub(super) fn enqueue_in_qdisc(&mut self, now: Time, number: u32, packet: &Packet) -> bool {
         let port = &mut self.ports[number as usize];
@@ -136,8 +140,9 @@ impl Cell<Aggregating> {
         true
     }
 
-    /// Lets the device of queue `number` pull, and contend if it was empty. A contender that gives up its packet
-    /// inside the node keeps it until the exchange on the air ends, and must not contend before.
+    /// Lets the device of queue `number` pull, and contend if it was empty. A contender that gives
+    /// up its packet inside the node keeps it until the exchange on the air ends, and must not
+    /// contend before.
     fn pull_and_contend(&mut self, now: Time, number: u32, was_empty: bool) {
         self.pull(now, number);
         if was_empty {
@@ -187,8 +192,8 @@ impl Cell<Aggregating> {
         qdisc.dropped = dropped;
     }
 
-    /// Charges the air time of an exchange in which `contender` sent, or gave up a packet of txq `given_up` without
-    /// sending it. The device then pulls more.
+    /// Charges the air time of an exchange in which `contender` sent, or gave up a packet of txq
+    /// `given_up` without sending it. The device then pulls more.
     pub(super) fn pull_after_exchange(&mut self, now: Time, contender: u32, given_up: Option<u32>) {
         let port = &mut self.ports[contender as usize];
         let senders = &self.exchange.senders;
@@ -205,7 +210,8 @@ impl Cell<Aggregating> {
         self.pull(now, contender);
     }
 
-    /// After an exchange: lets the device of the access point pull for the categories that were not part of it.
+    /// After an exchange: lets the device of the access point pull for the categories that were not
+    /// part of it.
     pub(super) fn pull_others(&mut self, now: Time) {
         let count = self.linux().map_or(0, |linux| linux.contenders.len());
         for index in 0..if count > 1 { count } else { 0 } {

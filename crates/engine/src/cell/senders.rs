@@ -7,8 +7,9 @@
 //!      received in order: handed up  <---------- reordering <--+
 //! ```
 //!
-//! A contender's exchange is for the receiver of its oldest packet. Its contents are chosen when it begins; packets
-//! that come in that instant are too late. A BlockAckReq that is due is sent before data.
+//! A contender's exchange is for the receiver of its oldest packet. Its contents are chosen when it
+//! begins; packets that come in that instant are too late. A BlockAckReq that is due is sent before
+//! data.
 
 mod air;
 mod filling;
@@ -21,26 +22,29 @@ mod taking;
 use std::sync::Arc;
 
 pub(super) use link::Link;
-use link::{access_of, receiver};
+use link::receiver;
 pub(super) use sorting::Received;
 
 use super::Hotspot;
 use crate::channel::Channel;
+use crate::kernel::streams::{Stream, Streams};
 use crate::kernel::time::{Span, Time};
+use crate::mac;
 use crate::mac::block_ack::BlockAckWindow;
 use crate::mac::dcf::{AP, AggregateCounters, Dcf, DownCounters, NodeCounters};
 use crate::mac::numbering::{node_of, station_of};
 use crate::mac::ppdu::Modulation;
-use crate::mac::tx_timing::TxTiming;
-use crate::mac::{self, Station};
 use crate::packet::Packet;
 
 /// All contenders of a cell.
 #[derive(Clone, Debug)]
 pub(super) struct Senders {
     cell: mac::Cell,
-    stations: Vec<Station>,
     senders: Vec<Sender>,
+    /// Whether the rate control may change the rates.
+    pub(super) adapts: bool,
+    /// Random numbers of the rate control.
+    stream: Stream,
     /// Links whose receiver holds packets until a missing MPDU comes: contender, txq.
     reordering: Vec<(u32, u32)>,
     /// When the first of these receivers stops waiting.
@@ -53,7 +57,8 @@ pub(super) struct Senders {
     down: Vec<DownCounters>,
     /// Time for which a PPDU to each station collided with one from it. [ns]
     overlaps_ns: Vec<u64>,
-    /// Which MPDUs of the exchange that ended last were received, if there was a single transmitter.
+    /// Which MPDUs of the exchange that ended last were received, if there was a single
+    /// transmitter.
     judged: Vec<bool>,
 }
 
@@ -86,15 +91,16 @@ enum Sending {
 
 impl Senders {
     /// Returns the senders of a cell, with nothing sent.
-    pub(super) fn new(hotspot: Hotspot, medium: &Dcf) -> Senders {
+    pub(super) fn new(hotspot: Hotspot, medium: &Dcf, streams: &Streams) -> Senders {
         let Hotspot { cell, stations, .. } = hotspot;
+        let mut stream = streams.stream("cell/rate-control");
         let sender = |contender: u32| {
             let node = medium.node(contender);
             let receivers = match node {
                 AP => node_of(0)..node_of(stations.len()),
                 _ => AP..node_of(0),
             };
-            let link = |to| Link::new(cell, stations, medium, contender, to);
+            let link = |to| Link::new(cell, stations, medium, contender, to, &mut stream);
             Sender {
                 node,
                 links: receivers.map(link).collect(),
@@ -107,8 +113,9 @@ impl Senders {
         };
         Senders {
             cell: cell.clone(),
-            stations: stations.to_vec(),
             senders: (0..medium.contenders() as u32).map(sender).collect(),
+            adapts: cell.rate_control.adapts(),
+            stream,
             reordering: Vec::new(),
             deadline: Time::NEVER,
             received: Received::new(),
@@ -131,31 +138,23 @@ impl Senders {
         }
     }
 
-    /// Returns which MPDUs of the exchange that ended last were received, if there was a single transmitter.
+    /// Returns which MPDUs of the exchange that ended last were received, if there was a single
+    /// transmitter.
     pub(super) fn judged(&self) -> &[bool] {
         &self.judged
     }
 
     /// Sets the channel of station number `station`, counted from 0.
-    pub(super) fn set_channel(&mut self, station: usize, channel: &Channel, medium: &Dcf) {
+    pub(super) fn set_channel(&mut self, station: usize, channel: &Channel) {
         let node = node_of(station);
-        for (contender, sender) in (0..).zip(&mut self.senders) {
-            let txq = match sender.node {
-                AP => station,
-                own if own == node => 0,
+        for sender in &mut self.senders {
+            let (txq, down) = match sender.node {
+                AP => (station, true),
+                own if own == node => (0, false),
                 _ => continue,
             };
-            let ends = (sender.node, receiver(sender.node, txq as u32));
-            let link = &mut sender.links[txq];
-            let limit = access_of(&self.cell, &self.stations, medium, contender).txop_limit;
-            link.timing = TxTiming::new(
-                &self.cell,
-                &self.stations,
-                ends,
-                &link.aggregation,
-                limit,
-                channel,
-            );
+            let rates = &mut sender.links[txq].rates;
+            rates.set_channel(channel, down, &mut self.stream);
         }
     }
 
@@ -197,7 +196,7 @@ impl Senders {
             Sending::Data(txq) => (txq, false),
         };
         let Link {
-            timing,
+            rates,
             window,
             aggregation,
             ..
@@ -206,7 +205,7 @@ impl Senders {
             to: receiver(sender.node, txq),
             mpdus: (!is_bar).then_some(window),
             window,
-            modulation: timing.modulation(),
+            modulation: rates.timing().modulation(),
             block_ack_bytes: aggregation.block_ack_bytes(),
             bar_attempts: sender.bar.map_or(0, |(_, attempts)| attempts),
         })

@@ -70,9 +70,10 @@ impl CellExchange for SingleFrame {
 
     fn time_out(_cell: &mut Cell<Self>, _now: Time) {}
 
-    fn set_channel(cell: &mut Cell<Self>, station: usize, channel: &Channel) {
+    fn set_channel(cell: &mut Cell<Self>, now: Time, station: usize, channel: &Channel) {
         cell.exchange.set_channel(station, channel);
-        cell.medium.reload(node_of(station), &mut cell.exchange);
+        cell.medium
+            .reload(now, node_of(station), &mut cell.exchange);
     }
 
     fn change_qdisc(&mut self, _contender: u32, _node: u32, _to: &QueueSetting) -> bool {
@@ -104,8 +105,8 @@ impl Cell<SingleFrame> {
         self.medium.backlog(now, number, frame, &mut self.exchange);
     }
 
-    /// Takes from their queues the packets of the exchange that ended at `now`: the packet that was received,
-    /// if any, which is written to `packet`, and those given up ([`Cell::take_lost`]).
+    /// Takes from their queues the packets of the exchange that ended at `now`: the packet that was
+    /// received, if any, which is written to `packet`, and those given up ([`Cell::take_lost`]).
     #[inline(always)]
     fn clear(
         &mut self,
@@ -147,8 +148,9 @@ impl Cell<SingleFrame> {
         }
     }
 
-    /// Removes the packet that `contender` has delivered or given up, and writes it to `packet`. Its place is
-    /// free from `done` on. A contender that sends has a packet: the medium was informed of it.
+    /// Removes the packet that `contender` has delivered or given up, and writes it to `packet`.
+    /// Its place is free from `done` on. A contender that sends has a packet: the medium was
+    /// informed of it.
     fn take_head(
         &mut self,
         contender: u32,

@@ -5,6 +5,7 @@ use proptest::prelude::*;
 use super::*;
 use crate::kernel::streams::Streams;
 use crate::kernel::time::Span;
+use crate::mac::numbering::node_of;
 use crate::scenario::{Format, parse};
 
 fn cell(text: &str) -> Cell<SingleFrame> {
@@ -265,7 +266,8 @@ const AWAKE: [Option<u64>; 3] = [Some(0), Some(20 * MS), None];
 /// Room for what is not known to the nanosecond: SIFS and a MAC ACK.
 const MAC_ACK: u64 = MS / 2;
 
-/// What is kept is what the rules say, judged from outside: by what has been seen of each station's frames.
+/// What is kept is what the rules say, judged from outside: by what has been seen of each station's
+/// frames.
 fn obey(arrivals: &[(u64, usize, bool)]) {
     let mut cell = cell(
         "[station.s0]\ndownload = 1\nupload = 1\npower_save = \"0 s\"\n\
@@ -296,7 +298,7 @@ fn obey(arrivals: &[(u64, usize, bool)]) {
             .any(|one| one.flow as usize / 2 == station);
         let number = offered[station][usize::from(up)];
         offered[station][usize::from(up)] += 1;
-        let queue = if up { station as u32 + 1 } else { 0 };
+        let queue = if up { node_of(station) } else { 0 };
         assert!(cell.offer(now, queue, &packet(flow, number)));
         let is_kept = cell.kept().count() > kept.len();
         let waits = kept.iter().any(|one| one.flow as usize / 2 == station);

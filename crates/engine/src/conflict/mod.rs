@@ -1,9 +1,10 @@
-//! Links that hear only some of each other: the medium of a conflict graph, with the queues in front of
-//! it, whose lengths make links aggressive (paper 001).
+//! Links that hear only some of each other: the medium of a conflict graph, with the queues in
+//! front of it, whose lengths make links aggressive (paper 001).
 //!
-//! It is used like a [`Cell`](crate::cell::Cell): it is given packets and the time, and returns its next
-//! deadline and the packets that have left. The links of the scenario come first. If ACKs contend, the return links
-//! follow, one for each link: a return link has the same conflicts as its link, and is in conflict with it.
+//! It is used like a [`Cell`](crate::cell::Cell): it is given packets and the time, and returns its
+//! next deadline and the packets that have left. The links of the scenario come first. If ACKs
+//! contend, the return links follow, one for each link: a return link has the same conflicts as its
+//! link, and is in conflict with it.
 //!
 //! | question | place |
 //! |---|---|
@@ -159,8 +160,9 @@ impl Conflict {
         }
     }
 
-    /// Does what is due at the deadline, `now`: a backoff or a transmission ends. Returns the packet that
-    /// has been received, if one was; those given up are fetched with [`Conflict::take_lost`].
+    /// Does what is due at the deadline, `now`: a backoff or a transmission ends. Returns the
+    /// packet that has been received, if one was; those given up are fetched with
+    /// [`Conflict::take_lost`].
     #[inline]
     pub fn advance(&mut self, now: Time, sources: &mut impl Greedy) -> Option<Packet> {
         let (number, fate) = self.medium.advance()?;

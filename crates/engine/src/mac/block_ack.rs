@@ -9,9 +9,9 @@
 //!          expected E: the receiver has handed up all below, and holds 3
 //! ```
 //!
-//! BlockAcks are never lost, so that the sender knows which MPDUs the receiver has. The receiver learns which MPDUs
-//! the sender has given up from a BlockAckReq, from an MPDU beyond its window, or by its time-out. Both ends
-//! are therefore kept in one object, which holds each packet once.
+//! BlockAcks are never lost, so that the sender knows which MPDUs the receiver has. The receiver
+//! learns which MPDUs the sender has given up from a BlockAckReq, from an MPDU beyond its window,
+//! or by its time-out. Both ends are therefore kept in one object, which holds each packet once.
 
 use std::collections::VecDeque;
 
@@ -45,8 +45,8 @@ pub struct BlockAckParameters {
     pub attempts: Option<u32>,
     /// Time for which the receiver waits for a missing MPDU; `None`: no limit.
     pub reorder_timeout: Option<Span>,
-    /// Whether there is a block acknowledgement agreement. Without one an MPDU is sent until the contender gives up,
-    /// and its receiver does not wait.
+    /// Whether there is a block acknowledgement agreement. Without one an MPDU is sent until the
+    /// contender gives up, and its receiver does not wait.
     pub agreed: bool,
 }
 
@@ -78,7 +78,8 @@ pub trait BlockAckEvents {
     fn settled(&mut self, packet: &Packet, acknowledged: bool);
     /// The receiver hands the packet up.
     fn handed_up(&mut self, packet: &Packet);
-    /// The receiver now hands up an MPDU of this many packets that it has held since it was `received`.
+    /// The receiver now hands up an MPDU of this many packets that it has held since it was
+    /// `received`.
     fn released(&mut self, packets: u32, received: Time);
     /// A packet that the receiver has acknowledged comes too late to be handed up.
     fn too_late(&mut self, packet: &Packet);
@@ -151,6 +152,12 @@ impl BlockAckWindow {
         self.waiting().next()
     }
 
+    /// Returns the number of failed attempts at the first MPDU that is still to be sent.
+    pub fn retry(&self) -> u32 {
+        let mut waiting = self.mpdus.iter().filter(|mpdu| mpdu.waits);
+        waiting.next().map_or(0, |mpdu| u32::from(mpdu.attempts))
+    }
+
     /// Begins an MPDU of `bytes` with `packet`. The caller has checked that there is room.
     #[inline(always)]
     pub fn begin(&mut self, packet: Packet, bytes: u32) {
@@ -209,7 +216,8 @@ impl BlockAckWindow {
         from..from + usize::from(mpdu.packets)
     }
 
-    /// Ends the PPDU on the air, all of which is received, if nothing else is inside. Returns whether it did.
+    /// Ends the PPDU on the air, all of which is received, if nothing else is inside. Returns
+    /// whether it did.
     #[inline]
     pub fn receive_all(&mut self, events: &mut impl BlockAckEvents) -> bool {
         if self.on_air as usize != self.mpdus.len() || self.start != self.expected {
@@ -227,8 +235,8 @@ impl BlockAckWindow {
         true
     }
 
-    /// Ends the PPDU on the air at `now`. `is_lost` judges its MPDUs, by length [bytes] and whether there are
-    /// data in them. Returns the number of MPDUs received.
+    /// Ends the PPDU on the air at `now`. `is_lost` judges its MPDUs, by length [bytes] and whether
+    /// there are data in them. Returns the number of MPDUs received.
     pub fn receive(
         &mut self,
         now: Time,
@@ -261,8 +269,8 @@ impl BlockAckWindow {
         received
     }
 
-    /// Does the work of [`BlockAckWindow::receive`] if all MPDUs inside are on the air and the receiver holds none.
-    /// MPDUs before the first loss are removed immediately.
+    /// Does the work of [`BlockAckWindow::receive`] if all MPDUs inside are on the air and the
+    /// receiver holds none. MPDUs before the first loss are removed immediately.
     #[inline]
     fn receive_in_order(
         &mut self,
@@ -340,7 +348,8 @@ impl BlockAckWindow {
         self.hand_up(beyond, events);
     }
 
-    /// Lets the receiver stop waiting for MPDUs below `min`, and hand up those that it holds in order.
+    /// Lets the receiver stop waiting for MPDUs below `min`, and hand up those that it holds in
+    /// order.
     fn hand_up(&mut self, min: u32, events: &mut impl BlockAckEvents) {
         while self.held > 0 || self.expected < min {
             let index = (self.expected - self.base) as usize;
@@ -363,7 +372,8 @@ impl BlockAckWindow {
         }
     }
 
-    /// Records that no MPDU on the air was received: the PPDU collided, or its RTS was not answered.
+    /// Records that no MPDU on the air was received: the PPDU collided, or its RTS was not
+    /// answered.
     pub fn fail(&mut self) {
         let mut left = self.on_air;
         let from = (self.start - self.base) as usize;
@@ -379,8 +389,8 @@ impl BlockAckWindow {
         self.on_air = 0;
     }
 
-    /// Gives up the MPDUs that have used their attempts, or `all` that wait. Returns whether the receiver needs a
-    /// BlockAckReq.
+    /// Gives up the MPDUs that have used their attempts, or `all` that wait. Returns whether the
+    /// receiver needs a BlockAckReq.
     pub fn give_up(&mut self, all: bool, events: &mut impl BlockAckEvents) -> bool {
         let max = self.parameters.attempts.filter(|_| self.parameters.agreed);
         if !all && max.is_none() {
@@ -438,7 +448,8 @@ impl BlockAckWindow {
         }
     }
 
-    /// Returns the number of packets, since the start of the run, of all MPDUs below the sender's start.
+    /// Returns the number of packets, since the start of the run, of all MPDUs below the sender's
+    /// start.
     #[inline]
     pub fn settled_in_order(&self) -> u32 {
         let index = (self.start - self.base) as usize;
@@ -448,7 +459,8 @@ impl BlockAckWindow {
         }
     }
 
-    /// Skips the next packet, which has been given up before it had an MPDU. Nothing else is inside.
+    /// Skips the next packet, which has been given up before it had an MPDU. Nothing else is
+    /// inside.
     pub fn skip_packet(&mut self) {
         self.packets_base += 1;
     }
@@ -468,7 +480,8 @@ impl BlockAckWindow {
         }
     }
 
-    /// Returns the number of the first MPDU that the receiver holds, and the time at which it was received.
+    /// Returns the number of the first MPDU that the receiver holds, and the time at which it was
+    /// received.
     fn first_held(&self) -> Option<(u32, Time)> {
         if self.held == 0 {
             return None;
@@ -488,7 +501,8 @@ impl BlockAckWindow {
         }
     }
 
-    /// Returns the packets inside: those that the sender has not settled, and those that the receiver holds.
+    /// Returns the packets inside: those that the sender has not settled, and those that the
+    /// receiver holds.
     pub fn inside(&self) -> impl Iterator<Item = &Packet> {
         let mpdus = self.mpdus.iter().filter(|mpdu| mpdu.waits || mpdu.held);
         mpdus.flat_map(|mpdu| self.packets.range(self.packets_of(mpdu)))

@@ -2,6 +2,7 @@
 
 use super::exchange::{Content, Frame, MinimumExchange, PlannedExchange};
 use super::numbering::{AP, node_of};
+use super::rate_control::TxVector;
 use super::{Access, Category, Node, Rates};
 use crate::kernel::streams::{Stream, Streams};
 use crate::kernel::time::Span;
@@ -21,7 +22,8 @@ pub struct NodeCounters {
     pub discarded: u64,
 }
 
-/// Counters of the aggregates of a contender, to all receivers or to one, since the start of the run.
+/// Counters of the aggregates of a contender, to all receivers or to one, since the start of the
+/// run.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct AggregateCounters {
     /// PPDUs with data that went on the air.
@@ -114,6 +116,8 @@ pub struct Contender {
     pub(super) rates: Rates,
     /// Rates of its last exchange, if the rate control may have changed them at its end.
     pub(super) sent_at: Option<Rates>,
+    /// TXVECTOR of the frame, if the rate control may change it.
+    pub(super) tx_vector: TxVector,
     /// Air time of the frame's data part.
     pub(super) data_air: Span,
     /// Whether RTS and CTS go first.
@@ -172,6 +176,7 @@ impl Contender {
             },
             rates: Rates::NONE,
             sent_at: None,
+            tx_vector: TxVector::default(),
             data_air: Span::ZERO,
             protect: false,
             rts_air: Span::ZERO,
@@ -184,15 +189,15 @@ impl Contender {
         }
     }
 
-    /// Sets windows and opportunities. The windows apply from the next draw of a backoff, at the stage that the
-    /// failures so far have reached.
+    /// Sets windows and opportunities. The windows apply from the next draw of a backoff, at the
+    /// stage that the failures so far have reached.
     #[cold]
     #[inline(never)]
     pub(super) fn set_access(&mut self, access: &Access) {
         (self.cwmin, self.cwmax) = (access.cwmin, access.cwmax.max(access.cwmin));
         self.may_follow = may_follow(access);
         self.txop_limit = access.txop_limit;
-        let failures = self.short_failures + self.long_failures;
+        let failures = self.retry();
         let first = u64::from(self.cwmin) + 1;
         let window = first.saturating_mul(1 << failures.min(31)) - 1;
         self.cw = window.min(u64::from(self.cwmax)) as u32; // at most cwmax
@@ -232,7 +237,13 @@ impl Contender {
         }
     }
 
-    /// Counts a failure of its frame and draws the next backoff. Returns whether the attempts are used up.
+    /// Returns the number of failed attempts at its frame.
+    pub(super) fn retry(&self) -> u32 {
+        self.short_failures + self.long_failures
+    }
+
+    /// Counts a failure of its frame and draws the next backoff. Returns whether the attempts are
+    /// used up.
     pub(super) fn fail(&mut self, long: bool, count: SlotCount) -> bool {
         let (failures, attempts) = if long {
             (&mut self.long_failures, self.attempts_long)
@@ -269,8 +280,8 @@ fn may_follow(access: &Access) -> u32 {
     access.txop_packets.map_or(u32::MAX, |most| most - 1)
 }
 
-/// Returns the contenders of a cell: best effort at each node, then the other `categories` that flows use, each
-/// with its station, counted from 0.
+/// Returns the contenders of a cell: best effort at each node, then the other `categories` that
+/// flows use, each with its station, counted from 0.
 pub(super) fn contenders_of(
     stations: usize,
     categories: impl Iterator<Item = (usize, Category)>,

@@ -1,8 +1,9 @@
-//! Count of idle slots: the next transmitter if the medium stays idle, and the rest of each backoff if not.
+//! Count of idle slots: the next transmitter if the medium stays idle, and the rest of each backoff
+//! if not.
 //!
-//! Contenders with the same AIFS count the same idle slots, so they share one [`BackoffRing`]. A contender
-//! counts from another instant than its group only after a failure with an ACK timeout of its own. It is then
-//! off the grid of its group until the next transmission.
+//! Contenders with the same AIFS count the same idle slots, so they share one [`BackoffRing`]. A
+//! contender counts from another instant than its group only after a failure with an ACK timeout of
+//! its own. It is then off the grid of its group until the next transmission.
 //!
 //! A DCF counter falls at the end of each idle slot (IEEE 802.11-2016, 10.3.4.3). An EDCA counter
 //! falls at the beginning of each slot (10.22.2.4), so that the slot in which another node begins
@@ -17,8 +18,8 @@ use crate::kernel::time::{Span, Time};
 #[derive(Clone, Debug)]
 pub(super) struct Countdown {
     slot: Span,
-    /// How far a counter has fallen when a slot begins, beyond the idle slots before it: 1 in EDCA, 0 in
-    /// the DCF.
+    /// How far a counter has fallen when a slot begins, beyond the idle slots before it: 1 in EDCA,
+    /// 0 in the DCF.
     lead: u64,
     groups: Vec<Group>,
     off_grid: Vec<OffGridContender>,
@@ -46,7 +47,8 @@ struct OffGridContender {
 }
 
 impl Countdown {
-    /// Returns the count for `contenders` contenders whose window never exceeds `widest`. Group g has `aifsns[g]`.
+    /// Returns the count for `contenders` contenders whose window never exceeds `widest`. Group g
+    /// has `aifsns[g]`.
     pub(super) fn new(
         phy: &Phy,
         rule: CountdownRule,
@@ -126,7 +128,8 @@ impl Countdown {
         }
     }
 
-    /// Adds to `ready` the contenders that will have counted down to zero at `start`, the next start.
+    /// Adds to `ready` the contenders that will have counted down to zero at `start`, the next
+    /// start.
     pub(super) fn ready(&self, start: Time, contenders: &[Contender], ready: &mut Vec<u32>) {
         for group in &self.groups {
             if let Some(ahead) = group.ahead
@@ -145,8 +148,8 @@ impl Countdown {
         }
     }
 
-    /// Makes the medium busy from `start` on: counters stop, and contenders that have counted down to zero move
-    /// from the line to `ready`.
+    /// Makes the medium busy from `start` on: counters stop, and contenders that have counted down
+    /// to zero move from the line to `ready`.
     #[inline(always)]
     pub(super) fn freeze(
         &mut self,
@@ -167,7 +170,8 @@ impl Countdown {
         }
     }
 
-    /// OffGridContenders that have counted down to zero are ready, the others fall in with their groups.
+    /// OffGridContenders that have counted down to zero are ready, the others fall in with their
+    /// groups.
     #[cold]
     #[inline(never)]
     fn rejoin(&mut self, start: Time, contenders: &mut [Contender], ready: &mut Vec<u32>) {
@@ -196,8 +200,8 @@ impl Countdown {
         self.groups[state.group].ring.add(contender, state.target);
     }
 
-    /// Lets `contender` wait for AIFS from `from` on after a failure: off the grid, or with its group if that is
-    /// the same. It is in line if it has a frame.
+    /// Lets `contender` wait for AIFS from `from` on after a failure: off the grid, or with its
+    /// group if that is the same. It is in line if it has a frame.
     pub(super) fn resume_after_failure(
         &mut self,
         contender: u32,
@@ -219,8 +223,9 @@ impl Countdown {
         }
     }
 
-    /// Lets `contender`, which had no frame, contend for one that arrives. Returns true if its post-backoff has run
-    /// out on an idle medium, so that it may send immediately. Otherwise it is in line.
+    /// Lets `contender`, which had no frame, contend for one that arrives. Returns true if its
+    /// post-backoff has run out on an idle medium, so that it may send immediately. Otherwise it is
+    /// in line.
     #[inline(always)]
     pub(super) fn arrive(
         &mut self,
@@ -286,7 +291,8 @@ impl Group {
             }
             _ => self.ring.pass(start.since(self.resume).0 / slot.0),
         }
-        // a contender that has not counted down to zero has this slot and at least one more before it
+        // a contender that has not counted down to zero has this slot and at least one more before
+        // it
         self.ring.pass(lead);
     }
 

@@ -2,27 +2,29 @@
 //!
 //! IEEE 802.11-2016, clauses 10.3 (DCF) and 10.22.2 (EDCA).
 //!
-//! A node that has a frame counts down a backoff, uniform on [0, CW], in idle slots after AIFS (EIFS
-//! after a collision or a corrupted frame). It freezes while the medium is busy, sends at zero, doubles
-//! CW + 1 after a failure, and gives up after its attempt limit. It draws a new backoff after each
-//! exchange even if it has nothing more to send (post-backoff). A frame that arrives at a node whose
-//! post-backoff has run out, while the medium has been idle for AIFS, is sent immediately.
+//! A node that has a frame counts down a backoff, uniform on [0, CW], in idle slots after AIFS
+//! (EIFS after a collision or a corrupted frame). It freezes while the medium is busy, sends at
+//! zero, doubles CW + 1 after a failure, and gives up after its attempt limit. It draws a new
+//! backoff after each exchange even if it has nothing more to send (post-backoff). A frame that
+//! arrives at a node whose post-backoff has run out, while the medium has been idle for AIFS, is
+//! sent immediately.
 //!
 //! Each access category of a node contends for itself. Categories of one node that are ready in the
-//! same slot do not collide on the air: the highest sends, and the others act as if they had collided. A
-//! frame that is given up for that reason leaves its queue when the exchange ends.
+//! same slot do not collide on the air: the highest sends, and the others act as if they had
+//! collided. A frame that is given up for that reason leaves its queue when the exchange ends.
 //!
-//! A contender that wins the medium holds it for a transmission opportunity (TXOP). Its next frame follows
-//! SIFS after the MAC ACK, without RTS, if the frame arrives before the MAC ACK ends and if its own MAC ACK
-//! would end within the TXOP limits. The first frame is always allowed. A failure ends the opportunity. With
-//! `cf_end`, a contender that has time left in its opportunity but nothing more to send ends it with a
-//! CF-End frame, SIFS after the last MAC ACK (10.22.2.9). Post-backoff is drawn after each frame. A frame
-//! that follows in the same opportunity draws again.
+//! A contender that wins the medium holds it for a transmission opportunity (TXOP). Its next frame
+//! follows SIFS after the MAC ACK, without RTS, if the frame arrives before the MAC ACK ends and if
+//! its own MAC ACK would end within the TXOP limits. The first frame is always allowed. A failure
+//! ends the opportunity. With `cf_end`, a contender that has time left in its opportunity but
+//! nothing more to send ends it with a CF-End frame, SIFS after the last MAC ACK (10.22.2.9).
+//! Post-backoff is drawn after each frame. A frame that follows in the same opportunity draws
+//! again.
 //!
-//! The type [`FrameExchange`] decides what an exchange carries. With [`SingleFrame`] the contents are
-//! known in advance: the next transmission is planned up to the end of its data frame, and is revised while
-//! it has not begun, so that an exchange costs one event. With aggregates the contents are chosen when the
-//! exchange begins, which costs one event more:
+//! The type [`FrameExchange`] decides what an exchange carries. With [`SingleFrame`] the contents
+//! are known in advance: the next transmission is planned up to the end of its data frame, and is
+//! revised while it has not begun, so that an exchange costs one event. With aggregates the
+//! contents are chosen when the exchange begins, which costs one event more:
 //!
 //! ```text
 //!   deadline: start, or immediate access --> load_exchange (each transmitter), launch
@@ -31,11 +33,12 @@
 //!
 //! A frame that arrives in the instant in which a transmission begins finds the medium busy.
 //!
-//! Differs from the standard in: the ACK timeout is by default as long as EIFS less AIFS, so that colliding
-//! nodes and the others resume together (`ack_timeout` sets another); counters fall as in the DCF unless
-//! `countdown` says otherwise, and immediate access waits for no slot boundary; MAC ACK, RTS, CTS and
-//! CF-End frames are never corrupted; propagation takes no time; a node that sends again before its RTS's
-//! reservation is over (possible only if `ack_timeout` is shorter than a MAC ACK) ends it.
+//! Differs from the standard in: the ACK timeout is by default as long as EIFS less AIFS, so that
+//! colliding nodes and the others resume together (`ack_timeout` sets another); counters fall as in
+//! the DCF unless `countdown` says otherwise, and immediate access waits for no slot boundary; MAC
+//! ACK, RTS, CTS and CF-End frames are never corrupted; propagation takes no time; a node that
+//! sends again before its RTS's reservation is over (possible only if `ack_timeout` is shorter than
+//! a MAC ACK) ends it.
 
 mod ending;
 mod planning;
@@ -78,7 +81,8 @@ enum Phase {
 
 /// One contention domain.
 ///
-/// Contender n is best effort at node n. The contenders of the other access categories in use follow.
+/// Contender n is best effort at node n. The contenders of the other access categories in use
+/// follow.
 #[derive(Clone, Debug)]
 pub struct Dcf {
     phy: Phy,
@@ -96,7 +100,8 @@ pub struct Dcf {
     /// End of its data part (of the longest first frame if several collide).
     end: Time,
     phase: Phase,
-    /// Start of the present transmission opportunity, and exchanges in it before the one on the air.
+    /// Start of the present transmission opportunity, and exchanges in it before the one on the
+    /// air.
     opportunity: Time,
     followed: u32,
     /// Whether contenders or their instants have changed since the last plan.
@@ -119,8 +124,8 @@ pub struct Dcf {
 }
 
 impl Dcf {
-    /// Returns the idle `cell` with its `stations`. `categories` names the station of each flow, counted
-    /// from 0, and its category.
+    /// Returns the idle `cell` with its `stations`. `categories` names the station of each flow,
+    /// counted from 0, and its category.
     pub fn new(
         cell: &Cell,
         stations: &[Station],
@@ -189,8 +194,9 @@ impl Dcf {
         }
     }
 
-    /// Returns when the next exchange ends, or begins if its contents are chosen then. The next transmission
-    /// is planned here, so this method must be called after every batch of calls at one instant.
+    /// Returns when the next exchange ends, or begins if its contents are chosen then. The next
+    /// transmission is planned here, so this method must be called after every batch of calls at
+    /// one instant.
     #[inline]
     pub fn deadline<X: FrameExchange>(&mut self, _kind: &X) -> Time {
         if self.stale {
@@ -199,14 +205,15 @@ impl Dcf {
         self.end
     }
 
-    /// Returns whether the deadline has come. [`Dcf::deadline`] must have been called since the last change.
+    /// Returns whether the deadline has come. [`Dcf::deadline`] must have been called since the
+    /// last change.
     #[inline]
     pub fn is_due(&self, now: Time) -> bool {
         self.end <= now
     }
 
-    /// Tells the medium that `contender`, which had nothing to send, has `next` from `now` on. Returns whether
-    /// an exchange begins immediately, whose contents must be chosen now.
+    /// Tells the medium that `contender`, which had nothing to send, has `next` from `now` on.
+    /// Returns whether an exchange begins immediately, whose contents must be chosen now.
     #[inline]
     pub fn backlog<X: FrameExchange>(
         &mut self,
@@ -219,7 +226,7 @@ impl Dcf {
         if self.phase == Phase::Planned && !self.stale && self.start <= now {
             self.begin_apart::<X>();
         }
-        self.load(contender, next, kind);
+        self.load(now, contender, next, kind);
         if let Some(holder) = self.holder
             && holder.contender == contender
             && now < holder.done
@@ -237,8 +244,8 @@ impl Dcf {
         false
     }
 
-    /// Begins the exchange that is due, if none is on the air. Returns whether its contents must be chosen
-    /// now: if not, the exchange on the air ends ([`Dcf::end_exchange`]).
+    /// Begins the exchange that is due, if none is on the air. Returns whether its contents must be
+    /// chosen now: if not, the exchange on the air ends ([`Dcf::end_exchange`]).
     #[inline(always)]
     pub fn begins<X: FrameExchange>(&mut self, _kind: &X) -> bool {
         if self.phase == Phase::Planned {
@@ -272,9 +279,10 @@ impl Dcf {
             .chance(probability)
     }
 
-    /// After [`Dcf::end_exchange`]: `contender` has `next` to send, or nothing. The caller reports it for each
-    /// contender that has nothing declared any more: the sender of a delivered frame and the contenders of
-    /// [`Dcf::discarded`], and every transmitter if contents are chosen when an exchange begins.
+    /// After [`Dcf::end_exchange`]: `contender` has `next` to send, or nothing. The caller reports
+    /// it for each contender that has nothing declared any more: the sender of a delivered frame
+    /// and the contenders of [`Dcf::discarded`], and every transmitter if contents are chosen when
+    /// an exchange begins.
     #[inline]
     pub fn proceed<X: FrameExchange>(
         &mut self,
@@ -286,7 +294,7 @@ impl Dcf {
             self.contenders[contender as usize].backlogged = false;
             return;
         };
-        self.load(contender, next, kind);
+        self.load(self.exchange.end, contender, next, kind);
         if let Some(holder) = self.holder
             && holder.contender == contender
             && self.follow::<X>(holder)
@@ -300,14 +308,14 @@ impl Dcf {
     }
 
     #[inline(always)]
-    fn load<X: FrameExchange>(&mut self, contender: u32, next: X::Next, kind: &mut X) {
+    fn load<X: FrameExchange>(&mut self, now: Time, contender: u32, next: X::Next, kind: &mut X) {
         let state = &mut self.contenders[contender as usize];
-        kind.load(state, next, &self.phy);
+        kind.load(now, state, next, &self.phy);
         state.backlogged = true;
     }
 
-    /// Continues the holder's transmission opportunity with what it has loaded, if that fits. Returns whether
-    /// it does.
+    /// Continues the holder's transmission opportunity with what it has loaded, if that fits.
+    /// Returns whether it does.
     fn follow<X: FrameExchange>(&mut self, holder: TxopHolder) -> bool {
         let state = &self.contenders[holder.contender as usize];
         let start = holder.done + self.phy.sifs;

@@ -10,12 +10,12 @@ pub trait FrameExchange: Sized {
     /// What a contender declares when it has something to send.
     type Next: Copy;
 
-    /// Whether the contents of an exchange are chosen when it begins. Otherwise they are the frame that
-    /// the contender has declared.
+    /// Whether the contents of an exchange are chosen when it begins. Otherwise they are the frame
+    /// that the contender has declared.
     const FORMED_AT_START: bool;
 
-    /// Sets the air times of what `contender` sends next.
-    fn load(&mut self, contender: &mut Contender, next: Self::Next, phy: &Phy);
+    /// Sets the air times of what `contender` sends next, which it declares at `now`.
+    fn load(&mut self, now: Time, contender: &mut Contender, next: Self::Next, phy: &Phy);
 
     /// Returns whether any data of `contender`, the only transmitter, were received.
     fn is_received(&mut self, contender: &mut Contender) -> bool;

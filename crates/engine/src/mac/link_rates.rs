@@ -1,114 +1,86 @@
-//! The link between the access point and a station, one direction: its rates and its quality.
+//! The link between the access point and a station, in one direction: its TXVECTORs, its rate
+//! control and its quality.
 
-use super::airtime::{ACK_BYTES, RTS_BYTES};
-use super::arf::Fallback;
-use super::exchange::{Content, Frame};
-use super::{Phy, Rates};
-use crate::channel::{Quality, frame_error};
-use crate::kernel::time::Span;
+use super::rate_control::{Controller, TxVector};
+use crate::channel::{Channel, Quality};
+use crate::kernel::streams::Stream;
+use crate::kernel::time::Time;
 
-/// Rates and quality of a link.
+/// Rates of a link, with the air times `T` of each TXVECTOR.
 #[derive(Clone, Debug)]
-pub(super) struct LinkRates {
-    /// Rates, slowest first; without rate fallback only the one that is used.
-    ladder: Vec<Rates>,
-    /// Chooses among them.
-    fallback: Option<Fallback>,
+pub struct LinkRates<T> {
+    /// Air times by TXVECTOR, in order of rate.
+    timings: Vec<T>,
+    /// TXVECTOR of the next data frame.
+    present: TxVector,
+    controller: Controller,
     quality: Quality,
-    /// What the rates in use make of frames.
-    present: Present,
 }
 
-/// What the rates in use make of frames.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Present {
-    pub(super) rates: Rates,
-    pub(super) rts_air: Span,
-    pub(super) response_air: Span,
-    /// Lengths, air times and errors of the two frame lengths seen last; errors where the
-    /// signal-to-noise ratio gives them.
-    known: [(u32, Span, f64); 2],
-}
-
-impl Present {
-    /// No frame length has been seen.
-    const UNKNOWN: [(u32, Span, f64); 2] = [(0, Span::ZERO, 0.0); 2];
-
-    fn new(phy: &Phy, rates: Rates) -> Present {
-        Present {
-            rates,
-            rts_air: phy.airtime(RTS_BYTES, rates.rts_bps),
-            response_air: phy.airtime(ACK_BYTES, rates.response_bps),
-            known: Present::UNKNOWN,
-        }
-    }
-}
-
-impl LinkRates {
-    /// A link with the rates of `ladder`, slowest first and at least one, that begins with the fastest
-    /// and stays there unless it `falls_back`.
-    pub(super) fn new(
-        phy: &Phy,
-        ladder: Vec<Rates>,
-        falls_back: bool,
-        quality: Quality,
-    ) -> LinkRates {
-        let fastest = ladder[ladder.len() - 1];
+impl<T> LinkRates<T> {
+    /// Returns a link with these air times by TXVECTOR, at least one, in order of rate. The last is
+    /// used until the controller chooses.
+    pub(super) fn new(timings: Vec<T>, controller: Controller) -> LinkRates<T> {
         LinkRates {
-            fallback: falls_back.then(|| Fallback::new(ladder.len())),
-            ladder,
-            quality,
-            present: Present::new(phy, fastest),
+            present: TxVector(timings.len() as u8 - 1),
+            timings,
+            controller,
+            quality: Quality::Given {
+                data: 0.0,
+                ack: 0.0,
+            },
         }
     }
 
-    /// Frames are lost by `quality` from now on.
-    pub(super) fn set_quality(&mut self, quality: Quality) {
-        self.quality = quality;
-        self.present.known = Present::UNKNOWN;
+    /// Sets the channel of the link, from the access point (`down`) or to it.
+    pub fn set_channel(&mut self, channel: &Channel, down: bool, stream: &mut Stream) {
+        self.quality = match down {
+            true => channel.quality_down(),
+            false => channel.quality_up(),
+        };
+        self.controller.get().on_snr(channel.snr_db);
+        self.choose(Time::ZERO, 0, stream);
     }
 
-    /// What its rates make of frames.
-    #[inline]
-    pub(super) fn present(&self) -> &Present {
-        &self.present
+    /// Lets the rate control choose the TXVECTOR of the next data frame, which has failed `retry`
+    /// times.
+    pub fn choose(&mut self, now: Time, retry: u32, stream: &mut Stream) -> TxVector {
+        if self.timings.len() > 1 {
+            self.present = self.controller.get().tx_vector(now, retry, stream);
+        }
+        self.present
     }
 
-    /// Air time of a frame of `bytes` that carries `frame`, and the probability that channel errors
-    /// destroy it.
+    /// Reports the result of data frames that were `sent` to the rate control.
+    pub fn on_tx_status(&mut self, now: Time, sent: TxVector, acked: u32, failed: u32) {
+        self.controller.get().on_tx_status(now, sent, acked, failed);
+    }
+
+    /// Returns the TXVECTOR of the next data frame.
+    pub fn tx_vector(&self) -> TxVector {
+        self.present
+    }
+
+    /// Returns the air times of the next data frame.
     #[inline(always)]
-    pub(super) fn judge(&mut self, frame: Frame, bytes: u32, phy: &Phy) -> (Span, f64) {
-        let known = &mut self.present.known;
-        if known[0].0 != bytes {
-            known.swap(0, 1);
-        }
-        if known[0].0 != bytes {
-            let rate_bps = self.present.rates.data_bps;
-            let error = match self.quality {
-                Quality::Given { .. } => 0.0,
-                Quality::Snr { db } => frame_error(rate_bps, bytes, db),
-            };
-            known[0] = (bytes, phy.airtime(bytes, rate_bps), error);
-        }
-        let (_, air, noise) = known[0];
-        let error = match (self.quality, frame.content) {
-            (Quality::Given { data, .. }, Content::Data) => data,
-            (Quality::Given { ack, .. }, Content::Ack) => ack,
-            (Quality::Snr { .. }, _) => noise,
-        };
-        (air, error)
+    pub fn timing(&self) -> &T {
+        &self.timings[usize::from(self.present.0)]
     }
 
-    /// A data frame was acknowledged, or was not; returns whether the rates have changed.
-    #[inline]
-    pub(super) fn heard(&mut self, acknowledged: bool, phy: &Phy) -> bool {
-        let Some(fallback) = &mut self.fallback else {
-            return false;
-        };
-        if !fallback.heard(acknowledged) {
-            return false;
-        }
-        self.present = Present::new(phy, self.ladder[fallback.present()]);
-        true
+    /// Returns the air times of the next data frame, to complete them.
+    #[inline(always)]
+    pub fn timing_mut(&mut self) -> &mut T {
+        &mut self.timings[usize::from(self.present.0)]
+    }
+
+    /// Returns the air times of all TXVECTORs.
+    pub(super) fn timings_mut(&mut self) -> &mut [T] {
+        &mut self.timings
+    }
+
+    /// Returns the quality of the link.
+    #[inline(always)]
+    pub fn quality(&self) -> Quality {
+        self.quality
     }
 }

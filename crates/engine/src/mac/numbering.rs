@@ -1,4 +1,5 @@
-//! Numbers of the nodes of a BSS: the access point first, then its stations in the order of the scenario.
+//! Numbers of the nodes of a BSS: the access point first, then its stations in the order of the
+//! scenario.
 
 /// Number of the access point.
 pub const AP: u32 = 0;
@@ -14,13 +15,18 @@ pub const fn node_of(station: usize) -> u32 {
 pub const fn station_of(node: u32) -> Option<usize> {
     match node {
         AP => None,
-        station => Some(station as usize - 1),
+        station => Some(index_of(station)),
     }
+}
+
+/// Returns the station that `node`, which is not the access point, is, counted from 0.
+#[inline]
+pub const fn index_of(node: u32) -> usize {
+    node as usize - 1
 }
 
 /// Returns the station of a link between the access point and a station, counted from 0.
 #[inline]
 pub const fn station_of_link(from: u32, to: u32) -> usize {
-    let node = if from == AP { to } else { from };
-    node as usize - 1
+    index_of(if from == AP { to } else { from })
 }

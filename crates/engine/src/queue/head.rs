@@ -39,12 +39,12 @@ impl HeadQueue {
         }
     }
 
-    /// A queue served several packets at a time.
+    /// Returns a queue that is served several packets at a time.
     pub fn txqs(txqs: TxQueues) -> HeadQueue {
         HeadQueue::Other(Box::new(OtherQueue::TxQueues(txqs)))
     }
 
-    /// Whether packets wait in a txq, where there are some.
+    /// Returns whether packets wait in a txq, if the queue has txqs.
     pub fn has_for_txq(&self, txq: u32) -> bool {
         match self {
             HeadQueue::Other(other) => match &**other {
@@ -67,8 +67,8 @@ impl HeadQueue {
         )))))
     }
 
-    /// Its parts, for a server that takes several packets at a time: what judges arrivals there, and what
-    /// decides before who gets there.
+    /// Returns its parts, for a server that takes several packets at a time: the admission of that queue, and the
+    /// scheduler in front of it.
     pub fn apart(self) -> (Admission, Option<Scheduler>) {
         match self {
             HeadQueue::Fifo(fifo) => (fifo.admission(), None),

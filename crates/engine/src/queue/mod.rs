@@ -3,7 +3,7 @@
 //! An [`Admission`] decides when a packet arrives and never again, so that a link of fixed rate can
 //! compute departures ahead. A [`Scheduler`] decides or reorders when a packet leaves, and owns the
 //! packets that wait. A [`HeadQueue`] has either of them, for a server that tries to send its head
-//! until it has been sent; [`TxQueues`] is served several packets at a time, [`Mac80211`] stands above those of a
+//! until it has been sent; [`TxQueues`] are served several packets at a time, and [`Mac80211`] is in front of those of a
 //! radio.
 
 mod admission;

@@ -5,9 +5,10 @@
 //!                      ^ oldest: txq a is next, and may be served as a whole
 //! ```
 //!
-//! Each receiver has a transmit queue (txq, as in mac80211), in which its packets wait in order. A list has the
-//! order of all packets by their txqs. Packets taken from a txq are in service, and still inside, until they are
-//! settled: received, or given up. To find the next txq, the entries of packets that are settled are skipped.
+//! Each receiver has a transmit queue (txq, as in mac80211), in which its packets wait in order. A
+//! list has the order of all packets by their txqs. Packets taken from a txq are in service, and
+//! still inside, until they are settled: received, or given up. To find the next txq, the entries
+//! of packets that are settled are skipped.
 
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -23,13 +24,13 @@ pub struct TxQueues {
     txqs: Vec<TxQueue>,
     /// Txq of each flow; empty if there is only one txq.
     of_flow: Arc<[u32]>,
-    /// Txqs of the packets inside in order of arrival, each with the number of packets in a row. Entries of settled
-    /// packets are among them, but not first.
+    /// Txqs of the packets inside in order of arrival, each with the number of packets in a row.
+    /// Entries of settled packets are among them, but not first.
     order: VecDeque<(u32, u32)>,
     /// Length of the packets inside. [bytes]
     bytes: u64,
-    /// Time until which the packets settled last still occupy their places (their response is on the air), their
-    /// number, and their length.
+    /// Time until which the packets settled last still occupy their places (their response is on
+    /// the air), their number, and their length.
     released: Time,
     released_packets: u32,
     released_bytes: u32,
@@ -294,7 +295,8 @@ impl TxQueues {
         self.counters.length() as usize + lingering as usize
     }
 
-    /// Returns the number of packets inside at `now`, without those of a greedy source that come later.
+    /// Returns the number of packets inside at `now`, without those of a greedy source that come
+    /// later.
     pub fn seen(&self, now: Time) -> usize {
         self.length(now) - self.ahead(now).count()
     }

@@ -71,7 +71,7 @@ impl FrameLog {
         } else {
             self.frames(scenario, cell, outcome);
         }
-        self.backoffs.look(medium);
+        self.backoffs.record(medium);
         if medium.exchange().start < self.from {
             self.records.truncate(before);
         }

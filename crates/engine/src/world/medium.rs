@@ -74,8 +74,8 @@ impl Medium {
         with_medium!(self, medium => medium.deadline())
     }
 
-    /// Offers `packet` to queue `number`; returns false if it is refused. Other packets that are lost are fetched
-    /// with [`Medium::take_lost`].
+    /// Offers `packet` to queue `number`; returns false if it is refused. Other packets that are
+    /// lost are fetched with [`Medium::take_lost`].
     #[inline(always)]
     pub(super) fn offer(&mut self, now: Time, number: u32, packet: &Packet) -> bool {
         with_medium!(self, medium => medium.offer(now, number, packet))
@@ -86,8 +86,9 @@ impl Medium {
         with_medium!(self, medium => medium.fill(now, number, sources));
     }
 
-    /// Does what is due at the deadline, `now`. Writes the packet that has been received, if there is only one,
-    /// to `packet`. `watch` sees each exchange of a cell when it has ended, its frames still in their queues.
+    /// Does what is due at the deadline, `now`. Writes the packet that has been received, if there
+    /// is only one, to `packet`. `watch` sees each exchange of a cell when it has ended, its frames
+    /// still in their queues.
     #[inline(always)]
     pub(super) fn advance(
         &mut self,
@@ -146,11 +147,11 @@ impl Medium {
         }
     }
 
-    /// Sets the channel of station number `station` of a cell, counted from 0.
-    pub(super) fn set_channel(&mut self, station: usize, channel: &Channel) {
+    /// Sets the channel of station number `station` of a cell, counted from 0, at `now`.
+    pub(super) fn set_channel(&mut self, now: Time, station: usize, channel: &Channel) {
         match self {
-            Medium::Cell(cell) => cell.set_channel(station, channel),
-            Medium::AggregatingCell(cell) => cell.set_channel(station, channel),
+            Medium::Cell(cell) => cell.set_channel(now, station, channel),
+            Medium::AggregatingCell(cell) => cell.set_channel(now, station, channel),
             Medium::ConflictGraph(_) => {}
         }
     }
@@ -173,7 +174,8 @@ impl Medium {
         }
     }
 
-    /// Exchanges the packets that have come off the air, after [`OffAir::Several`], for an empty list.
+    /// Exchanges the packets that have come off the air, after [`OffAir::Several`], for an empty
+    /// list.
     pub(super) fn swap_received(&mut self, received: &mut Vec<(OffAir, Packet)>) {
         match self {
             Medium::AggregatingCell(cell) => cell.swap_received(received),
@@ -203,13 +205,15 @@ impl Medium {
         (0..count).map(|number| self.queue(number))
     }
 
-    /// Returns the packets that wait in no queue: a cell's, for stations that sleep, and in aggregates.
+    /// Returns the packets that wait in no queue: a cell's, for stations that sleep, and in
+    /// aggregates.
     pub(crate) fn kept(&self) -> impl Iterator<Item = &Packet> {
         let cells = self.cell().into_iter();
         cells.flat_map(|cell| cell.kept().chain(cell.in_aggregates()))
     }
 
-    /// Returns the packets of queue `number` that are in an aggregate on the air, or wait to be sent again.
+    /// Returns the packets of queue `number` that are in an aggregate on the air, or wait to be
+    /// sent again.
     pub(crate) fn in_service(&self, number: usize) -> impl Iterator<Item = &Packet> {
         let cells = self.cell().into_iter();
         cells.flat_map(move |cell| cell.in_service(number))
@@ -225,7 +229,8 @@ impl Medium {
         with_medium!(self, medium => medium.marks(number))
     }
 
-    /// Returns the number of packets of queue `number` that its discipline judges only when they depart.
+    /// Returns the number of packets of queue `number` that its discipline judges only when they
+    /// depart.
     pub(crate) fn unjudged(&self, number: usize) -> u64 {
         let in_qdisc = |cell: &Cell| cell.unjudged_in_pull_qdisc(number);
         self.queue(number).unjudged() + self.cell().map_or(0, in_qdisc)

@@ -376,7 +376,7 @@ impl<'a> World<'a> {
                 let station = station as usize;
                 let changes = &self.scenario.stations[station].channel_changes;
                 self.radio
-                    .set_channel(station, &changes[change as usize].channel);
+                    .set_channel(now, station, &changes[change as usize].channel);
             }
             Some(Planned::Start(index)) if self.users.is_some() => self.start_user(now, index),
             Some(Planned::Start(index)) => self.start_flow(now, index as usize),

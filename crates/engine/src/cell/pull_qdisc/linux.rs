@@ -19,13 +19,15 @@ pub(super) struct Linux {
     queue: Mac80211,
     /// Contender of each category of the access point.
     pub(super) contenders: Vec<u32>,
-    /// Number of the category of each contender in `contenders`; `None`: the access point sends nothing in it.
+    /// Number of the category of each contender in `contenders`; `None`: the access point sends
+    /// nothing in it.
     category: Vec<Option<u32>>,
     /// Lost packets that are not counted yet.
     lost: Vec<Lost>,
 }
 
-/// Largest number of aggregates that a device holds, the one on the air included, if no air time limits it.
+/// Largest number of aggregates that a device holds, the one on the air included, if no air time
+/// limits it.
 const DEPTH: u32 = 2;
 
 impl Linux {
@@ -72,15 +74,16 @@ impl Linux {
             let voice = medium.category(contender) == Category::Voice;
             for station in stations.clone() {
                 let link = senders.link(contender, station);
-                let of = link.timing.estimate(!voice);
+                let of = link.rates.timing().estimate(!voice);
                 let own = category..category + 1;
                 self.queue
-                    .rate(station as u32, own, of, link.timing.expected_bps());
+                    .rate(station as u32, own, of, link.rates.expected_bps());
             }
         }
     }
 
-    /// Enqueues a packet for a station from `contender`. Lost packets are fetched with [`Linux::take_lost`].
+    /// Enqueues a packet for a station from `contender`. Lost packets are fetched with
+    /// [`Linux::take_lost`].
     pub(super) fn enqueue(&mut self, now: Time, contender: u32, station: u32, packet: &Packet) {
         if let Some(category) = self.category[contender as usize] {
             self.queue
@@ -131,8 +134,8 @@ impl Linux {
         txqs.mark_in_qdisc(marked);
     }
 
-    /// Charges the station for an exchange of `contender` of `node` that has ended, after which the device of the
-    /// access point holds less.
+    /// Charges the station for an exchange of `contender` of `node` that has ended, after which the
+    /// device of the access point holds less.
     pub(super) fn account(
         &mut self,
         now: Time,

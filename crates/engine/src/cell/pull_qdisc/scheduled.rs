@@ -5,15 +5,16 @@ use crate::kernel::time::Time;
 use crate::packet::Packet;
 use crate::queue::{Scheduler, TxQueues};
 
-/// Number of longest aggregates that the device holds, the one on the air included: the next, and one to follow.
+/// Number of longest aggregates that the device holds, the one on the air included: the next, and
+/// one to follow.
 const DEPTH: f64 = 2.0;
 
 /// Packets of one contender in front of the device.
 #[derive(Clone, Debug)]
 pub(super) struct Scheduled {
     pub(super) scheduler: Scheduler,
-    /// Number of longest aggregates that the packets in the device would fill; `None`: unknown, since an exchange has
-    /// begun or ended.
+    /// Number of longest aggregates that the packets in the device would fill; `None`: unknown,
+    /// since an exchange has begun or ended.
     pub(super) held: Option<f64>,
     /// Packets that wait for each txq of the device.
     pub(super) of_txq: Vec<u32>,
@@ -29,7 +30,8 @@ impl Scheduled {
         }
     }
 
-    /// Enqueues `packet`, which is for the device's `queue`. Packets that are lost are appended to `lost`.
+    /// Enqueues `packet`, which is for the device's `queue`. Packets that are lost are appended to
+    /// `lost`.
     pub(super) fn enqueue(
         &mut self,
         now: Time,

@@ -7,8 +7,8 @@ use crate::mac::dcf::{AP, Dcf};
 use crate::mac::numbering::node_of;
 
 impl Senders {
-    /// Returns the time for which PPDUs with data to or from station number `station`, counted from 0, have been on
-    /// the air by `now`. Two that collide count once. [ns]
+    /// Returns the time for which PPDUs with data to or from station number `station`, counted from
+    /// 0, have been on the air by `now`. Two that collide count once. [ns]
     pub(in crate::cell) fn air_ns(&self, station: usize, now: Time, medium: &Dcf) -> u64 {
         let node = node_of(station);
         let own = medium.categories_of(node);
@@ -21,7 +21,8 @@ impl Senders {
         ended + present.max().unwrap_or(Span::ZERO).0
     }
 
-    /// Counts the overlap of PPDUs to and from a station in the collision that has just ended, before it is settled.
+    /// Counts the overlap of PPDUs to and from a station in the collision that has just ended,
+    /// before it is settled.
     pub(in crate::cell) fn count_overlap(&mut self, medium: &Dcf) {
         let data = |&&contender: &&u32| {
             let sends = matches!(self.senders[contender as usize].sending, Sending::Data(_));

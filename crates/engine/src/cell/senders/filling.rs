@@ -41,8 +41,8 @@ impl Filling<'_> {
         true
     }
 
-    /// Adds the packets that may share the MPDU added last, of `bytes` with one packet, to make an A-MSDU of at most
-    /// `max` bytes.
+    /// Adds the packets that may share the MPDU added last, of `bytes` with one packet, to make an
+    /// A-MSDU of at most `max` bytes.
     pub(super) fn widen(
         &mut self,
         bytes: u32,

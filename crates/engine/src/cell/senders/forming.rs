@@ -3,14 +3,16 @@
 use super::filling::Filling;
 use super::link::receiver;
 use super::{Link, Senders, Sending};
-use crate::kernel::time::Span;
+use crate::kernel::time::{Span, Time};
 use crate::mac::dcf::{Dcf, MinimumExchange, PlannedExchange};
 use crate::queue::TxQueues;
 
 impl Senders {
-    /// Returns the shortest exchange that `contender` could begin with, if it has something to send.
+    /// Returns the shortest exchange that `contender` could begin with from `now` on, if it has
+    /// something to send. The rate control chooses its TXVECTOR.
     pub(in crate::cell) fn minimum_exchange(
         &mut self,
+        now: Time,
         contender: u32,
         queue: &TxQueues,
         medium: &Dcf,
@@ -18,7 +20,7 @@ impl Senders {
         let headers = self.cell.frame_bytes(0);
         let sender = &mut self.senders[contender as usize];
         if let Some((txq, _)) = sender.bar {
-            let (data_air, response_air) = sender.links[txq as usize].timing.bar();
+            let (data_air, response_air) = sender.links[txq as usize].rates.timing().bar();
             return Some(MinimumExchange {
                 data_air,
                 response_air,
@@ -27,13 +29,17 @@ impl Senders {
         }
         let txq = queue.next()?;
         let link = &mut sender.links[txq as usize];
+        if self.adapts {
+            let retry = link.window.retry();
+            link.rates.choose(now, retry, &mut self.stream);
+        }
         let (data_air, response_air) = match medium.has_limit(contender) {
             false => (Span::ZERO, Span::ZERO), // unused
             true => {
                 let first = link.window.first_waiting();
                 let new = queue.first(txq);
                 let bytes = first.or(new.map(|packet| u32::from(packet.bytes) + headers));
-                link.timing.single(bytes.unwrap_or(0))
+                link.rates.timing_mut().single(bytes.unwrap_or(0))
             }
         };
         Some(MinimumExchange {
@@ -57,16 +63,17 @@ impl Senders {
                 sender.sending = Sending::Bar(txq);
                 sender.last = (txq, Span::ZERO);
                 let to = receiver(sender.node, txq);
-                return sender.links[txq as usize].timing.bar_exchange(to);
+                return sender.links[txq as usize].rates.timing().bar_exchange(to);
             }
             (None, txq) => txq.unwrap_or(0), // a contender that sends has something
         };
         let Link {
-            timing,
+            rates,
             window,
             aggregation,
             ..
         } = &mut sender.links[txq as usize];
+        let timing = rates.timing_mut();
         let mut filling = Filling {
             timing,
             room: timing.room(left, opens),

@@ -1,7 +1,9 @@
 //! The link from a contender to a receiver, with its block acknowledgement.
 
+use crate::kernel::streams::Stream;
 use crate::mac::block_ack::{BlockAckParameters, BlockAckWindow};
 use crate::mac::dcf::{AP, AggregateCounters, Dcf};
+use crate::mac::link_rates::LinkRates;
 use crate::mac::numbering::{node_of, station_of, station_of_link};
 use crate::mac::tx_timing::TxTiming;
 use crate::mac::{self, Aggregation, Station};
@@ -9,7 +11,7 @@ use crate::mac::{self, Aggregation, Station};
 /// The link from a contender to a receiver.
 #[derive(Clone, Debug)]
 pub(in crate::cell) struct Link {
-    pub(in crate::cell) timing: TxTiming,
+    pub(in crate::cell) rates: LinkRates<TxTiming>,
     pub(super) window: BlockAckWindow,
     pub(super) aggregation: Aggregation,
     pub(super) counters: AggregateCounters,
@@ -22,6 +24,7 @@ impl Link {
         medium: &Dcf,
         contender: u32,
         to: u32,
+        stream: &mut Stream,
     ) -> Link {
         let from = medium.node(contender);
         let station = &stations[station_of_link(from, to)];
@@ -33,16 +36,10 @@ impl Link {
         let generation = station.modulation.map(|modulation| modulation.generation);
         let aggregation = of(from).with(generation);
         let limit = access_of(cell, stations, medium, contender).txop_limit;
-        let timing = TxTiming::new(
-            cell,
-            stations,
-            (from, to),
-            &aggregation,
-            limit,
-            &station.channel,
-        );
+        let ends = (from, to);
+        let rates = LinkRates::of_ppdus(cell, stations, ends, &aggregation, limit, stream);
         Link {
-            timing,
+            rates,
             window: BlockAckWindow::new(BlockAckParameters {
                 window: aggregation.mpdus,
                 attempts: aggregation.attempts,

@@ -8,8 +8,8 @@ use crate::mac::dcf::{AP, Dcf, Outcome};
 use crate::queue::TxQueues;
 
 impl Senders {
-    /// Ends the exchange of `contender`, the only transmitter, at `now`; its response ends at `done`. Returns whether
-    /// any data were received.
+    /// Ends the exchange of `contender`, the only transmitter, at `now`; its response ends at
+    /// `done`. Returns whether any data were received.
     pub(in crate::cell) fn receive(
         &mut self,
         now: Time,
@@ -24,7 +24,7 @@ impl Senders {
             return true;
         };
         let Link {
-            timing,
+            rates,
             window,
             counters,
             ..
@@ -45,20 +45,23 @@ impl Senders {
             discarded: 0,
             counters,
         };
-        let received = match timing.is_clean() && window.receive_all(&mut sorting) {
+        let received = match rates.is_clean() && window.receive_all(&mut sorting) {
             true => {
                 judged.resize(count as usize, true);
                 count
             }
             false => {
                 let is_lost = |bytes, has_data| {
-                    let lost = medium.is_lost(contender, timing.error(bytes, has_data));
+                    let lost = medium.is_lost(contender, rates.error(bytes, has_data));
                     judged.push(!lost);
                     lost
                 };
                 window.receive(now, is_lost, &mut sorting)
             }
         };
+        if self.adapts {
+            rates.on_tx_status(now, rates.tx_vector(), received, count - received);
+        }
         let (delivered, packets) = (sorting.delivered, window.settled_in_order());
         queue.settled(txq, packets);
         sender.delivered += delivered;
@@ -72,8 +75,8 @@ impl Senders {
         received > 0
     }
 
-    /// Settles the packets that `contender` sent in the exchange that ended at `now`, and those that it has given up
-    /// inside the node (`discarded`).
+    /// Settles the packets that `contender` sent in the exchange that ended at `now`, and those
+    /// that it has given up inside the node (`discarded`).
     pub(in crate::cell) fn settle(
         &mut self,
         now: Time,
@@ -98,10 +101,10 @@ impl Senders {
             return;
         };
         let Link {
+            rates,
             window,
             aggregation,
             counters,
-            ..
         } = &mut sender.links[txq as usize];
         if let (Sending::Data(_), Outcome::Collided, true, false) =
             (sending, outcome, sent, after_rts)
@@ -109,6 +112,9 @@ impl Senders {
             counters.ppdus += 1;
             counters.mpdus += u64::from(window.on_air());
             counters.air_ns += sender.last.1.0;
+            if self.adapts {
+                rates.on_tx_status(now, rates.tx_vector(), 0, window.on_air());
+            }
         }
         let mut sorting = Sorting {
             queue,

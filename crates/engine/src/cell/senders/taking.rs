@@ -64,7 +64,7 @@ impl Senders {
                 Some(_) => u32::MAX,
                 None => link.aggregation.mpdus,
             },
-            max_bytes: link.timing.max_bytes(),
+            max_bytes: link.rates.timing().max_bytes(),
             headers: self.cell.frame_bytes(0),
         }
     }
@@ -108,7 +108,8 @@ impl Senders {
             .sum()
     }
 
-    /// Returns the number of packets of a txq that the device of `contender` has not settled, and their bytes.
+    /// Returns the number of packets of a txq that the device of `contender` has not settled, and
+    /// their bytes.
     pub(in crate::cell) fn inside_of(
         &self,
         contender: u32,

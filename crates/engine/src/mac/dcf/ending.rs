@@ -6,7 +6,8 @@ use super::{
 use crate::kernel::time::{Span, Time};
 
 impl Dcf {
-    /// Ends the exchange on the air, exactly at the deadline. The caller then calls [`Dcf::proceed`].
+    /// Ends the exchange on the air, exactly at the deadline. The caller then calls
+    /// [`Dcf::proceed`].
     #[inline(always)]
     pub fn end_exchange<X: FrameExchange>(&mut self, kind: &mut X) -> Outcome {
         self.phase = Phase::Planned;
@@ -79,8 +80,8 @@ impl Dcf {
         }
     }
 
-    /// Returns when the medium becomes idle after the MAC ACK of `holder` if nothing follows: immediately, or
-    /// after a CF-End frame, which is as long as an RTS.
+    /// Returns when the medium becomes idle after the MAC ACK of `holder` if nothing follows:
+    /// immediately, or after a CF-End frame, which is as long as an RTS.
     #[inline(never)]
     fn close(&mut self, holder: u32, ack_end: Time, (rts_air, rts_bps): (Span, u64)) -> Time {
         let start = ack_end + self.phy.sifs;
@@ -141,8 +142,8 @@ impl Dcf {
             .filter(move |contender| start + air(contender) == end)
     }
 
-    /// Returns whether a collider waits like nodes that only listened: its frame ended at `own_end`, and another
-    /// of the colliding frames then or later.
+    /// Returns whether a collider waits like nodes that only listened: its frame ended at
+    /// `own_end`, and another of the colliding frames then or later.
     fn hears_another_end(&self, own_end: Time, transmitters: &[u32]) -> bool {
         self.collider_wait == ColliderWait::Eifs
             && (own_end < self.exchange.end || self.ending_last(transmitters).count() > 1)
@@ -155,8 +156,8 @@ impl Dcf {
         self.countdown.release(end, wait);
     }
 
-    /// Counts a failure of `contender`, which doubles its window or gives up. It waits for AIFS from `resumes`
-    /// on, or with the others.
+    /// Counts a failure of `contender`, which doubles its window or gives up. It waits for AIFS
+    /// from `resumes` on, or with the others.
     fn fail<X: FrameExchange>(
         &mut self,
         contender: u32,

@@ -36,7 +36,8 @@ impl Dcf {
         self.end = self.start + span; // which may be never
     }
 
-    /// Returns the time from the planned start to the end of the data frame, or of the longest colliding frame.
+    /// Returns the time from the planned start to the end of the data frame, or of the longest
+    /// colliding frame.
     fn longest_planned_span(&mut self) -> Span {
         self.candidates.clear();
         self.countdown
@@ -59,8 +60,8 @@ impl Dcf {
         self.freeze::<X>();
     }
 
-    /// Calls [`Dcf::begin`] where that is rare: something else happens before the planned end, or contents are
-    /// chosen now.
+    /// Calls [`Dcf::begin`] where that is rare: something else happens before the planned end, or
+    /// contents are chosen now.
     pub(super) fn begin_apart<X: FrameExchange>(&mut self) {
         self.transmitters.clear();
         self.freeze_apart::<X>();
@@ -103,8 +104,8 @@ impl Dcf {
         }
     }
 
-    /// Resolves internal collisions of contenders that are ready in the same slot. Only the highest category
-    /// of a node sends. The others count a failure.
+    /// Resolves internal collisions of contenders that are ready in the same slot. Only the highest
+    /// category of a node sends. The others count a failure.
     #[inline(never)]
     fn resolve_internal_collisions(&mut self) {
         let ready = std::mem::take(&mut self.transmitters);

@@ -47,7 +47,8 @@ impl Dcf {
         self.contenders.len()
     }
 
-    /// Returns the contender of `category` at `node`; best effort if no flow there uses that category.
+    /// Returns the contender of `category` at `node`; best effort if no flow there uses that
+    /// category.
     pub fn contender(&self, node: u32, category: Category) -> u32 {
         let key = |contender: &Contender| (contender.node, contender.category);
         let others = &self.contenders[self.nodes..];
@@ -79,14 +80,16 @@ impl Dcf {
         self.contenders[contender as usize].category
     }
 
-    /// Returns the air times of RTS and CTS that opened the last exchange of `contender`; `None` without.
+    /// Returns the air times of RTS and CTS that opened the last exchange of `contender`; `None`
+    /// without.
     pub fn protection(&self, contender: u32) -> Option<(Span, Span)> {
         let state = &self.contenders[contender as usize];
         let protected = state.protect && !self.exchange.follows;
         protected.then_some((state.rts_air, state.cts_air))
     }
 
-    /// Returns the rates of the last exchange of `contender`, until [`Dcf::proceed`] is called for it.
+    /// Returns the rates of the last exchange of `contender`, until [`Dcf::proceed`] is called for
+    /// it.
     pub fn rates(&self, contender: u32) -> Rates {
         let state = &self.contenders[contender as usize];
         state.sent_at.unwrap_or(state.rates)
@@ -121,13 +124,15 @@ impl Dcf {
         self.contenders[contender as usize].backlogged
     }
 
-    /// Returns whether the opportunities of `contender` have a limit, so that its minimum exchange matters.
+    /// Returns whether the opportunities of `contender` have a limit, so that its minimum exchange
+    /// matters.
     pub fn has_limit(&self, contender: u32) -> bool {
         self.contenders[contender as usize].txop_limit.is_some()
     }
 
-    /// Returns the remainder of the limit of the present opportunity of `contender` for an exchange that begins
-    /// now (`None`: no limit), and whether this is the first exchange of the opportunity.
+    /// Returns the remainder of the limit of the present opportunity of `contender` for an exchange
+    /// that begins now (`None`: no limit), and whether this is the first exchange of the
+    /// opportunity.
     pub fn opportunity(&self, contender: u32) -> (Option<Span>, bool) {
         let state = &self.contenders[contender as usize];
         let spent = self.start.since(self.opportunity);
@@ -147,8 +152,8 @@ impl Dcf {
         self.phase == Phase::OnAir
     }
 
-    /// Returns how long the data of `contender`, one of the transmitters, have been on the air by `now` in an
-    /// exchange that has not ended.
+    /// Returns how long the data of `contender`, one of the transmitters, have been on the air by
+    /// `now` in an exchange that has not ended.
     pub fn data_on_air(&self, now: Time, contender: u32) -> Span {
         let state = &self.contenders[contender as usize];
         let begin = match self.transmitters[..] {
@@ -160,8 +165,8 @@ impl Dcf {
         now.since(begin).min(state.data_air)
     }
 
-    /// Returns the time for which the medium was busy by `now`. [`Dcf::deadline`] must have been called for
-    /// `now`. [ns]
+    /// Returns the time for which the medium was busy by `now`. [`Dcf::deadline`] must have been
+    /// called for `now`. [ns]
     pub fn busy_ns_by(&self, now: Time) -> u64 {
         // an exchange is counted when its data have ended, its response included
         let ended = self.busy_ns - self.idle_since.since(now).0;
@@ -175,13 +180,14 @@ impl Dcf {
         ended + present.0
     }
 
-    /// Returns the time for which the medium was busy, where exchanges are counted when they end. [ns]
+    /// Returns the time for which the medium was busy, where exchanges are counted when they end.
+    /// [ns]
     pub fn busy_ns(&self) -> u64 {
         self.busy_ns
     }
 
-    /// Returns the idle time before the exchanges that have ended, SIFS between the exchanges of a transmission
-    /// opportunity included. [ns]
+    /// Returns the idle time before the exchanges that have ended, SIFS between the exchanges of a
+    /// transmission opportunity included. [ns]
     pub fn idle_ns(&self) -> u64 {
         self.idle_ns
     }

@@ -55,7 +55,7 @@ pub fn play(scenario: &Scenario, arrivals: &[Arrival], streams: &Streams) -> Tra
     let mut driver = Driver {
         queues: (0..cell.contenders() as u32).map(queue).collect(),
         cell,
-        exchange: SingleFrame::new(&scenario.cell, &scenario.stations),
+        exchange: SingleFrame::new(&scenario.cell, &scenario.stations, streams),
         replies: 0,
         trace: Trace::default(),
     };
