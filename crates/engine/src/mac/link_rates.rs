@@ -9,20 +9,22 @@ use crate::kernel::time::Time;
 /// Rates of a link, with the air times `T` of each TXVECTOR.
 #[derive(Clone, Debug)]
 pub struct LinkRates<T> {
-    /// Air times by TXVECTOR, in order of rate.
+    /// Air times by TXVECTOR, in order of rate. Those of the present one are in `timing`.
     timings: Vec<T>,
-    /// TXVECTOR of the next data frame.
+    /// TXVECTOR of the next data frame, and its air times.
     present: TxVector,
+    timing: T,
     controller: Controller,
     quality: Quality,
 }
 
-impl<T> LinkRates<T> {
+impl<T: Clone> LinkRates<T> {
     /// Returns a link with these air times by TXVECTOR, at least one, in order of rate. The last is
     /// used until the controller chooses.
     pub(super) fn new(timings: Vec<T>, controller: Controller) -> LinkRates<T> {
         LinkRates {
             present: TxVector(timings.len() as u8 - 1),
+            timing: timings[timings.len() - 1].clone(),
             timings,
             controller,
             quality: Quality::Given {
@@ -46,7 +48,11 @@ impl<T> LinkRates<T> {
     /// times.
     pub fn choose(&mut self, now: Time, retry: u32, stream: &mut Stream) -> TxVector {
         if self.timings.len() > 1 {
-            self.present = self.controller.get().tx_vector(now, retry, stream);
+            let chosen = self.controller.get().tx_vector(now, retry, stream);
+            let before = std::mem::replace(&mut self.present, chosen);
+            for place in [before, chosen] {
+                std::mem::swap(&mut self.timing, &mut self.timings[usize::from(place.0)]);
+            }
         }
         self.present
     }
@@ -64,18 +70,18 @@ impl<T> LinkRates<T> {
     /// Returns the air times of the next data frame.
     #[inline(always)]
     pub fn timing(&self) -> &T {
-        &self.timings[usize::from(self.present.0)]
+        &self.timing
     }
 
     /// Returns the air times of the next data frame, to complete them.
     #[inline(always)]
     pub fn timing_mut(&mut self) -> &mut T {
-        &mut self.timings[usize::from(self.present.0)]
+        &mut self.timing
     }
 
     /// Returns the air times of all TXVECTORs.
-    pub(super) fn timings_mut(&mut self) -> &mut [T] {
-        &mut self.timings
+    pub(super) fn timings_mut(&mut self) -> impl Iterator<Item = &mut T> {
+        std::iter::once(&mut self.timing).chain(&mut self.timings)
     }
 
     /// Returns the quality of the link.

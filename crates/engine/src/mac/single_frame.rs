@@ -138,7 +138,7 @@ impl SingleFrame {
         let Links { down, up } = &mut self.links;
         for (link, is_down) in [(&mut down[station], true), (&mut up[station], false)] {
             link.set_channel(channel, is_down, &mut self.stream);
-            let timings = link.timings_mut().iter_mut();
+            let timings = link.timings_mut();
             timings.for_each(|timing| timing.known = FrameTiming::UNKNOWN);
         }
     }
