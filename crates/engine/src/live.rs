@@ -82,7 +82,7 @@ impl<'a> Live<'a> {
     pub fn record(&mut self, limit: u64) {
         let from = Time::ZERO + self.scenario().record.from;
         self.log = Some(FrameLog::new(limit, from));
-        self.world.keep_transmissions();
+        self.world.record_transmissions();
     }
 
     /// The scenario whose network it is.

@@ -121,7 +121,7 @@ impl<'a> Running<'a> {
         let from = Time::ZERO + scenario.record.from;
         let log = frames.map(|limit| FrameLog::new(limit, from));
         if log.is_some() {
-            world.keep_transmissions();
+            world.record_transmissions();
         }
         let seconds = beside == Beside::Tails && !scenario.stations.is_empty();
         let halts: Box<dyn Iterator<Item = (Time, Halt)> + Send> =

@@ -454,7 +454,7 @@ class Cell(Table):
     ack_timeout_s: float | None
     countdown: Literal["dcf", "edca"]
     cf_end: bool
-    rate_control: Literal["fixed", "arf"]
+    rate_control: str
     ap: AccessPoint
     vbs_classes: tuple[VbsClass, ...] = ()
 

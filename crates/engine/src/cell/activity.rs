@@ -1,9 +1,10 @@
-//! How many stations have a frame to send, over time.
+//! Number of stations with a frame to send, over time.
 
 use crate::kernel::time::Time;
-use crate::mac::dcf::AP;
+use crate::mac::numbering::station_of;
 
-/// Stations with a frame to send: sum of the ends of their backlogged periods less the beginnings.
+/// Stations with a frame to send: the sum of the ends of their backlogged periods, less the sum of
+/// the beginnings.
 #[derive(Clone, Debug)]
 pub(super) struct Activity {
     sum: u64,
@@ -16,7 +17,7 @@ pub(super) struct Activity {
 struct Backlog {
     /// Queues that hold a frame.
     queues: u32,
-    /// End of the last backlogged period: that of a MAC ACK, which may lie ahead.
+    /// End of the last backlogged period: that of a MAC ACK, which may be in the future.
     until: Time,
 }
 
@@ -29,10 +30,10 @@ impl Activity {
         }
     }
 
-    /// A queue of `node` holds a frame from `at` on.
+    /// Records that a queue of `node` holds a frame from `at` on.
     pub(super) fn begin(&mut self, node: u32, at: Time) {
-        if node != AP {
-            let backlog = &mut self.backlogs[node as usize - 1];
+        if let Some(station) = station_of(node) {
+            let backlog = &mut self.backlogs[station];
             backlog.queues += 1;
             if backlog.queues == 1 {
                 self.stations += 1;
@@ -41,10 +42,10 @@ impl Activity {
         }
     }
 
-    /// A queue of `node` is empty from `at` on.
+    /// Records that a queue of `node` is empty from `at` on.
     pub(super) fn end(&mut self, node: u32, at: Time) {
-        if node != AP {
-            let backlog = &mut self.backlogs[node as usize - 1];
+        if let Some(station) = station_of(node) {
+            let backlog = &mut self.backlogs[station];
             backlog.queues -= 1;
             if backlog.queues == 0 {
                 backlog.until = at;
@@ -54,7 +55,7 @@ impl Activity {
         }
     }
 
-    /// Time integral of the number of stations with a frame to send. [ns]
+    /// Returns the time integral of the number of stations with a frame to send. [ns]
     pub(super) fn integral_ns(&self, now: Time) -> u64 {
         self.sum.wrapping_add(self.stations * now.0)
     }

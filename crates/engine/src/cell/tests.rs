@@ -1,11 +1,14 @@
-//! The cell by itself: no agenda, no flows, no clock.
+//! The cell without agenda, flows and clock.
 
 use proptest::prelude::*;
 
 use super::*;
+use crate::kernel::streams::Streams;
+use crate::kernel::time::Span;
+use crate::mac::numbering::node_of;
 use crate::scenario::{Format, parse};
 
-fn cell(text: &str) -> Cell {
+fn cell(text: &str) -> Cell<SingleFrame> {
     let text = format!("duration = \"1 s\"\n[cell]\nphy = \"802.11b\"\n{text}");
     let Ok(scenario) = parse(&text, Format::Toml, "test.toml", &[]) else {
         panic!("a cell");
@@ -13,9 +16,9 @@ fn cell(text: &str) -> Cell {
     Cell::new(scenario.hotspot(), false, &Streams::new(1, 0))
 }
 
-/// Lets the cell run dry: what has been received, and how many packets were lost.
+/// Runs the cell until `until`. Returns the packets received, and the number of packets lost.
 fn run(
-    cell: &mut Cell,
+    cell: &mut Cell<SingleFrame>,
     sources: &mut impl Greedy,
     until: Time,
 ) -> (Vec<(Time, Packet, OffAir)>, usize) {
@@ -23,16 +26,8 @@ fn run(
     let mut lost = 0;
     while cell.deadline() <= until {
         let now = cell.deadline();
-        let is_beacon = cell.timer(now);
-        while is_beacon && cell.take_lost().is_some() {
-            lost += 1;
-        }
-        if is_beacon {
-            continue;
-        }
-        let outcome = cell.end_exchange();
         let mut packet = Packet::BLANK;
-        match cell.clear(now, outcome, sources, &mut packet) {
+        match cell.advance(now, sources, None, &mut packet) {
             OffAir::Nothing => {}
             place => received.push((now, packet, place)),
         }
@@ -44,7 +39,7 @@ fn run(
 }
 
 #[test]
-fn what_is_offered_to_the_access_point_reaches_the_station_in_order() {
+fn packets_offered_to_the_access_point_reach_the_station_in_order() {
     let mut cell = cell("[station.a]\ndownload = 1\n");
     for number in 0..3 {
         let packet = Packet {
@@ -54,14 +49,17 @@ fn what_is_offered_to_the_access_point_reaches_the_station_in_order() {
         assert!(cell.offer(Time::ZERO, 0, &packet));
     }
     let (received, lost) = run(&mut cell, &mut (), Time(1_000_000_000));
-    let numbers: Vec<u32> = received.iter().map(|(_, one, _)| one.number).collect();
+    let numbers: Vec<u32> = received
+        .iter()
+        .map(|(_, packet, _)| packet.number)
+        .collect();
     assert_eq!((numbers, lost), (vec![0, 1, 2], 0));
-    assert!(received.iter().all(|one| one.2 == OffAir::AtStation));
+    assert!(received.iter().all(|(_, _, off)| *off == OffAir::AtStation));
     assert_eq!(cell.frames(0).delivered, 3);
 }
 
 #[test]
-fn what_a_station_sends_is_received_by_the_access_point() {
+fn packets_from_a_station_reach_the_access_point() {
     let mut cell = cell("[station.a]\nupload = 1\n");
     assert!(cell.offer(Time::ZERO, 1, &Packet::SAMPLE));
     assert_eq!(cell.activity_ns(Time(1_000)), 1_000, "one station active");
@@ -70,14 +68,14 @@ fn what_a_station_sends_is_received_by_the_access_point() {
 }
 
 #[test]
-fn a_full_queue_refuses() {
+fn a_full_queue_refuses_packets() {
     let mut cell = cell("ap_queue = 2\n[station.a]\ndownload = 1\n");
     let enters = [(); 3].map(|()| cell.offer(Time::ZERO, 0, &Packet::SAMPLE));
     assert_eq!(enters, [true, true, false]);
 }
 
 #[test]
-fn frames_given_up_are_handed_out_as_lost() {
+fn frames_given_up_are_returned_as_lost() {
     let mut cell = cell("[station.a]\ndownload = 1\nerror_down = 0.99\n");
     assert!(cell.offer(Time::ZERO, 0, &Packet::SAMPLE));
     let (received, lost) = run(&mut cell, &mut (), Time(10_000_000_000));
@@ -98,7 +96,7 @@ impl Greedy for Supply {
 }
 
 #[test]
-fn greedy_sources_fill_a_queue_again_before_the_medium_looks_at_it() {
+fn greedy_sources_fill_a_queue_before_the_medium_reads_it() {
     let mut cell = cell("ap_queue = 2\n[station.a]\ndownload = 1\n");
     let mut supply = Supply(5);
     cell.fill(Time::ZERO, 0, &mut supply);
@@ -124,10 +122,13 @@ fn packet(flow: u32, number: u32) -> Packet {
 }
 
 fn numbers(received: &[(Time, Packet, OffAir)]) -> Vec<u32> {
-    received.iter().map(|(_, one, _)| one.number).collect()
+    received
+        .iter()
+        .map(|(_, packet, _)| packet.number)
+        .collect()
 }
 
-/// Whether `at` is soon after `since`.
+/// Returns whether `at` is soon after `since`.
 fn soon(since: u64, at: Time) -> bool {
     (since..since + FRAME).contains(&at.0)
 }
@@ -135,8 +136,8 @@ fn soon(since: u64, at: Time) -> bool {
 #[test]
 fn a_packet_for_a_station_that_sleeps_waits_for_the_beacon() {
     let mut cell = cell("[station.a]\ndownload = 1\npower_save = \"0 s\"\n");
-    assert_eq!(cell.deadline(), Time::NEVER, "nobody waits for a beacon");
-    // who comes with the beacon has missed it
+    assert_eq!(cell.deadline(), Time::NEVER, "no packet waits for a beacon");
+    // a packet that arrives with the beacon has missed it
     for (at, beacon) in [(10 * MS, BEACONS[0]), (BEACONS[0], BEACONS[1])] {
         let mut cell = cell.clone();
         assert!(cell.offer(Time(at), 0, &packet(0, 0)));
@@ -150,7 +151,7 @@ fn a_packet_for_a_station_that_sleeps_waits_for_the_beacon() {
 }
 
 #[test]
-fn what_is_kept_is_released_in_order_of_arrival_whomever_it_is_for() {
+fn kept_packets_of_all_stations_are_released_in_order_of_arrival() {
     let mut cell = cell("[station.s]\ncount = 3\ndownload = 1\npower_save = \"0 s\"\n");
     let flows = [2, 0, 1, 0, 2];
     for (flow, number) in flows.into_iter().zip(0..) {
@@ -164,7 +165,7 @@ fn what_is_kept_is_released_in_order_of_arrival_whomever_it_is_for() {
 }
 
 #[test]
-fn the_oldest_is_lost_of_what_is_kept_for_a_station() {
+fn a_full_power_save_queue_loses_its_oldest_packet() {
     let text = "power_save_queue = 2\n[station.s]\ncount = 2\ndownload = 1\npower_save = \"0 s\"\n";
     let mut cell = cell(text);
     for number in 0..4 {
@@ -172,9 +173,9 @@ fn the_oldest_is_lost_of_what_is_kept_for_a_station() {
     }
     assert!(cell.offer(Time(5), 0, &packet(1, 9)));
     let lost: Vec<u32> = std::iter::from_fn(|| cell.take_lost())
-        .map(|one| one.number)
+        .map(|packet| packet.number)
         .collect();
-    assert_eq!(lost, [1, 0], "the last one lost is fetched first");
+    assert_eq!(lost, [1, 0], "the packet lost last is fetched first");
     let (received, _) = run(&mut cell, &mut (), Time(200 * MS));
     assert_eq!(numbers(&received), [2, 3, 9]);
     let counted: Vec<_> = cell
@@ -189,7 +190,7 @@ fn the_oldest_is_lost_of_what_is_kept_for_a_station() {
 }
 
 #[test]
-fn a_queue_without_room_loses_what_is_released() {
+fn a_full_queue_loses_released_packets() {
     let text = "ap_queue = 2\n[station.a]\ndownload = 1\npower_save = \"0 s\"\n";
     let mut cell = cell(text);
     for number in 0..5 {
@@ -200,7 +201,7 @@ fn a_queue_without_room_loses_what_is_released() {
 }
 
 #[test]
-fn a_packet_that_comes_while_others_are_sent_goes_with_them() {
+fn a_packet_that_arrives_while_others_are_sent_is_sent_with_them() {
     let mut cell = cell("[station.a]\ndownload = 1\npower_save = \"0 s\"\n");
     for number in 0..10 {
         assert!(cell.offer(Time(5), 0, &packet(0, number)));
@@ -217,7 +218,7 @@ fn a_packet_that_comes_while_others_are_sent_goes_with_them() {
 }
 
 #[test]
-fn a_frame_of_its_own_wakes_a_station_that_stays_awake_for_some_time() {
+fn a_frame_from_a_station_that_stays_awake_after_frames_wakes_it() {
     let text = "[station.a]\ndownload = 1\nupload = 1\npower_save = \"20 ms\"\n";
     let mut cell = cell(text);
     let up = packet(1, 7);
@@ -239,7 +240,7 @@ fn a_frame_of_its_own_wakes_a_station_that_stays_awake_for_some_time() {
 }
 
 #[test]
-fn a_frame_of_its_own_does_not_wake_a_station_that_sleeps_until_beacons() {
+fn a_frame_from_a_station_that_sleeps_until_beacons_does_not_wake_it() {
     let text = "[station.a]\ndownload = 1\nupload = 1\npower_save = \"0 s\"\n";
     let mut cell = cell(text);
     assert!(cell.offer(Time(5), 0, &packet(0, 0)));
@@ -247,7 +248,7 @@ fn a_frame_of_its_own_does_not_wake_a_station_that_sleeps_until_beacons() {
     let ends = cell.deadline();
     let (received, _) = run(&mut cell, &mut (), ends);
     assert_eq!(numbers(&received), [7]);
-    // not even while it gets its MAC ACK: the packet would come before the one that is kept
+    // not even while it receives its MAC ACK: the packet would overtake the kept packet
     assert!(cell.offer(received[0].0 + Span(1), 0, &packet(0, 1)));
     assert_eq!(cell.kept().count(), 2);
     let (received, _) = run(&mut cell, &mut (), Time(200 * MS));
@@ -255,7 +256,7 @@ fn a_frame_of_its_own_does_not_wake_a_station_that_sleeps_until_beacons() {
 }
 
 #[test]
-fn a_station_that_does_not_sleep_is_not_kept_waiting_beside_one_that_does() {
+fn packets_for_an_awake_station_do_not_wait_for_a_sleeping_station() {
     let text = "[station.a]\ndownload = 1\npower_save = \"0 s\"\n[station.b]\ndownload = 1\n";
     let mut cell = cell(text);
     assert!(cell.offer(Time(5), 0, &packet(0, 0)));
@@ -265,13 +266,14 @@ fn a_station_that_does_not_sleep_is_not_kept_waiting_beside_one_that_does() {
     assert!(soon(0, received[0].0) && soon(BEACONS[0], received[1].0));
 }
 
-/// A station that sleeps until beacons, one that stays awake for 20 ms, one that never sleeps.
+/// Time for which stations stay awake after a frame: a station that sleeps until beacons, a station that
+/// stays awake for 20 ms, and a station that never sleeps.
 const AWAKE: [Option<u64>; 3] = [Some(0), Some(20 * MS), None];
 
-/// Room for what is not known to the nanosecond: SIFS and a MAC ACK.
+/// Longest duration of SIFS and a MAC ACK, which the test does not know exactly.
 const MAC_ACK: u64 = MS / 2;
 
-/// What is kept is what the rules say, judged from outside: by what has been seen of each station's frames.
+/// Checks the kept packets against the rules, by the frames of each station that were observed.
 fn obey(arrivals: &[(u64, usize, bool)]) {
     let mut cell = cell(
         "[station.s0]\ndownload = 1\nupload = 1\npower_save = \"0 s\"\n\
@@ -281,7 +283,7 @@ fn obey(arrivals: &[(u64, usize, bool)]) {
     let (mut at, mut offered) = (0, [[0_u32; 2]; 3]);
     let mut last = [None; 3];
     let mut received = [[0_u32; 2]; 3];
-    let mut see = |received_now: Vec<(Time, Packet, OffAir)>, last: &mut [Option<u64>; 3]| {
+    let mut observe = |received_now: Vec<(Time, Packet, OffAir)>, last: &mut [Option<u64>; 3]| {
         for (at, packet, off) in received_now {
             let (station, up) = (packet.flow as usize / 2, off == OffAir::AtAccessPoint);
             let next = &mut received[station][usize::from(up)];
@@ -293,30 +295,32 @@ fn obey(arrivals: &[(u64, usize, bool)]) {
     for &(gap, station, up) in arrivals {
         at += gap;
         let now = Time(at);
-        see(run(&mut cell, &mut (), now).0, &mut last);
+        observe(run(&mut cell, &mut (), now).0, &mut last);
         let flow = 2 * station as u32 + u32::from(up);
         let kept: Vec<Packet> = cell.kept().copied().collect();
         let in_queue = cell
             .queue(0)
             .packets()
-            .any(|one| one.flow as usize / 2 == station);
+            .any(|packet| packet.flow as usize / 2 == station);
         let number = offered[station][usize::from(up)];
         offered[station][usize::from(up)] += 1;
-        let queue = if up { station as u32 + 1 } else { 0 };
+        let queue = if up { node_of(station) } else { 0 };
         assert!(cell.offer(now, queue, &packet(flow, number)));
         let is_kept = cell.kept().count() > kept.len();
-        let waits = kept.iter().any(|one| one.flow as usize / 2 == station);
+        let waits = kept
+            .iter()
+            .any(|packet| packet.flow as usize / 2 == station);
         match (AWAKE[station], last[station]) {
-            (Some(_), _) if !up && waits => assert!(is_kept, "behind others"),
-            (Some(_), _) if !up && in_queue => assert!(!is_kept, "there is more for it"),
-            (Some(_), None) if !up => assert!(is_kept, "it has not been heard of"),
+            (Some(_), _) if !up && waits => assert!(is_kept, "others wait before it"),
+            (Some(_), _) if !up && in_queue => assert!(!is_kept, "the queue has a packet for it"),
+            (Some(_), None) if !up => assert!(is_kept, "no frame of it was observed"),
             (Some(awake), Some(last)) if !up && at > last + awake + MAC_ACK => assert!(is_kept),
             (Some(awake), Some(last)) if !up && awake > 0 && at < last + awake => assert!(!is_kept),
-            (Some(_), Some(_)) if !up => {} // just when it falls asleep
+            (Some(_), Some(_)) if !up => {} // it falls asleep about now
             (_, _) => assert!(!is_kept),
         }
     }
-    see(run(&mut cell, &mut (), Time(at + 2_000 * MS)).0, &mut last);
+    observe(run(&mut cell, &mut (), Time(at + 2_000 * MS)).0, &mut last);
     assert_eq!(received, offered);
     assert_eq!(cell.kept().count(), 0);
 }
@@ -325,7 +329,7 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(300))]
 
     #[test]
-    fn what_is_kept_is_what_the_rules_say(
+    fn kept_packets_are_those_of_the_rules(
         arrivals in prop::collection::vec((0..40 * MS, 0..3_usize, any::<bool>()), 1..80)
     ) {
         obey(&arrivals);

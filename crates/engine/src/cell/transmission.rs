@@ -1,29 +1,29 @@
-//! What transmitters of a cell that aggregates have on the air, as it was formed; for who records.
+//! Contents of exchanges with aggregates, for recorders.
 
 use super::OnAir;
-use crate::mac::block_ack::Terms;
-use crate::mac::dcf::Burst;
+use crate::mac::block_ack::BlockAckParameters;
+use crate::mac::dcf::PlannedExchange;
 use crate::mac::ppdu::Modulation;
 use crate::packet::Packet;
 
-/// What one contender sends in the exchange that began last.
+/// The exchange of one contender, as its contents were chosen.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Transmission {
-    /// Who sends.
+    /// Sending contender.
     pub contender: u32,
-    /// To whom, at which rates, how long.
-    pub burst: Burst,
-    /// How its data are modulated; `None`: as frames of 802.11a, b or g.
+    /// Receiver, rates and air times.
+    pub planned: PlannedExchange,
+    /// Modulation of its data; `None`: that of frames of 802.11a, b or g.
     pub modulation: Option<Modulation>,
-    /// Limits of the agreement with the receiver.
-    pub terms: Terms,
+    /// Parameters of the block acknowledgement with the receiver.
+    pub parameters: BlockAckParameters,
     /// The lowest number that is neither acknowledged nor given up.
     pub start: u32,
-    /// Length of a BlockAck in answer. [bytes]
+    /// Length of a BlockAck in response. [bytes]
     pub block_ack_bytes: u32,
-    /// MPDUs in order; none: it is a BlockAckReq.
+    /// MPDUs in order; empty for a BlockAckReq.
     pub mpdus: Vec<Formed>,
-    /// Attempts made at the BlockAckReq before.
+    /// Earlier attempts at the BlockAckReq.
     pub bar_attempts: u32,
     /// The packets of all MPDUs.
     pub packets: Vec<Packet>,
@@ -34,15 +34,15 @@ pub struct Transmission {
 pub struct Formed {
     /// Its number.
     pub number: u32,
-    /// Attempts made at it before.
+    /// Earlier attempts at it.
     pub attempts: u32,
-    /// How many packets it has.
+    /// Number of packets in it.
     pub packets: u32,
 }
 
 impl Transmission {
-    /// What `contender` begins to send.
-    pub(super) fn begin(contender: u32, burst: Burst, on_air: &OnAir) -> Transmission {
+    /// Returns the exchange of `contender` that begins.
+    pub(super) fn begin(contender: u32, planned: PlannedExchange, on_air: &OnAir) -> Transmission {
         let mut packets = Vec::new();
         let mut mpdus = Vec::new();
         let ppdu = on_air.mpdus.iter().flat_map(|window| window.ppdu());
@@ -57,9 +57,9 @@ impl Transmission {
         }
         Transmission {
             contender,
-            burst,
+            planned,
             modulation: on_air.modulation,
-            terms: *on_air.window.terms(),
+            parameters: *on_air.window.parameters(),
             start: on_air.window.start(),
             block_ack_bytes: on_air.block_ack_bytes,
             mpdus,

@@ -1,15 +1,16 @@
-//! Links that hear only some of each other: the medium of a conflict graph, with the queues in front of
-//! it, whose lengths make links aggressive (paper 001).
+//! Links that hear only some of each other: the medium of a conflict graph, with the queues in
+//! front of it, whose lengths make links aggressive (paper 001).
 //!
-//! It is used as a [`Cell`](crate::cell::Cell) is: it is told of packets and of time, and says its next
-//! deadline and what has left. The links of the scenario come first. If ACKs contend, the return links
-//! follow, one for each link: a return link has the same conflicts as its link, and is in conflict with it.
+//! It is used like a [`Cell`](crate::cell::Cell): it is given packets and the time, and returns its
+//! next deadline and the packets that have left. The links of the scenario come first. If ACKs
+//! contend, the return links follow, one for each link: a return link has the same conflicts as its
+//! link, and is in conflict with it.
 //!
 //! | question | place |
 //! |---|---|
-//! | who sends when | [`crate::mac::graph`] |
-//! | how aggressive a link is | [`Conflict::set_prices`] |
-//! | scenario to vertices of the graph | `conflict/vertices.rs` |
+//! | transmission times | [`crate::mac::graph`] |
+//! | aggressiveness of a link | [`Conflict::set_prices`] |
+//! | vertices of the graph, from the scenario | `conflict/vertices.rs` |
 
 mod settings;
 mod vertices;
@@ -32,7 +33,7 @@ use crate::mac::graph::{Ended, Graph, Vertex};
 use crate::packet::Packet;
 use crate::queue::{Greedy, HeadQueue, Outlet, QueueSetting};
 
-/// The outlet of the queues, whose values no plain queue looks at.
+/// The outlet of the queues, whose values no plain queue reads.
 const NO_OUTLET: Outlet = Outlet {
     rate_bps: 0,
     is_fixed: false,
@@ -75,17 +76,17 @@ pub struct Drive {
 }
 
 impl Drive {
-    /// The aggressiveness now.
+    /// Returns the aggressiveness now.
     pub fn r(&self) -> f64 {
         self.r
     }
 
-    /// Time integral of r up to `now`. [ns]
+    /// Returns the time integral of r up to `now`. [ns]
     pub fn integral_ns(&self, now: Time) -> f64 {
         self.integral_ns + self.r * now.since(self.since).0 as f64
     }
 
-    /// Users whose packets pass the link.
+    /// Returns the users whose packets pass the link.
     pub fn passes(&self) -> &[u32] {
         &self.passes
     }
@@ -97,13 +98,13 @@ impl Drive {
     }
 }
 
-/// The latest instant that the medium of these links can hold.
+/// Returns the latest instant that the medium of these links can represent.
 pub(crate) fn horizon(csma: &Csma) -> Time {
     Graph::horizon_of(vertex_count(csma))
 }
 
 impl Conflict {
-    /// A silent network with empty queues.
+    /// Returns a silent network with empty queues.
     pub fn new(csma: &Csma, streams: &Streams) -> Conflict {
         let longest = longest_bytes(csma);
         let vertices = vertices_of(csma);
@@ -131,13 +132,13 @@ impl Conflict {
         }
     }
 
-    /// When [`Conflict::advance`] must be called next.
+    /// Returns when [`Conflict::advance`] must be called next.
     #[inline]
     pub fn deadline(&self) -> Time {
         self.medium.deadline()
     }
 
-    /// `packet` enters the queue of link `number`; false if it is refused.
+    /// Offers `packet` to the queue of link `number`; returns false if it is refused.
     #[inline]
     pub fn offer(&mut self, now: Time, number: u32, packet: &Packet) -> bool {
         let queue = &mut self.queues[number as usize];
@@ -149,7 +150,7 @@ impl Conflict {
         enters
     }
 
-    /// Greedy sources begin to fill the queue of link `number`.
+    /// Lets greedy sources begin to fill the queue of link `number`.
     pub fn fill(&mut self, now: Time, number: u32, sources: &mut impl Greedy) {
         let queue = &mut self.queues[number as usize];
         let was_empty = queue.head().is_none();
@@ -159,8 +160,9 @@ impl Conflict {
         }
     }
 
-    /// Does what is due at the deadline, `now`: a backoff or a transmission ends. Returns the packet that
-    /// has been received, if one was; those given up are fetched with [`Conflict::take_lost`].
+    /// Does what is due at the deadline, `now`: a backoff or a transmission ends. Returns the
+    /// packet that has been received, if one was; those given up are fetched with
+    /// [`Conflict::take_lost`].
     #[inline]
     pub fn advance(&mut self, now: Time, sources: &mut impl Greedy) -> Option<Packet> {
         let (number, fate) = self.medium.advance()?;
@@ -178,24 +180,24 @@ impl Conflict {
         }
     }
 
-    /// Whether [`Conflict::take_lost`] has one.
+    /// Returns whether [`Conflict::take_lost`] has a packet.
     #[inline(always)]
     pub fn has_lost(&self) -> bool {
         !self.lost.is_empty()
     }
 
-    /// A packet that was given up.
+    /// Returns a packet that was given up.
     #[inline]
     pub fn take_lost(&mut self) -> Option<Packet> {
         self.lost.pop()
     }
 
-    /// When [`Conflict::set_prices`] is due.
+    /// Returns when [`Conflict::set_prices`] is due.
     pub fn prices_due(&self) -> Time {
         self.next_prices
     }
 
-    /// Each link's aggressiveness follows its queue (paper 001, algorithm 1, line 3).
+    /// Sets each link's aggressiveness by its queue (paper 001, algorithm 1, line 3).
     pub fn set_prices(&mut self, now: Time) {
         self.next_prices = now + self.price.interval;
         if !self.adapts {
@@ -216,43 +218,43 @@ impl Conflict {
         }
     }
 
-    /// The medium, for what it counts.
+    /// Returns the medium: its counters.
     pub fn medium(&self) -> &Graph {
         &self.medium
     }
 
-    /// Number of queues, one in front of each link.
+    /// Returns the number of queues, one in front of each link.
     pub fn queues(&self) -> usize {
         self.queues.len()
     }
 
-    /// The queue in front of link `number`.
+    /// Returns the queue in front of link `number`.
     pub fn queue(&self, number: usize) -> &HeadQueue {
         &self.queues[number]
     }
 
-    /// Whether the queues may mark packets.
-    pub fn marks(&self) -> bool {
+    /// Returns whether queue `number` may mark packets: the setting is the same for all.
+    pub fn marks(&self, _number: usize) -> bool {
         self.price.aqm
     }
 
-    /// Name of link `number`, and of its queue.
-    pub fn name(&self, number: usize) -> &str {
+    /// Returns the name of link `number`, and of its queue.
+    pub fn queue_name(&self, number: usize) -> &str {
         &self.names[number]
     }
 
-    /// Aggressiveness of each link.
+    /// Returns the aggressiveness of each link.
     pub fn drives(&self) -> &[Drive] {
         &self.drives
     }
 
-    /// What the medium has done for link `number`.
+    /// Returns the counters of link `number` at the medium.
     pub fn frames(&self, number: usize) -> NodeCounters {
         self.medium.counters(number as u32)
     }
 }
 
-/// The empty queue in front of the link with this `name`.
+/// Returns the empty queue in front of the link with this `name`.
 fn queue_of(csma: &Csma, name: &str, streams: &Streams) -> HeadQueue {
     let draws = streams.stream(&format!("{name}/queue"));
     if csma.price.aqm {

@@ -9,9 +9,9 @@
 //!          expected E: the receiver has handed up all below, and holds 3
 //! ```
 //!
-//! BlockAcks are never lost, so that the sender knows what the receiver has; what the receiver does not
-//! know is what the sender has given up, until a BlockAckReq, an MPDU beyond its window or its time-out
-//! tells it. Both ends are therefore kept in one place, in which each packet lies once.
+//! BlockAcks are never lost, so that the sender knows which MPDUs the receiver has. The receiver
+//! learns which MPDUs the sender has given up from a BlockAckReq, from an MPDU beyond its window,
+//! or by its time-out. Both ends are therefore kept in one object, which holds each packet once.
 
 use std::collections::VecDeque;
 
@@ -36,24 +36,24 @@ struct Mpdu {
     received: Time,
 }
 
-/// Limits of an agreement.
+/// Parameters of a block acknowledgement.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Terms {
-    /// MPDUs that may be under way.
+pub struct BlockAckParameters {
+    /// MPDUs that may be sent and not acknowledged.
     pub window: u32,
     /// Attempts for each; `None`: no limit.
     pub attempts: Option<u32>,
-    /// How long the receiver waits for one that is missing; `None`: as long as it takes.
+    /// Time for which the receiver waits for a missing MPDU; `None`: no limit.
     pub reorder_timeout: Option<Span>,
-    /// Whether there is a block acknowledgement; without one an MPDU is sent until the contender gives up,
-    /// and its receiver waits for nothing.
+    /// Whether there is a block acknowledgement agreement. Without one an MPDU is sent until the
+    /// contender gives up, and its receiver does not wait.
     pub agreed: bool,
 }
 
-/// Both ends of the way from a contender to a receiver.
+/// Both ends of the link from a contender to a receiver.
 #[derive(Clone, Debug)]
-pub struct Window {
-    terms: Terms,
+pub struct BlockAckWindow {
+    parameters: BlockAckParameters,
     /// Number of the first of `mpdus`.
     base: u32,
     /// Ordinal of the first of `packets`.
@@ -68,19 +68,20 @@ pub struct Window {
     held: u32,
     /// MPDUs that the sender still has to send.
     waiting: u32,
-    /// Those among them that are in the PPDU on the air.
+    /// MPDUs among these that are in the PPDU on the air.
     on_air: u32,
 }
 
-/// What becomes of packets at the end of an exchange.
-pub trait Fates {
-    /// The sender has got rid of the packet: it was acknowledged, or given up.
+/// Events of packets at the end of an exchange.
+pub trait BlockAckEvents {
+    /// The sender has settled the packet: it was acknowledged, or given up.
     fn settled(&mut self, packet: &Packet, acknowledged: bool);
     /// The receiver hands the packet up.
     fn handed_up(&mut self, packet: &Packet);
-    /// The receiver now hands up an MPDU of so many packets that it has held since it was `received`.
+    /// The receiver now hands up an MPDU of this many packets that it has held since it was
+    /// `received`.
     fn released(&mut self, packets: u32, received: Time);
-    /// The receiver has no use for a packet that it has acknowledged: it comes too late.
+    /// A packet that the receiver has acknowledged comes too late to be handed up.
     fn too_late(&mut self, packet: &Packet);
     /// All of these were acknowledged and are handed up.
     fn carried(&mut self, packets: &[Packet]) {
@@ -91,11 +92,11 @@ pub trait Fates {
     }
 }
 
-impl Window {
-    /// Nothing has been sent.
-    pub fn new(terms: Terms) -> Window {
-        Window {
-            terms,
+impl BlockAckWindow {
+    /// Returns the window, with nothing sent.
+    pub fn new(parameters: BlockAckParameters) -> BlockAckWindow {
+        BlockAckWindow {
+            parameters,
             base: 0,
             packets_base: 0,
             mpdus: VecDeque::new(),
@@ -108,50 +109,56 @@ impl Window {
         }
     }
 
-    /// Its limits.
-    pub fn terms(&self) -> &Terms {
-        &self.terms
+    /// Returns its parameters.
+    pub fn parameters(&self) -> &BlockAckParameters {
+        &self.parameters
     }
 
-    /// The lowest number that is neither acknowledged nor given up.
+    /// Returns the lowest number that is neither acknowledged nor given up.
     pub fn start(&self) -> u32 {
         self.start
     }
 
-    /// How many more MPDUs may get a number.
+    /// Returns the number of MPDUs that may still be begun.
     #[inline]
     pub fn room(&self) -> u32 {
-        (self.start + self.terms.window).saturating_sub(self.next())
+        (self.start + self.parameters.window).saturating_sub(self.next())
     }
 
-    /// Number of the next MPDU that is formed.
+    /// Returns the number of the next MPDU.
     #[inline]
     fn next(&self) -> u32 {
         self.base + self.mpdus.len() as u32
     }
 
-    /// Lengths of the MPDUs that are still to be sent, in order. [bytes]
+    /// Returns the lengths of the MPDUs that are still to be sent, in order. [bytes]
     #[inline]
     pub fn waiting(&self) -> impl Iterator<Item = u32> + '_ {
         let from = (self.start - self.base) as usize;
         self.mpdus
             .range(from..)
-            .filter(|one| one.waits)
-            .map(|one| one.bytes)
+            .filter(|mpdu| mpdu.waits)
+            .map(|mpdu| mpdu.bytes)
     }
 
-    /// Whether an MPDU is still to be sent.
+    /// Returns whether an MPDU is still to be sent.
     #[inline]
     pub fn waits(&self) -> bool {
         self.waiting > 0
     }
 
-    /// The first MPDU that is still to be sent has so many bytes.
+    /// Returns the length of the first MPDU that is still to be sent. [bytes]
     pub fn first_waiting(&self) -> Option<u32> {
         self.waiting().next()
     }
 
-    /// Begins an MPDU of `bytes` with `packet`; there is room.
+    /// Returns the number of failed attempts at the first MPDU that is still to be sent.
+    pub fn retry(&self) -> u32 {
+        let mut waiting = self.mpdus.iter().filter(|mpdu| mpdu.waits);
+        waiting.next().map_or(0, |mpdu| u32::from(mpdu.attempts))
+    }
+
+    /// Begins an MPDU of `bytes` with `packet`. The caller has checked that there is room.
     #[inline(always)]
     pub fn begin(&mut self, packet: Packet, bytes: u32) {
         self.mpdus.push_back(Mpdu {
@@ -168,7 +175,7 @@ impl Window {
         self.waiting += 1;
     }
 
-    /// Adds `packet` to the MPDU begun last, which has `bytes` then.
+    /// Adds `packet` to the MPDU begun last, which then has `bytes`.
     pub fn join(&mut self, packet: Packet, bytes: u32) {
         if let Some(last) = self.mpdus.back_mut() {
             last.packets += 1;
@@ -178,23 +185,29 @@ impl Window {
         }
     }
 
-    /// The first `count` MPDUs that are still to be sent go on the air.
+    /// Puts the first `count` MPDUs that are still to be sent on the air.
     #[inline]
     pub fn go(&mut self, count: u32) {
         self.on_air = count;
     }
 
-    /// MPDUs on the air.
+    /// Returns the number of MPDUs on the air.
     pub fn on_air(&self) -> u32 {
         self.on_air
     }
 
-    /// The MPDUs on the air, in order: number, attempts before, and packets.
+    /// Returns the MPDUs on the air, in order: number, earlier attempts, and packets.
     pub fn ppdu(&self) -> impl Iterator<Item = (u32, u32, impl Iterator<Item = &Packet>)> {
-        let numbered = (self.base..).zip(&self.mpdus).filter(|(_, one)| one.waits);
-        numbered.take(self.on_air as usize).map(|(number, one)| {
-            let packets = self.packets_of(one);
-            (number, u32::from(one.attempts), self.packets.range(packets))
+        let numbered = (self.base..)
+            .zip(&self.mpdus)
+            .filter(|(_, mpdu)| mpdu.waits);
+        numbered.take(self.on_air as usize).map(|(number, mpdu)| {
+            let packets = self.packets_of(mpdu);
+            (
+                number,
+                u32::from(mpdu.attempts),
+                self.packets.range(packets),
+            )
         })
     }
 
@@ -203,16 +216,16 @@ impl Window {
         from..from + usize::from(mpdu.packets)
     }
 
-    /// The PPDU on the air ends, and all of it is received; returns whether that could be done at once, since
-    /// nothing else is inside.
+    /// Ends the PPDU on the air, all of which is received, if nothing else is inside. Returns
+    /// whether it did.
     #[inline]
-    pub fn receive_all(&mut self, fates: &mut impl Fates) -> bool {
+    pub fn receive_all(&mut self, events: &mut impl BlockAckEvents) -> bool {
         if self.on_air as usize != self.mpdus.len() || self.start != self.expected {
             return false;
         }
         let (front, back) = self.packets.as_slices();
-        fates.carried(front);
-        fates.carried(back);
+        events.carried(front);
+        events.carried(back);
         self.packets_base += self.packets.len() as u32;
         self.base += self.on_air;
         (self.start, self.expected) = (self.base, self.base);
@@ -222,16 +235,16 @@ impl Window {
         true
     }
 
-    /// The PPDU on the air ends at `now`. `is_lost` judges its MPDUs, by length [bytes] and whether there is
-    /// data in them. Returns how many were received.
+    /// Ends the PPDU on the air at `now`. `is_lost` judges its MPDUs, by length [bytes] and whether
+    /// there are data in them. Returns the number of MPDUs received.
     pub fn receive(
         &mut self,
         now: Time,
         mut is_lost: impl FnMut(u32, bool) -> bool,
-        fates: &mut impl Fates,
+        events: &mut impl BlockAckEvents,
     ) -> u32 {
         if self.on_air as usize == self.mpdus.len() && self.start == self.expected {
-            return self.receive_in_order(now, is_lost, fates);
+            return self.receive_in_order(now, is_lost, events);
         }
         let (mut received, mut left) = (0, self.on_air);
         let mut index = (self.start - self.base) as usize;
@@ -246,7 +259,7 @@ impl Window {
                     received += 1;
                     self.waiting -= 1;
                     let number = self.base + index as u32;
-                    self.acknowledge(now, index, number, fates);
+                    self.acknowledge(now, index, number, events);
                 }
             }
             index += 1;
@@ -256,14 +269,14 @@ impl Window {
         received
     }
 
-    /// The same where all that is inside is on the air and the receiver holds nothing: up to the first MPDU
-    /// that is lost each is done with at once.
+    /// Does the work of [`BlockAckWindow::receive`] if all MPDUs inside are on the air and the
+    /// receiver holds none. MPDUs before the first loss are removed immediately.
     #[inline]
     fn receive_in_order(
         &mut self,
         now: Time,
         mut is_lost: impl FnMut(u32, bool) -> bool,
-        fates: &mut impl Fates,
+        events: &mut impl BlockAckEvents,
     ) -> u32 {
         let mut received = 0;
         while let Some(mpdu) = self.mpdus.front_mut() {
@@ -273,8 +286,8 @@ impl Window {
             }
             for _ in 0..mpdu.packets {
                 if let Some(packet) = self.packets.pop_front() {
-                    fates.settled(&packet, true);
-                    fates.handed_up(&packet);
+                    events.settled(&packet, true);
+                    events.handed_up(&packet);
                 }
             }
             self.packets_base += u32::from(mpdu.packets);
@@ -294,24 +307,30 @@ impl Window {
             received += 1;
             self.waiting -= 1;
             let number = self.base + index as u32;
-            self.acknowledge(now, index, number, fates);
+            self.acknowledge(now, index, number, events);
         }
         self.on_air = 0;
         received
     }
 
-    /// The MPDU at `index` is received at `now`.
+    /// Records that the MPDU at `index` is received at `now`.
     #[inline]
-    fn acknowledge(&mut self, now: Time, index: usize, number: u32, fates: &mut impl Fates) {
+    fn acknowledge(
+        &mut self,
+        now: Time,
+        index: usize,
+        number: u32,
+        events: &mut impl BlockAckEvents,
+    ) {
         let own = self.packets_of(&self.mpdus[index]);
         let late = number < self.expected;
         let next = number == self.expected && self.held == 0;
         for packet in self.packets.range(own) {
-            fates.settled(packet, true);
+            events.settled(packet, true);
             if late {
-                fates.too_late(packet);
+                events.too_late(packet);
             } else if next {
-                fates.handed_up(packet);
+                events.handed_up(packet);
             }
         }
         if late {
@@ -325,34 +344,35 @@ impl Window {
         mpdu.held = true;
         mpdu.received = now;
         self.held += 1;
-        let beyond = (number + 1).saturating_sub(self.terms.window);
-        self.hand_up(beyond, fates);
+        let beyond = (number + 1).saturating_sub(self.parameters.window);
+        self.hand_up(beyond, events);
     }
 
-    /// The receiver waits for nothing below `least`, and hands up what it holds in order.
-    fn hand_up(&mut self, least: u32, fates: &mut impl Fates) {
-        while self.held > 0 || self.expected < least {
+    /// Lets the receiver stop waiting for MPDUs below `min`, and hand up those that it holds in
+    /// order.
+    fn hand_up(&mut self, min: u32, events: &mut impl BlockAckEvents) {
+        while self.held > 0 || self.expected < min {
             let index = (self.expected - self.base) as usize;
             let Some(mpdu) = self.mpdus.get_mut(index) else {
                 break;
             };
-            if !mpdu.held && self.expected >= least {
+            if !mpdu.held && self.expected >= min {
                 break;
             }
             if mpdu.held {
                 mpdu.held = false;
                 self.held -= 1;
-                fates.released(u32::from(mpdu.packets), mpdu.received);
+                events.released(u32::from(mpdu.packets), mpdu.received);
                 let own = self.packets_of(&self.mpdus[index]);
                 self.packets
                     .range(own)
-                    .for_each(|packet| fates.handed_up(packet));
+                    .for_each(|packet| events.handed_up(packet));
             }
             self.expected += 1;
         }
     }
 
-    /// The first `count` MPDUs on the air were not received, nor any other: the PPDU collided, or no RTS was
+    /// Records that no MPDU on the air was received: the PPDU collided, or its RTS was not
     /// answered.
     pub fn fail(&mut self) {
         let mut left = self.on_air;
@@ -369,11 +389,11 @@ impl Window {
         self.on_air = 0;
     }
 
-    /// Gives up what has had all its attempts; `all` that waits, if it is given up for another reason.
-    /// Returns whether the receiver is to be told.
-    pub fn give_up(&mut self, all: bool, fates: &mut impl Fates) -> bool {
-        let most = self.terms.attempts.filter(|_| self.terms.agreed);
-        if !all && most.is_none() {
+    /// Gives up the MPDUs that have used their attempts, or `all` that wait. Returns whether the
+    /// receiver needs a BlockAckReq.
+    pub fn give_up(&mut self, all: bool, events: &mut impl BlockAckEvents) -> bool {
+        let max = self.parameters.attempts.filter(|_| self.parameters.agreed);
+        if !all && max.is_none() {
             return false;
         }
         let before = self.waiting;
@@ -387,24 +407,24 @@ impl Window {
                 continue;
             }
             left -= 1;
-            if all || most.is_some_and(|most| u32::from(mpdu.attempts) >= most) {
+            if all || max.is_some_and(|max| u32::from(mpdu.attempts) >= max) {
                 self.mpdus[index].waits = false;
                 self.waiting -= 1;
                 let own = self.packets_of(&mpdu);
                 self.packets
                     .range(own)
-                    .for_each(|packet| fates.settled(packet, false));
+                    .for_each(|packet| events.settled(packet, false));
             }
         }
         self.advance();
-        if !self.terms.agreed {
+        if !self.parameters.agreed {
             self.expected = self.expected.max(self.start);
             self.release();
         }
         self.waiting < before && self.expected < self.start
     }
 
-    /// The sender's window moves past all that is settled.
+    /// Moves the sender's window past the MPDUs that are settled.
     fn advance(&mut self) {
         let next = self.next();
         while self.start < next && !self.mpdus[(self.start - self.base) as usize].waits {
@@ -413,7 +433,7 @@ impl Window {
         self.release();
     }
 
-    /// Forgets what neither end has a use for.
+    /// Removes the MPDUs that neither end needs.
     #[inline]
     fn release(&mut self) {
         let done = self.start.min(self.expected);
@@ -428,7 +448,8 @@ impl Window {
         }
     }
 
-    /// Packets of all MPDUs below the sender's start, so far.
+    /// Returns the number of packets, since the start of the run, of all MPDUs below the sender's
+    /// start.
     #[inline]
     pub fn settled_in_order(&self) -> u32 {
         let index = (self.start - self.base) as usize;
@@ -438,28 +459,29 @@ impl Window {
         }
     }
 
-    /// A packet that would have been the next has been given up before it had an MPDU; nothing else is
+    /// Skips the next packet, which has been given up before it had an MPDU. Nothing else is
     /// inside.
-    pub fn pass_by(&mut self) {
+    pub fn skip_packet(&mut self) {
         self.packets_base += 1;
     }
 
-    /// A BlockAckReq has told the receiver of the sender's start.
-    pub fn told(&mut self, fates: &mut impl Fates) {
+    /// Moves the receiver's window to the sender's start, which a BlockAckReq has announced.
+    pub fn synchronise(&mut self, events: &mut impl BlockAckEvents) {
         let start = self.start;
-        self.hand_up(start, fates);
+        self.hand_up(start, events);
         self.release();
     }
 
-    /// When the receiver gives up waiting for what is missing.
+    /// Returns when the receiver stops waiting for a missing MPDU.
     pub fn deadline(&self) -> Time {
-        match (self.first_held(), self.terms.reorder_timeout) {
+        match (self.first_held(), self.parameters.reorder_timeout) {
             (Some((_, received)), Some(timeout)) => received + timeout,
             _ => Time::NEVER,
         }
     }
 
-    /// Number of the first MPDU that the receiver holds, and when it was received.
+    /// Returns the number of the first MPDU that the receiver holds, and the time at which it was
+    /// received.
     fn first_held(&self) -> Option<(u32, Time)> {
         if self.held == 0 {
             return None;
@@ -467,27 +489,28 @@ impl Window {
         let from = (self.expected - self.base) as usize;
         let mut numbered = (self.expected..).zip(self.mpdus.range(from..));
         numbered
-            .find(|(_, one)| one.held)
-            .map(|(number, one)| (number, one.received))
+            .find(|(_, mpdu)| mpdu.held)
+            .map(|(number, mpdu)| (number, mpdu.received))
     }
 
-    /// The deadline has come.
-    pub fn time_out(&mut self, fates: &mut impl Fates) {
+    /// Lets the receiver stop waiting at its deadline.
+    pub fn time_out(&mut self, events: &mut impl BlockAckEvents) {
         if let Some((number, _)) = self.first_held() {
-            self.hand_up(number, fates);
+            self.hand_up(number, events);
             self.release();
         }
     }
 
-    /// Packets inside: those that the sender has not got rid of, and those that the receiver holds.
+    /// Returns the packets inside: those that the sender has not settled, and those that the
+    /// receiver holds.
     pub fn inside(&self) -> impl Iterator<Item = &Packet> {
-        let mpdus = self.mpdus.iter().filter(|one| one.waits || one.held);
-        mpdus.flat_map(|one| self.packets.range(self.packets_of(one)))
+        let mpdus = self.mpdus.iter().filter(|mpdu| mpdu.waits || mpdu.held);
+        mpdus.flat_map(|mpdu| self.packets.range(self.packets_of(mpdu)))
     }
 
-    /// Packets that the sender has not got rid of.
+    /// Returns the packets that the sender has not settled.
     pub fn unsettled(&self) -> impl Iterator<Item = &Packet> {
-        let mpdus = self.mpdus.iter().filter(|one| one.waits);
-        mpdus.flat_map(|one| self.packets.range(self.packets_of(one)))
+        let mpdus = self.mpdus.iter().filter(|mpdu| mpdu.waits);
+        mpdus.flat_map(|mpdu| self.packets.range(self.packets_of(mpdu)))
     }
 }

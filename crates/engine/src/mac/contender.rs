@@ -1,12 +1,13 @@
-//! One access category of one node: its backoff, its retries and the frame it wants to send.
+//! One access category of one node: its backoff, its retries and the frame that it has to send.
 
-use super::dcf::AP;
-use super::exchange::{Content, Frame};
+use super::exchange::{Content, Frame, MinimumExchange, PlannedExchange};
+use super::numbering::{AP, node_of};
+use super::rate_control::TxVector;
 use super::{Access, Category, Node, Rates};
 use crate::kernel::streams::{Stream, Streams};
 use crate::kernel::time::Span;
 
-/// What a contender has done on the air since the start of the run.
+/// Transmission counters of a contender since the start of the run.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct NodeCounters {
     /// Transmissions that have ended (of an RTS or a data frame).
@@ -21,7 +22,8 @@ pub struct NodeCounters {
     pub discarded: u64,
 }
 
-/// What a contender has sent in aggregates, to all receivers or to one, since the start of the run.
+/// Counters of the aggregates of a contender, to all receivers or to one, since the start of the
+/// run.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct AggregateCounters {
     /// PPDUs with data that went on the air.
@@ -30,14 +32,14 @@ pub struct AggregateCounters {
     pub mpdus: u64,
     /// Air time of those PPDUs. [ns]
     pub air_ns: u64,
-    /// Packets that receivers have handed up.
+    /// Packets that receivers have delivered to the upper layer.
     pub handed_up: u64,
-    /// How long they waited there for others before them. [ns]
+    /// Time for which these packets waited at the receiver for earlier packets. [ns]
     pub waited_ns: u64,
 }
 
 impl AggregateCounters {
-    /// The sum of both.
+    /// Returns the sum of both.
     pub fn with(self, other: AggregateCounters) -> AggregateCounters {
         AggregateCounters {
             ppdus: self.ppdus + other.ppdus,
@@ -48,7 +50,7 @@ impl AggregateCounters {
         }
     }
 
-    /// What has been counted since `before`.
+    /// Returns the difference to the counters at an earlier time, `before`.
     pub fn since(self, before: AggregateCounters) -> AggregateCounters {
         AggregateCounters {
             ppdus: self.ppdus - before.ppdus,
@@ -60,7 +62,7 @@ impl AggregateCounters {
     }
 }
 
-/// What became of the access point's frames to one station since the start of the run.
+/// Counters of the access point's frames to one station since the start of the run.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct DownCounters {
     /// Transmissions that ended.
@@ -73,18 +75,19 @@ pub struct DownCounters {
     pub discarded: u64,
 }
 
-/// Where a contender stands in the count of idle slots of its interframe space.
+/// Count of idle slots of the contenders with one interframe space.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct SlotCount {
     /// Idle slots passed.
     pub(super) passed: u64,
-    /// Idle periods that lasted its interframe space.
+    /// Idle periods that lasted the interframe space.
     pub(super) openings: u64,
 }
 
+/// State of one access category of one node: an EDCA function, or the DCF of a node.
 #[derive(Clone, Debug)]
-pub(super) struct Contender {
-    /// Node: 0 is the AP, i + 1 is station i.
+pub struct Contender {
+    /// Number of its node.
     pub(super) node: u32,
     pub(super) category: Category,
     pub(super) stream: Stream,
@@ -97,7 +100,7 @@ pub(super) struct Contender {
     pub(super) drawn_at: u64,
     pub(super) backlogged: bool,
     /// Whether it counts from an instant of its own until the next transmission.
-    pub(super) lone: bool,
+    pub(super) off_grid: bool,
     pub(super) cw: u32,
     cwmin: u32,
     cwmax: u32,
@@ -109,18 +112,26 @@ pub(super) struct Contender {
     pub(super) may_follow: u32,
     pub(super) txop_limit: Option<Span>,
     pub(super) frame: Frame,
-    /// Rates of the exchange that the frame waits for.
+    /// Rates of the exchange for which the frame waits.
     pub(super) rates: Rates,
-    /// Rates of its last exchange, where the rates may fall back when it ends.
-    pub(super) sent_at: Rates,
+    /// Rates of its last exchange, if the rate control may have changed them at its end.
+    pub(super) sent_at: Option<Rates>,
+    /// TXVECTOR of the frame, if the rate control may change it.
+    pub(super) tx_vector: TxVector,
     /// Air time of the frame's data part.
     pub(super) data_air: Span,
     /// Whether RTS and CTS go first.
     pub(super) protect: bool,
-    /// Air time of the RTS that announces the frame.
+    /// Air time of the RTS before the frame.
     pub(super) rts_air: Span,
-    /// Air time of the MAC ACK that answers the frame, or of the BlockAck, and of the CTS.
+    /// Air time of the CTS in response to the RTS.
+    pub(super) cts_air: Span,
+    /// Air time of the MAC ACK or BlockAck in response to the frame.
     pub(super) response_air: Span,
+    /// EIFS less AIFS after a lost RTS, and after lost data.
+    pub(super) eifs_leads: [Span; 2],
+    /// Whether it gives up what it sends at its attempt limit.
+    pub(super) gives_up: bool,
     /// Probability that channel errors destroy the data frame.
     pub(super) error: f64,
     pub(super) counters: NodeCounters,
@@ -131,6 +142,7 @@ impl Contender {
         (name, number, node): (&str, u32, &Node),
         category: Category,
         group: usize,
+        eifs_lead: Span,
         streams: &Streams,
     ) -> Contender {
         let access = node.access(category);
@@ -147,7 +159,7 @@ impl Contender {
             target: 0,
             drawn_at: 0,
             backlogged: false,
-            lone: false,
+            off_grid: false,
             cw: access.cwmin,
             cwmin: access.cwmin,
             cwmax: access.cwmax.max(access.cwmin),
@@ -163,31 +175,60 @@ impl Contender {
                 content: Content::Data,
             },
             rates: Rates::NONE,
-            sent_at: Rates::NONE,
+            sent_at: None,
+            tx_vector: TxVector::default(),
             data_air: Span::ZERO,
             protect: false,
             rts_air: Span::ZERO,
+            cts_air: Span::ZERO,
             response_air: Span::ZERO,
+            eifs_leads: [eifs_lead; 2],
+            gives_up: true,
             error: 0.0,
             counters: NodeCounters::default(),
         }
     }
 
-    /// Windows and opportunities are these from now on: windows from the next draw of a backoff, at the stage
-    /// that failures have led to.
+    /// Sets windows and opportunities. The windows apply from the next draw of a backoff, at the
+    /// stage that the failures so far have reached.
     #[cold]
     #[inline(never)]
     pub(super) fn set_access(&mut self, access: &Access) {
         (self.cwmin, self.cwmax) = (access.cwmin, access.cwmax.max(access.cwmin));
         self.may_follow = may_follow(access);
         self.txop_limit = access.txop_limit;
-        let failures = self.short_failures + self.long_failures;
+        let failures = self.retry();
         let first = u64::from(self.cwmin) + 1;
         let window = first.saturating_mul(1 << failures.min(31)) - 1;
         self.cw = window.min(u64::from(self.cwmax)) as u32; // at most cwmax
     }
 
-    /// Air time of the frame that opens its exchange.
+    /// Declares the shortest exchange that it can begin with.
+    #[inline]
+    pub(crate) fn declare(&mut self, minimum: MinimumExchange) {
+        self.data_air = minimum.data_air;
+        self.response_air = minimum.response_air;
+        self.gives_up = minimum.gives_up;
+    }
+
+    /// Sets the exchange that begins.
+    pub(super) fn load_exchange(&mut self, planned: &PlannedExchange) {
+        self.frame.to = planned.to;
+        self.data_air = planned.data_air;
+        self.response_air = planned.response_air;
+        self.protect = planned.protect;
+        self.rts_air = planned.rts_air;
+        self.rates = planned.rates;
+        self.cts_air = planned.cts_air;
+        self.eifs_leads = planned.eifs_leads;
+    }
+
+    /// Returns EIFS less AIFS after a frame of its exchange is lost: the `first` one, or the data.
+    pub(super) fn eifs_lead(&self, first: bool) -> Span {
+        self.eifs_leads[usize::from(!(first && self.protect))]
+    }
+
+    /// Returns the air time of the frame that opens its exchange.
     pub(super) fn first_air(&self) -> Span {
         if self.protect {
             self.rts_air
@@ -196,7 +237,13 @@ impl Contender {
         }
     }
 
-    /// Counts a failure of its frame and draws the next backoff; true if the frame is given up.
+    /// Returns the number of failed attempts at its frame.
+    pub(super) fn retry(&self) -> u32 {
+        self.short_failures + self.long_failures
+    }
+
+    /// Counts a failure of its frame and draws the next backoff. Returns whether the attempts are
+    /// used up.
     pub(super) fn fail(&mut self, long: bool, count: SlotCount) -> bool {
         let (failures, attempts) = if long {
             (&mut self.long_failures, self.attempts_long)
@@ -214,7 +261,7 @@ impl Contender {
         false
     }
 
-    /// The frame is done with: counters and window start afresh, post-backoff begins.
+    /// Resets counters and window when its frame is delivered or given up, and begins post-backoff.
     pub(super) fn start_afresh(&mut self, count: SlotCount) {
         self.short_failures = 0;
         self.long_failures = 0;
@@ -228,26 +275,25 @@ impl Contender {
     }
 }
 
-/// Frames that may follow the first in a transmission opportunity.
+/// Returns the number of frames that may follow the first in a transmission opportunity.
 fn may_follow(access: &Access) -> u32 {
     access.txop_packets.map_or(u32::MAX, |most| most - 1)
 }
 
-/// The contenders of a cell: best effort at each node, then the other categories that flows use, which
-/// are named with their station, counted from 0.
+/// Returns the contenders of a cell: best effort at each node, then the other `categories` that
+/// flows use, each with its station, counted from 0.
 pub(super) fn contenders_of(
     stations: usize,
     categories: impl Iterator<Item = (usize, Category)>,
 ) -> Vec<(u32, Category)> {
-    let nodes = stations as u32 + 1;
-    let mut members: Vec<(u32, Category)> = (0..nodes)
+    let mut members: Vec<(u32, Category)> = (0..node_of(stations))
         .map(|node| (node, Category::BestEffort))
         .collect();
     let mut others: Vec<(u32, Category)> = Vec::new();
     for (station, category) in categories {
         if category != Category::BestEffort {
             others.push((AP, category));
-            others.push((station as u32 + 1, category));
+            others.push((node_of(station), category));
         }
     }
     others.sort_unstable();
@@ -256,9 +302,9 @@ pub(super) fn contenders_of(
     members
 }
 
-/// Whether a higher category of the same node is among the `ready`.
-pub(super) fn outranked(contenders: &[Contender], one: u32, ready: &[u32]) -> bool {
-    let own = &contenders[one as usize];
+/// Returns whether a higher category of the node of `contender` is among the `ready`.
+pub(super) fn outranked(contenders: &[Contender], contender: u32, ready: &[u32]) -> bool {
+    let own = &contenders[contender as usize];
     ready.iter().any(|&other| {
         let other = &contenders[other as usize];
         other.node == own.node && other.category > own.category

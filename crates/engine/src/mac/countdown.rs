@@ -1,8 +1,9 @@
-//! Idle slots: who sends next if the medium stays idle, and what is left of each backoff if not.
+//! Count of idle slots: the next transmitter if the medium stays idle, and the rest of each backoff
+//! if not.
 //!
-//! Contenders with the same AIFS count the same idle slots, so they share one [`BackoffRing`]. Only
-//! after a failure, with an ACK timeout of its own, does a contender count from another instant than
-//! its group: a loner, until the next transmission.
+//! Contenders with the same AIFS count the same idle slots, so they share one [`BackoffRing`]. A
+//! contender counts from another instant than its group only after a failure with an ACK timeout of
+//! its own. It is then off the grid of its group until the next transmission.
 //!
 //! A DCF counter falls at the end of each idle slot (IEEE 802.11-2016, 10.3.4.3). An EDCA counter
 //! falls at the beginning of each slot (10.22.2.4), so that the slot in which another node begins
@@ -17,11 +18,11 @@ use crate::kernel::time::{Span, Time};
 #[derive(Clone, Debug)]
 pub(super) struct Countdown {
     slot: Span,
-    /// How far a counter has fallen when a slot begins, beyond the idle slots before it: 1 in EDCA, 0 in
-    /// the DCF.
+    /// How far a counter has fallen when a slot begins, beyond the idle slots before it: 1 in EDCA,
+    /// 0 in the DCF.
     lead: u64,
     groups: Vec<Group>,
-    loners: Vec<Loner>,
+    off_grid: Vec<OffGridContender>,
 }
 
 /// Contenders with the same AIFS.
@@ -37,16 +38,17 @@ struct Group {
     ahead: Option<u64>,
 }
 
-/// A contender that resumes at its own instant, for the present idle period only.
+/// A contender that resumes at an instant of its own, in the present idle period only.
 #[derive(Clone, Copy, Debug)]
-struct Loner {
+struct OffGridContender {
     contender: u32,
     resume: Time,
     slots: u64,
 }
 
 impl Countdown {
-    /// For `contenders` contenders whose window never exceeds `widest`; group g has `aifsns[g]`.
+    /// Returns the count for `contenders` contenders whose window never exceeds `widest`. Group g
+    /// has `aifsns[g]`.
     pub(super) fn new(
         phy: &Phy,
         rule: CountdownRule,
@@ -68,28 +70,28 @@ impl Countdown {
                 CountdownRule::Edca => 1,
             },
             groups: aifsns.iter().map(group).collect(),
-            loners: Vec::new(),
+            off_grid: Vec::new(),
         }
     }
 
-    /// Windows may be up to `widest` from now on.
+    /// Allows windows of up to `widest`.
     pub(super) fn widen(&mut self, widest: u32) {
         let groups = self.groups.iter_mut();
         groups.for_each(|group| group.ring.widen(widest));
     }
 
-    /// Where `group` stands in its count of idle slots.
+    /// Returns the count of idle slots of `group`.
     #[inline]
     pub(super) fn count(&self, group: usize) -> SlotCount {
         self.groups[group].count()
     }
 
-    /// When the contenders of `group` begin to count in the present idle period.
+    /// Returns when the contenders of `group` begin to count in the present idle period.
     pub(super) fn resume(&self, group: usize) -> Time {
         self.groups[group].resume
     }
 
-    /// The medium falls idle at `end`; everyone resumes `wait` and its AIFS later.
+    /// Makes the medium idle at `end`. All contenders resume `wait` and their AIFS later.
     #[inline]
     pub(super) fn release(&mut self, end: Time, wait: Span) {
         let after = end.plus(wait);
@@ -98,7 +100,7 @@ impl Countdown {
         });
     }
 
-    /// Start of the next transmission if nothing changes.
+    /// Returns the start of the next transmission if nothing changes.
     #[inline(always)]
     pub(super) fn next_start(&mut self, contenders: &[Contender]) -> Time {
         let mut start = Time::NEVER;
@@ -109,24 +111,25 @@ impl Countdown {
                 start = start.min(group.resume.plus(slot * ahead));
             }
         });
-        for loner in &self.loners {
-            if contenders[loner.contender as usize].backlogged {
-                start = start.min(loner.start(self.slot));
+        for own in &self.off_grid {
+            if contenders[own.contender as usize].backlogged {
+                start = start.min(own.start(self.slot));
             }
         }
         start
     }
 
-    /// The next transmitter, where it is plain that there is only one.
+    /// Returns the next transmitter if it is evident that there is only one.
     #[inline]
     pub(super) fn only_next(&self) -> Option<u32> {
-        match (&self.groups[..], &self.loners[..]) {
+        match (&self.groups[..], &self.off_grid[..]) {
             ([group], []) => group.ahead.and_then(|ahead| group.ring.only_at(ahead)),
             _ => None,
         }
     }
 
-    /// Adds to `ready` the contenders that will have counted down to zero at `start`, the next start.
+    /// Adds to `ready` the contenders that will have counted down to zero at `start`, the next
+    /// start.
     pub(super) fn ready(&self, start: Time, contenders: &[Contender], ready: &mut Vec<u32>) {
         for group in &self.groups {
             if let Some(ahead) = group.ahead
@@ -137,16 +140,16 @@ impl Countdown {
                     .visit_at(ahead, |contender| ready.push(contender));
             }
         }
-        for loner in &self.loners {
-            let backlogged = contenders[loner.contender as usize].backlogged;
-            if backlogged && loner.start(self.slot) == start {
-                ready.push(loner.contender);
+        for own in &self.off_grid {
+            let backlogged = contenders[own.contender as usize].backlogged;
+            if backlogged && own.start(self.slot) == start {
+                ready.push(own.contender);
             }
         }
     }
 
-    /// The medium is busy from `start` on: counters stop, and contenders that have counted down to zero
-    /// leave the line for `ready`.
+    /// Makes the medium busy from `start` on: counters stop, and contenders that have counted down
+    /// to zero move from the line to `ready`.
     #[inline(always)]
     pub(super) fn freeze(
         &mut self,
@@ -162,30 +165,31 @@ impl Countdown {
                 several.for_each(|group| group.freeze(start, slot, lead, ready));
             }
         }
-        if !self.loners.is_empty() {
-            self.gather_loners(start, contenders, ready);
+        if !self.off_grid.is_empty() {
+            self.rejoin(start, contenders, ready);
         }
     }
 
-    /// Loners that have counted down to zero are ready, the others fall in with their groups.
+    /// OffGridContenders that have counted down to zero are ready, the others fall in with their
+    /// groups.
     #[cold]
     #[inline(never)]
-    fn gather_loners(&mut self, start: Time, contenders: &mut [Contender], ready: &mut Vec<u32>) {
+    fn rejoin(&mut self, start: Time, contenders: &mut [Contender], ready: &mut Vec<u32>) {
         let slot = self.slot;
-        for loner in self.loners.drain(..) {
-            let state = &mut contenders[loner.contender as usize];
-            state.lone = false;
-            if state.backlogged && loner.start(slot) == start {
-                ready.push(loner.contender);
+        for own in self.off_grid.drain(..) {
+            let state = &mut contenders[own.contender as usize];
+            state.off_grid = false;
+            if state.backlogged && own.start(slot) == start {
+                ready.push(own.contender);
                 continue;
             }
-            let counting = u64::from(start >= loner.resume);
-            let elapsed = start.since(loner.resume).0 / slot.0 + self.lead * counting;
+            let counting = u64::from(start >= own.resume);
+            let elapsed = start.since(own.resume).0 / slot.0 + self.lead * counting;
             let group = &mut self.groups[state.group];
-            state.target = group.ring.passed() + loner.slots.saturating_sub(elapsed);
+            state.target = group.ring.passed() + own.slots.saturating_sub(elapsed);
             state.drawn_at = group.openings - counting;
             if state.backlogged {
-                group.ring.add(loner.contender, state.target);
+                group.ring.add(own.contender, state.target);
             }
         }
     }
@@ -196,8 +200,8 @@ impl Countdown {
         self.groups[state.group].ring.add(contender, state.target);
     }
 
-    /// After a failure `contender` waits for AIFS from `from` on by itself, or with its group if that comes
-    /// to the same, in line if it has a frame.
+    /// Lets `contender` wait for AIFS from `from` on after a failure: off the grid, or with its
+    /// group if that is the same. It is in line if it has a frame.
     pub(super) fn resume_after_failure(
         &mut self,
         contender: u32,
@@ -208,8 +212,8 @@ impl Countdown {
         let resume = from.map_or(group.resume, |from| from + group.aifs);
         if resume != group.resume {
             let slots = state.target - group.ring.passed();
-            state.lone = true;
-            self.loners.push(Loner {
+            state.off_grid = true;
+            self.off_grid.push(OffGridContender {
                 contender,
                 resume,
                 slots,
@@ -219,8 +223,9 @@ impl Countdown {
         }
     }
 
-    /// A frame arrives at `contender`, which had none: true if its post-backoff has run out on an
-    /// idle medium, so that it may send at once; otherwise it is in line.
+    /// Lets `contender`, which had no frame, contend for one that arrives. Returns true if its
+    /// post-backoff has run out on an idle medium, so that it may send immediately. Otherwise it is
+    /// in line.
     #[inline(always)]
     pub(super) fn arrive(
         &mut self,
@@ -229,8 +234,8 @@ impl Countdown {
         contender: u32,
         state: &mut Contender,
     ) -> bool {
-        if state.lone {
-            return self.arrive_at_loner(now, contender, state);
+        if state.off_grid {
+            return self.arrive_off_grid(now, contender, state);
         }
         let group = &mut self.groups[state.group];
         let (open, elapsed) = if busy || now < group.resume {
@@ -249,19 +254,20 @@ impl Countdown {
         false
     }
 
-    fn arrive_at_loner(&mut self, now: Time, contender: u32, state: &mut Contender) -> bool {
+    fn arrive_off_grid(&mut self, now: Time, contender: u32, state: &mut Contender) -> bool {
         let slot = self.slot;
-        let run_out = |loner: &Loner| loner.contender == contender && loner.start(slot) <= now;
-        let Some(index) = self.loners.iter().position(run_out) else {
+        let has_run_out =
+            |own: &OffGridContender| own.contender == contender && own.start(slot) <= now;
+        let Some(index) = self.off_grid.iter().position(has_run_out) else {
             return false;
         };
-        self.loners.swap_remove(index);
-        state.lone = false;
+        self.off_grid.swap_remove(index);
+        state.off_grid = false;
         true
     }
 }
 
-/// Calls `act` for each group; there is seldom more than one.
+/// Calls `act` for each group. Usually there is only one.
 #[inline(always)]
 fn each(groups: &mut [Group], mut act: impl FnMut(&mut Group)) {
     match groups {
@@ -271,7 +277,7 @@ fn each(groups: &mut [Group], mut act: impl FnMut(&mut Group)) {
 }
 
 impl Group {
-    /// The medium is busy from `start` on.
+    /// Stops the count at `start`, when the medium becomes busy.
     #[inline(always)]
     fn freeze(&mut self, start: Time, slot: Span, lead: u64, ready: &mut Vec<u32>) {
         if start < self.resume {
@@ -285,7 +291,8 @@ impl Group {
             }
             _ => self.ring.pass(start.since(self.resume).0 / slot.0),
         }
-        // a contender that has not counted down to zero has this slot and at least one more before it
+        // a contender that has not counted down to zero has this slot and at least one more before
+        // it
         self.ring.pass(lead);
     }
 
@@ -298,8 +305,8 @@ impl Group {
     }
 }
 
-impl Loner {
-    /// When it will transmit if the medium stays idle.
+impl OffGridContender {
+    /// Returns when it will transmit if the medium stays idle.
     fn start(&self, slot: Span) -> Time {
         self.resume + slot * self.slots
     }

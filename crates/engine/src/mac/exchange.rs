@@ -1,7 +1,42 @@
-//! What the medium is given to send, and what came of it.
+//! Frame exchanges: what the medium is given to send, and how each exchange ends.
 
-use super::Rates;
+use super::contender::Contender;
+use super::{Phy, Rates};
 use crate::kernel::time::{Span, Time};
+
+/// The kind of exchanges in a contention domain: single frames, or aggregates. It decides what each
+/// exchange carries, and learns how the exchange has ended.
+pub trait FrameExchange: Sized {
+    /// What a contender declares when it has something to send.
+    type Next: Copy;
+
+    /// Whether the contents of an exchange are chosen when it begins. Otherwise they are the frame
+    /// that the contender has declared.
+    const FORMED_AT_START: bool;
+
+    /// Sets the air times of what `contender` sends next, which it declares at `now`.
+    fn load(&mut self, now: Time, contender: &mut Contender, next: Self::Next, phy: &Phy);
+
+    /// Returns whether any data of `contender`, the only transmitter, were received.
+    fn is_received(&mut self, contender: &mut Contender) -> bool;
+
+    /// Records that a transmission attempt of `contender` has ended at `now`.
+    fn on_tx_status(&mut self, now: Time, contender: &mut Contender, status: TxStatus, phy: &Phy);
+
+    /// Records that `contender` has given up what it wanted to send.
+    fn on_discard(&mut self, contender: &Contender);
+}
+
+/// Result of a transmission attempt, as its sender learns it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum TxStatus {
+    /// The data were acknowledged.
+    Acked,
+    /// The data were sent, and not acknowledged.
+    Failed,
+    /// The RTS collided, and no data were sent.
+    RtsFailed,
+}
 
 /// A data frame handed to the medium.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -10,16 +45,16 @@ pub struct Frame {
     pub to: u32,
     /// Length of the IP packet inside. [bytes]
     pub ip_bytes: u32,
-    /// What the packet is.
+    /// Kind of the packet.
     pub content: Content,
 }
 
-/// What a contender sends in one exchange, if that is formed when it begins.
+/// The exchange of one contender, whose contents are chosen when it begins.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Burst {
+pub struct PlannedExchange {
     /// Receiving node.
     pub to: u32,
-    /// Its rates.
+    /// Rates of its frames.
     pub rates: Rates,
     /// Whether RTS and CTS go first.
     pub protect: bool,
@@ -31,49 +66,49 @@ pub struct Burst {
     pub data_air: Span,
     /// Air time of the response.
     pub response_air: Span,
-    /// What EIFS adds to AIFS behind an RTS that is lost, and behind data that are lost.
+    /// EIFS less AIFS after a lost RTS, and after lost data.
     pub eifs_leads: [Span; 2],
 }
 
-/// The shortest exchange with which a contender could go on, whose contents are formed when it begins.
+/// The shortest exchange that a contender can begin with, before its contents are chosen.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Prospect {
+pub struct MinimumExchange {
     /// Air time of its data.
     pub data_air: Span,
     /// Air time of the response.
     pub response_air: Span,
-    /// Whether it is given up when the contender's attempts are used up.
+    /// Whether the contender gives up the data at its attempt limit.
     pub gives_up: bool,
 }
 
-/// What a frame carries: channel errors may tell them apart.
+/// Kind of a packet in a frame: channel errors may differ between the kinds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Content {
     /// Payload of a transport.
     Data,
-    /// A transport's acknowledgement alone.
+    /// An acknowledgement of a transport, without data.
     Ack,
 }
 
-/// How the exchange that ended has ended.
+/// Result of a medium event.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Outcome {
-    /// The receiver has the frame; its MAC ACK ends at `done`, and then the frame leaves its queue.
+    /// The receiver has the frame. The frame leaves its queue at the end of the MAC ACK, `done`.
     Delivered {
-        /// Node whose frame it was.
+        /// Sending contender.
         from: u32,
         /// End of the MAC ACK.
         done: Time,
     },
     /// One frame was lost to channel errors.
     Corrupted,
-    /// Several nodes sent at once.
+    /// Several nodes sent simultaneously.
     Collided,
-    /// Nothing has ended: an exchange begins, whose contents are formed now.
+    /// Nothing has ended: an exchange begins, whose contents are chosen now.
     Begins,
 }
 
-/// When an exchange took place.
+/// Times of an exchange.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Exchange {
     /// Start of the first frame.
@@ -89,8 +124,8 @@ pub struct Exchange {
 pub struct CfEnd {
     /// Start of the frame, SIFS after the last MAC ACK.
     pub start: Time,
-    /// Contender whose opportunity it was.
+    /// Contender that held the opportunity.
     pub from: u32,
-    /// Its rate. [bit/s]
+    /// Rate of the frame. [bit/s]
     pub rate_bps: u64,
 }

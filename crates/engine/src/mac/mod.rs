@@ -1,11 +1,11 @@
-//! The shared medium: timing of the physical layer and medium access, one method a file.
+//! The shared medium: timing of the physical layer and medium access, with one access method per
+//! file.
 //!
-//! A medium is one object per contention domain without I/O: it is told of backlog and time,
-//! says its next deadline, and reports what ended then.
+//! A medium is one object per contention domain without I/O. It is given backlog and the time,
+//! returns its next deadline, and reports the exchange that ends then.
 
 pub mod aggregation;
 pub mod airtime;
-mod arf;
 mod backoff;
 pub mod block_ack;
 mod checks;
@@ -14,15 +14,18 @@ mod countdown;
 pub mod dcf;
 mod exchange;
 pub mod graph;
-mod path;
+pub mod link_rates;
+pub mod numbering;
 mod power_save;
 pub mod ppdu;
 mod ppdu_checks;
 mod ppdu_settings;
 mod presets;
+pub mod rate_control;
 pub mod rates;
 mod settings;
-pub mod way;
+mod single_frame;
+pub mod tx_timing;
 
 pub use aggregation::{Aggregation, Aggregations};
 pub use graph::Spread;
@@ -34,9 +37,9 @@ pub use ppdu_settings::{
     Band, EifsRule, LONGEST_PPDU, NOT_MODELLED, Ppdus, Width, mcs_frame_error,
 };
 pub(crate) use presets::{DATA_RATE, Preset};
+pub use rate_control::RateControl;
 pub use rates::{Rates, data_rates};
 pub use settings::{
-    Access, Category, Cell, ColliderWait, CountdownRule, Node, Phy, PhyKind, QueueOrder,
-    RateControl, Station,
+    Access, Category, Cell, ColliderWait, CountdownRule, Node, Phy, PhyKind, QueueOrder, Station,
 };
 pub(crate) use settings::{ApTable, Contention, NodeAccess, Usual};

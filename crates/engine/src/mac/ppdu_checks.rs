@@ -4,9 +4,7 @@ use super::aggregation::AggregationKeys;
 use super::ppdu::{Coding, Generation, Modulation};
 use super::ppdu_settings::{Band, PpduKeys, Ppdus, StreamKeys, Width};
 use super::presets::Preset;
-use super::settings::{
-    ApTable, Category, Cell, NodeAccess, Phy, PhyKind, QueueOrder, RateControl, Voice,
-};
+use super::settings::{ApTable, Category, Cell, NodeAccess, Phy, PhyKind, QueueOrder, Voice};
 use crate::kernel::time::Span;
 use crate::notation::decode::{Said, Section};
 use crate::notation::layers::Layers;
@@ -35,7 +33,7 @@ pub(super) fn check_cell(cell: &Section, problems: &mut Problems) {
         check_aggregation(table, generation, problems);
     }
     if let Some(control) = cell.said(Cell::rate_control)
-        && control.value == RateControl::Arf
+        && !control.value.supports_ppdus()
     {
         let fault = "chooses among the rates of 802.11a, b and g; expected \"fixed\"";
         let hint = "a station with `snr` and without `mcs` has the best MCS for it".to_owned();

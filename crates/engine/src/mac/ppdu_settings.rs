@@ -320,17 +320,22 @@ impl Modulation {
         )
     }
 
-    /// The same with the MCS that carries most at a signal-to-noise ratio, losses of MPDUs of 1538 bytes
-    /// deducted: what an ideal rate control does.
+    /// Returns this modulation with each MCS that its streams may have at its width, in order of rate.
+    pub fn with_each_mcs(self) -> impl Iterator<Item = Modulation> {
+        let all = (0..=self.generation.highest_mcs()).map(move |mcs| Modulation { mcs, ..self });
+        all.filter(Modulation::is_allowed)
+    }
+
+    /// Returns this modulation with the MCS that carries most at a signal-to-noise ratio, losses of MPDUs of 1538 bytes
+    /// deducted: the choice of an ideal rate control.
     pub fn best_for(&self, snr_db: f64) -> Modulation {
-        let carries = |one: &Modulation| {
-            one.rate_bps() as f64 * (1.0 - one.frame_error(TYPICAL_MPDU, snr_db))
+        let carries = |own: &Modulation| {
+            own.rate_bps() as f64 * (1.0 - own.frame_error(TYPICAL_MPDU, snr_db))
         };
-        let all = (0..=self.generation.highest_mcs()).map(|mcs| Modulation { mcs, ..*self });
         let mut best = Modulation { mcs: 0, ..*self };
-        for one in all.filter(Modulation::is_allowed) {
-            if carries(&one) > carries(&best) {
-                best = one;
+        for modulation in self.with_each_mcs() {
+            if carries(&modulation) > carries(&best) {
+                best = modulation;
             }
         }
         best

@@ -1,8 +1,10 @@
-//! At which rate each frame of an exchange goes out.
+//! Rate of each frame of an exchange.
 //!
-//! IEEE 802.11-2016, 10.6.6: a control frame goes at a basic rate, not above that of the data frame it
-//! announces or answers. Here a node's `control_rate` is the highest it uses.
+//! IEEE 802.11-2016, 10.6.6: a control frame is sent at a basic rate, not above the rate of the
+//! data frame that it announces or acknowledges. Here a node's `control_rate` is the highest that
+//! it uses.
 
+use super::numbering::{AP, station_of_link};
 use super::ppdu::Modulation;
 use super::presets::Preset;
 use super::settings::{Cell, Phy, PhyKind, Station};
@@ -12,14 +14,14 @@ use super::settings::{Cell, Phy, PhyKind, Station};
 pub struct Rates {
     /// Data frames.
     pub data_bps: u64,
-    /// RTS in front of them.
+    /// RTS before them.
     pub rts_bps: u64,
-    /// CTS and MAC ACKs that come back.
+    /// CTS and MAC ACKs in response.
     pub response_bps: u64,
 }
 
 impl Rates {
-    /// No frame has gone yet.
+    /// Rates before the first frame.
     pub const NONE: Rates = Rates {
         data_bps: 0,
         rts_bps: 0,
@@ -27,25 +29,25 @@ impl Rates {
     };
 }
 
-/// Rates of data frames of the physical layer `phy`, by its name in files, slowest first; `None` if
-/// there is none of that name. [bit/s]
+/// Returns the rates of data frames of the physical layer `phy`, by its name in files, slowest
+/// first; `None` if the name is unknown. [bit/s]
 pub fn data_rates(phy: &str) -> Option<&'static [u64]> {
     let kind = PhyKind::ALL.into_iter().find(|kind| kind.name() == phy)?;
     Some(Preset::of(kind).rates)
 }
 
 impl Cell {
-    /// Rates of the frames from node `from` to node `to`, one of which is the access point (0; i + 1
-    /// is the i-th of the `stations`).
+    /// Returns the rates of the frames from node `from` to node `to`, one of which is the access
+    /// point.
     pub fn rates(&self, stations: &[Station], from: u32, to: u32) -> Rates {
-        let station = &stations[from.max(to) as usize - 1];
+        let station = &stations[station_of_link(from, to)];
         match &station.modulation {
             Some(modulation) => self.rates_of(stations, from, to, modulation),
             None => self.rates_at(stations, from, to, nominal_bps(stations, from, to)),
         }
     }
 
-    /// The same where data frames have this modulation.
+    /// Returns the rates of frames whose data have this modulation.
     pub fn rates_of(
         &self,
         stations: &[Station],
@@ -59,7 +61,8 @@ impl Cell {
         }
     }
 
-    /// The same for each data rate of the PHY up to the nominal one, slowest first.
+    /// Returns the rates of frames for each data rate of the PHY up to the nominal one, slowest
+    /// first.
     pub fn rates_up_to_nominal(&self, stations: &[Station], from: u32, to: u32) -> Vec<Rates> {
         let nominal_bps = nominal_bps(stations, from, to);
         let rates = Preset::of(self.phy.kind).rates.iter();
@@ -70,10 +73,10 @@ impl Cell {
     }
 
     fn rates_at(&self, stations: &[Station], from: u32, to: u32, data_bps: u64) -> Rates {
-        let (sender, receiver) = if from == 0 {
-            (&self.ap, &stations[to as usize - 1].node)
-        } else {
-            (&stations[from as usize - 1].node, &self.ap)
+        let station = &stations[station_of_link(from, to)].node;
+        let (sender, receiver) = match from {
+            AP => (&self.ap, station),
+            _ => (station, &self.ap),
         };
         let control = |limit_bps| self.phy.control_rate(limit_bps, data_bps);
         Rates {
@@ -84,16 +87,17 @@ impl Cell {
     }
 }
 
-/// Rate of data frames without fallback. [bit/s]
+/// Returns the rate of data frames without rate control. [bit/s]
 fn nominal_bps(stations: &[Station], from: u32, to: u32) -> u64 {
+    let station = &stations[station_of_link(from, to)];
     match from {
-        0 => stations[to as usize - 1].downlink_rate_bps,
-        station => stations[station as usize - 1].rate_bps,
+        AP => station.downlink_rate_bps,
+        _ => station.rate_bps,
     }
 }
 
 impl Phy {
-    /// The highest control rate above neither `limit_bps` nor `data_bps`, else the lowest.
+    /// Returns the highest control rate above neither `limit_bps` nor `data_bps`, else the lowest.
     fn control_rate(&self, limit_bps: u64, data_bps: u64) -> u64 {
         let rates = Preset::of(self.kind).control_rates;
         let mut fastest_first = rates.iter().rev().copied();
@@ -110,7 +114,7 @@ mod tests {
     const MBPS: u64 = 1_000_000;
 
     #[test]
-    fn answers_are_not_faster_than_the_data() {
+    fn responses_are_not_faster_than_the_data() {
         let control = |kind, limit_mbps, data_mbps| {
             let (slot, sifs, preamble) = (Span(9_000), Span(10_000), Span(20_000));
             let phy = Phy {

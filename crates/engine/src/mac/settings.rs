@@ -7,6 +7,7 @@ use super::ppdu_settings::{Band, EdcaDefaults, NOT_MODELLED, PpduKeys, Ppdus, St
 use super::presets::{
     CONTROL_RATE, DATA_RATE, Preset, per_preset, rate_of, size_of, time_of, usual_rates,
 };
+use super::rate_control::RateControl;
 use crate::channel::{Channel, ChannelChange, frame_error};
 use crate::echo::{Echo, EchoChange};
 use crate::kernel::time::Span;
@@ -154,16 +155,6 @@ words! {
         /// A packet is drawn at random, and the first packet of its flow is next, as in models of a
         /// randomly mixed queue. Packets of a flow stay in order.
         Mixed = "mixed",
-    }
-}
-
-words! {
-    /// Choice of the rate of data frames by their sender.
-    pub enum RateControl {
-        /// Always the nominal rate.
-        Fixed = "fixed",
-        /// Automatic rate fallback among the rates up to the nominal one.
-        Arf = "arf",
     }
 }
 

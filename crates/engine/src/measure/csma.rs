@@ -109,7 +109,7 @@ impl Period<'_> {
                 values.push(CONNECTIONS.of(sum));
             }
             values.extend(self.marks().access([index as u32].into_iter()));
-            Item::new(conflict.name(index), values)
+            Item::new(conflict.queue_name(index), values)
         };
         (0..conflict.queues()).map(item).collect()
     }
@@ -126,7 +126,7 @@ pub(super) fn check(world: &World<'_>) -> Result<(), String> {
     };
     let graph = conflict.medium();
     for number in 0..conflict.queues() {
-        let (link, name) = (number as u32, conflict.name(number));
+        let (link, name) = (number as u32, conflict.queue_name(number));
         let c = graph.counters(link);
         let dummies = graph.dummies(link);
         let failed = c.attempts - c.delivered - dummies;

@@ -7,6 +7,7 @@ use super::marks::aggregated;
 use super::period::Period;
 use super::snapshot::Snapshot;
 use crate::bottleneck;
+use crate::mac::numbering::node_of;
 use crate::quantities::*;
 use crate::scenario::{Direction, Station};
 
@@ -41,7 +42,7 @@ impl Period<'_> {
                     FAIRNESS_LEVEL.of(level(index)),
                 ];
                 values.extend(self.beside_the_bottleneck(index));
-                values.extend(self.node(index as u32 + 1));
+                values.extend(self.node(node_of(index)));
                 if noisy {
                     values.extend(self.frames_to(index));
                 }

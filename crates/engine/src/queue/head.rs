@@ -2,8 +2,8 @@
 
 use super::settings::QueueSetting;
 use super::{
-    Admission, Fifo, Lanes, Managed, Outlet, Price, QueueCounters, Scheduled, Scheduler,
-    SharedBuffer, Waits,
+    Admission, Fifo, Managed, Outlet, Price, QueueCounters, Scheduled, Scheduler, SharedBuffer,
+    TxQueues, Waits,
 };
 use crate::kernel::streams::Stream;
 use crate::kernel::time::Time;
@@ -24,7 +24,7 @@ pub enum OtherQueue {
     /// Packets are judged when they leave.
     Scheduled(Scheduled),
     /// Packets are judged when they arrive, and served several at a time; it has no head.
-    Lanes(Lanes),
+    TxQueues(TxQueues),
 }
 
 impl HeadQueue {
@@ -39,16 +39,16 @@ impl HeadQueue {
         }
     }
 
-    /// A queue served several packets at a time.
-    pub fn lanes(lanes: Lanes) -> HeadQueue {
-        HeadQueue::Other(Box::new(OtherQueue::Lanes(lanes)))
+    /// Returns a queue that is served several packets at a time.
+    pub fn txqs(txqs: TxQueues) -> HeadQueue {
+        HeadQueue::Other(Box::new(OtherQueue::TxQueues(txqs)))
     }
 
-    /// Whether packets wait in a lane, where there are some.
-    pub fn has_of_lane(&self, lane: u32) -> bool {
+    /// Returns whether packets wait in a txq, if the queue has txqs.
+    pub fn has_for_txq(&self, txq: u32) -> bool {
         match self {
             HeadQueue::Other(other) => match &**other {
-                OtherQueue::Lanes(lanes) => lanes.first(lane).is_some(),
+                OtherQueue::TxQueues(txqs) => txqs.first(txq).is_some(),
                 OtherQueue::Scheduled(_) => false,
             },
             HeadQueue::Fifo(_) => false,
@@ -67,8 +67,8 @@ impl HeadQueue {
         )))))
     }
 
-    /// Its parts, for a server that takes several packets at a time: what judges arrivals there, and what
-    /// decides before who gets there.
+    /// Returns its parts, for a server that takes several packets at a time: the admission of that queue, and the
+    /// scheduler in front of it.
     pub fn apart(self) -> (Admission, Option<Scheduler>) {
         match self {
             HeadQueue::Fifo(fifo) => (fifo.admission(), None),
@@ -76,7 +76,7 @@ impl HeadQueue {
                 OtherQueue::Scheduled(scheduled) => {
                     (Admission::DropTail(u32::MAX), Some(scheduled.scheduler()))
                 }
-                OtherQueue::Lanes(lanes) => (lanes.admission(), None),
+                OtherQueue::TxQueues(txqs) => (txqs.admission(), None),
             },
         }
     }
@@ -95,7 +95,7 @@ impl HeadQueue {
             HeadQueue::Fifo(fifo) => fifo.change(now, to),
             HeadQueue::Other(other) => match &mut **other {
                 OtherQueue::Scheduled(scheduled) => scheduled.change(to),
-                OtherQueue::Lanes(lanes) => lanes.change(now, to),
+                OtherQueue::TxQueues(txqs) => txqs.change(now, to),
             },
         }
     }
@@ -106,7 +106,7 @@ impl HeadQueue {
             HeadQueue::Fifo(fifo) => fifo.bytes(),
             HeadQueue::Other(other) => match &**other {
                 OtherQueue::Scheduled(_) => 0,
-                OtherQueue::Lanes(lanes) => lanes.bytes(),
+                OtherQueue::TxQueues(txqs) => txqs.bytes(),
             },
         }
     }
@@ -118,7 +118,7 @@ impl HeadQueue {
             HeadQueue::Fifo(fifo) => fifo.sharing(),
             HeadQueue::Other(other) => match &**other {
                 OtherQueue::Scheduled(_) => None,
-                OtherQueue::Lanes(lanes) => lanes.sharing(),
+                OtherQueue::TxQueues(txqs) => txqs.sharing(),
             },
         }
     }
@@ -129,8 +129,8 @@ impl HeadQueue {
         match self {
             HeadQueue::Fifo(fifo) => fifo.carried(flow),
             HeadQueue::Other(other) => {
-                if let OtherQueue::Lanes(lanes) = &mut **other {
-                    lanes.carried(flow);
+                if let OtherQueue::TxQueues(txqs) = &mut **other {
+                    txqs.carried(flow);
                 }
             }
         }
@@ -177,7 +177,7 @@ impl HeadQueue {
             HeadQueue::Fifo(_) => None,
             HeadQueue::Other(other) => match &mut **other {
                 OtherQueue::Scheduled(scheduled) => scheduled.take_dropped(),
-                OtherQueue::Lanes(_) => None,
+                OtherQueue::TxQueues(_) => None,
             },
         }
     }
@@ -198,7 +198,7 @@ impl HeadQueue {
             HeadQueue::Fifo(fifo) => fifo.is_full(now),
             HeadQueue::Other(other) => match &**other {
                 OtherQueue::Scheduled(_) => true,
-                OtherQueue::Lanes(lanes) => lanes.is_full(now),
+                OtherQueue::TxQueues(txqs) => txqs.is_full(now),
             },
         }
     }
@@ -210,7 +210,7 @@ impl HeadQueue {
             HeadQueue::Fifo(fifo) => fifo.length(now),
             HeadQueue::Other(other) => match &**other {
                 OtherQueue::Scheduled(scheduled) => scheduled.length(now),
-                OtherQueue::Lanes(lanes) => lanes.seen(now),
+                OtherQueue::TxQueues(txqs) => txqs.seen(now),
             },
         }
     }
@@ -221,7 +221,7 @@ impl HeadQueue {
             HeadQueue::Fifo(fifo) => fifo.waits(),
             HeadQueue::Other(other) => match &**other {
                 OtherQueue::Scheduled(scheduled) => scheduled.waits(),
-                OtherQueue::Lanes(lanes) => lanes.waits(),
+                OtherQueue::TxQueues(txqs) => txqs.waits(),
             },
         }
     }
@@ -229,16 +229,16 @@ impl HeadQueue {
     /// Packets inside, the one in service first; of those that are served several at a time the ones that
     /// wait.
     pub fn packets(&self) -> impl Iterator<Item = &Packet> {
-        let (fifo, scheduled, lanes) = match self {
+        let (fifo, scheduled, txqs) = match self {
             HeadQueue::Fifo(fifo) => (Some(fifo.packets()), None, None),
             HeadQueue::Other(other) => match &**other {
                 OtherQueue::Scheduled(scheduled) => (None, Some(scheduled.packets()), None),
-                OtherQueue::Lanes(lanes) => (None, None, Some(lanes.packets())),
+                OtherQueue::TxQueues(txqs) => (None, None, Some(txqs.packets())),
             },
         };
         let plain = fifo.into_iter().flatten();
         let plain = plain.chain(scheduled.into_iter().flatten());
-        plain.chain(lanes.into_iter().flatten())
+        plain.chain(txqs.into_iter().flatten())
     }
 
     /// Totals as they stand now.
@@ -247,7 +247,7 @@ impl HeadQueue {
             HeadQueue::Fifo(fifo) => fifo.counters(),
             HeadQueue::Other(other) => match &**other {
                 OtherQueue::Scheduled(scheduled) => scheduled.counters(),
-                OtherQueue::Lanes(lanes) => lanes.counters(),
+                OtherQueue::TxQueues(txqs) => txqs.counters(),
             },
         }
     }
@@ -258,7 +258,7 @@ impl HeadQueue {
             HeadQueue::Fifo(_) => 0,
             HeadQueue::Other(other) => match &**other {
                 OtherQueue::Scheduled(scheduled) => scheduled.unjudged(),
-                OtherQueue::Lanes(_) => 0,
+                OtherQueue::TxQueues(_) => 0,
             },
         }
     }
@@ -269,7 +269,7 @@ impl HeadQueue {
             HeadQueue::Fifo(fifo) => fifo.occupancy_ns(now),
             HeadQueue::Other(other) => match &**other {
                 OtherQueue::Scheduled(scheduled) => scheduled.occupancy_ns(now),
-                OtherQueue::Lanes(lanes) => lanes.occupancy_ns(now),
+                OtherQueue::TxQueues(txqs) => txqs.occupancy_ns(now),
             },
         }
     }
@@ -282,21 +282,21 @@ impl OtherQueue {
                 scheduled.offer(now, *packet);
                 true
             }
-            OtherQueue::Lanes(lanes) => lanes.offer(now, packet),
+            OtherQueue::TxQueues(txqs) => txqs.offer(now, packet),
         }
     }
 
     fn head(&self) -> Option<&Packet> {
         match self {
             OtherQueue::Scheduled(scheduled) => scheduled.head(),
-            OtherQueue::Lanes(_) => None,
+            OtherQueue::TxQueues(_) => None,
         }
     }
 
     fn pop(&mut self, at: Time) -> Option<Packet> {
         match self {
             OtherQueue::Scheduled(scheduled) => scheduled.pop(at),
-            OtherQueue::Lanes(_) => None,
+            OtherQueue::TxQueues(_) => None,
         }
     }
 }

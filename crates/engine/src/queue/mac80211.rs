@@ -9,7 +9,7 @@
 //! ```
 //!
 //! One object serves a radio: its limits, its hash table and its CoDel states are shared by all stations and
-//! categories. Packets in the device wait in [`super::Lanes`], one for each category, which also count.
+//! categories. Packets in the device wait in [`super::TxQueues`], one object for each category, which also count.
 //!
 //! Differs from Linux in: the hash is of the flow's index, so that both directions of a flow never meet; CoDel
 //! takes exact square roots; times are in ns, not in us and jiffies; what the device holds is estimated at the

@@ -3,7 +3,7 @@
 //! An [`Admission`] decides when a packet arrives and never again, so that a link of fixed rate can
 //! compute departures ahead. A [`Scheduler`] decides or reorders when a packet leaves, and owns the
 //! packets that wait. A [`HeadQueue`] has either of them, for a server that tries to send its head
-//! until it has been sent; [`Lanes`] is served several packets at a time, [`Mac80211`] stands above those of a
+//! until it has been sent; [`TxQueues`] are served several packets at a time, and [`Mac80211`] is in front of those of a
 //! radio.
 
 mod admission;
@@ -16,7 +16,6 @@ mod fifo;
 mod fq_codel;
 mod greedy;
 mod head;
-mod lanes;
 mod mac80211;
 mod outside;
 mod pi;
@@ -28,6 +27,7 @@ mod scheduled;
 mod scheduler;
 mod settings;
 mod turns;
+mod tx_queues;
 mod waits;
 
 use admission::Lot;
@@ -44,7 +44,6 @@ pub use fifo::Fifo;
 pub use fq_codel::FqCoDelSetting;
 pub use greedy::Greedy;
 pub use head::{HeadQueue, OtherQueue};
-pub use lanes::Lanes;
 pub use mac80211::{Estimate, Lost, Mac80211, Mac80211Setting};
 pub(crate) use outside::QueuePart;
 pub use outside::{OutsideDiscipline, Policy};
@@ -60,4 +59,5 @@ pub(crate) use settings::DISCIPLINES;
 pub use settings::ap_queue;
 pub(crate) use settings::queue;
 pub use settings::{ApQueue, Discipline, QueueSetting};
+pub use tx_queues::TxQueues;
 pub use waits::{Wait, Waits};

@@ -1,10 +1,10 @@
-//! Backoffs that were counted down before recorded frames: found by looking at the medium after each
-//! exchange, which itself keeps no account of what it drew.
+//! Backoffs that were counted down before recorded frames. They are computed from the state of the
+//! medium after each exchange, since the medium does not record its draws.
 
 use crate::kernel::time::Span;
 use crate::mac::dcf::{Backoff, Dcf};
 
-/// What each contender was counting down when the last exchange had ended.
+/// Backoff of each contender when the last exchange had ended.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Backoffs {
     seen: Vec<Seen>,
@@ -13,24 +13,24 @@ pub(super) struct Backoffs {
 #[derive(Clone, Copy, Debug)]
 struct Seen {
     state: Backoff,
-    /// Idle slots that were drawn; `None` where nobody saw it.
+    /// Idle slots that were drawn; `None` if the draw was not observed.
     drawn: Option<u64>,
 }
 
 impl Backoffs {
-    /// Idle slots that `contender`, which has sent in the exchange that has just ended, had to count down
-    /// before it; `None` if it had not to, or counted from an instant of its own.
+    /// Returns the idle slots that `contender` had to count down before the exchange that has just
+    /// ended, in which it sent; `None` if it had none, or counted off the grid of its group.
     pub(super) fn counted(&self, medium: &Dcf, contender: u32) -> Option<u32> {
         let exchange = medium.exchange();
         if exchange.follows {
             return None;
         }
         let Some(seen) = self.seen.get(contender as usize) else {
-            // the first exchange of all: nothing was drawn before
+            // the first exchange: nothing was drawn before
             return None;
         };
         let (was, slot) = (seen.state, medium.slot());
-        if was.lone || exchange.start < was.resume {
+        if was.off_grid || exchange.start < was.resume {
             return None;
         }
         let waited = exchange.start.since(was.resume);
@@ -46,8 +46,8 @@ impl Backoffs {
         drawn.and_then(|slots| u32::try_from(slots).ok())
     }
 
-    /// Looks at all contenders after an exchange.
-    pub(super) fn look(&mut self, medium: &Dcf) {
+    /// Records the state of all contenders after an exchange.
+    pub(super) fn record(&mut self, medium: &Dcf) {
         for contender in 0..medium.contenders() {
             let state = medium.backoff(contender as u32);
             let Some(seen) = self.seen.get_mut(contender) else {
@@ -60,7 +60,7 @@ impl Backoffs {
                 // drawn before the exchange began, or since
                 let before = state.drawn_at == was.openings && state.openings != was.openings;
                 let passed = if before { was.passed } else { state.passed };
-                seen.drawn = state.target.checked_sub(passed).filter(|_| !was.lone);
+                seen.drawn = state.target.checked_sub(passed).filter(|_| !was.off_grid);
             }
             seen.state = state;
         }

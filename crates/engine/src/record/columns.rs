@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 
 use super::{Fate, FrameKind, FrameRecord, Mpdu};
 use crate::kernel::time::Time;
-use crate::mac::dcf::AP;
+use crate::mac::numbering::station_of;
 use crate::packet::{Packet, PacketKind};
 use crate::scenario::Scenario;
 
@@ -84,9 +84,9 @@ fn numbers(frame: &FrameRecord, which: impl Fn(&Mpdu) -> bool) -> Value {
 }
 
 fn name(scenario: &Scenario, node: u32) -> &str {
-    match node {
-        AP => "ap",
-        station => &scenario.stations[station as usize - 1].name,
+    match station_of(node) {
+        None => "ap",
+        Some(station) => &scenario.stations[station].name,
     }
 }
 

@@ -65,13 +65,13 @@ impl FrameLog {
             let from = medium.node(closing.from);
             self.records.push(cf_end(from, closing));
         }
-        if cell.aggregates() {
+        if cell.aggregates().is_some() {
             let settings = &scenario.cell;
             ppdu::log(&mut self.records, &self.backoffs, cell, settings, outcome);
         } else {
             self.frames(scenario, cell, outcome);
         }
-        self.backoffs.look(medium);
+        self.backoffs.record(medium);
         if medium.exchange().start < self.from {
             self.records.truncate(before);
         }

@@ -56,9 +56,9 @@ pub enum Fate {
 pub struct FrameRecord {
     /// Start of the frame.
     pub at: Time,
-    /// Sender: 0 is the AP, i + 1 is station i.
+    /// Number of the sender ([`crate::mac::numbering`]).
     pub from: u32,
-    /// Receiver, numbered in the same way; a CF-End, which is for all, has the AP here.
+    /// Number of the receiver. For a CF-End, which is for all nodes, it is the access point.
     pub to: u32,
     /// What it is for.
     pub kind: FrameKind,

@@ -12,18 +12,18 @@ use crate::mac::ppdu::Modulation;
 use crate::packet::Packet;
 use crate::scenario;
 
-/// What data and BlockAckReqs of a cell that aggregates have beyond other frames.
+/// Fields of data and BlockAckReqs of a cell that aggregates, in addition to those of other frames.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Ppdu {
-    /// How it is modulated; `None`: as a frame of 802.11a, b or g.
+    /// Modulation; `None`: that of a frame of 802.11a, b or g.
     pub modulation: Option<Modulation>,
-    /// How long it occupies the air.
+    /// Air time.
     pub air_time: Span,
     /// Access category of its sender.
     pub category: Category,
     /// The lowest number that its sender has neither seen acknowledged nor given up.
     pub start: u32,
-    /// MPDUs in order; none: it is a BlockAckReq.
+    /// MPDUs in order; empty for a BlockAckReq.
     pub mpdus: Vec<Mpdu>,
     /// The packets of all MPDUs.
     pub packets: Vec<Packet>,
@@ -34,9 +34,9 @@ pub struct Ppdu {
 pub struct Mpdu {
     /// Its number; MPDUs from a contender to a receiver are counted from 0.
     pub number: u32,
-    /// Attempt at it, from 1 on; also those whose RTS failed count.
+    /// Number of the attempt, from 1 on. Attempts whose RTS failed count.
     pub attempt: u32,
-    /// How many packets it has.
+    /// Number of packets in it.
     pub packets: u32,
     /// Length, MAC header and FCS included. [bytes]
     pub bytes: u32,
@@ -47,12 +47,12 @@ pub struct Mpdu {
 }
 
 impl Mpdu {
-    /// Its number on the air.
+    /// Returns its sequence number on the air.
     pub fn sequence_number(&self) -> u16 {
         sequence_number(self.number)
     }
 
-    /// What became of it, in a PPDU of which this became.
+    /// Returns its fate, given the fate of its PPDU.
     pub fn fate(&self, of_ppdu: Fate) -> Fate {
         let collided = matches!(of_ppdu, Fate::Collided | Fate::CollidedAndDiscarded);
         match (self.is_lost, collided, self.is_discarded) {
@@ -65,13 +65,13 @@ impl Mpdu {
     }
 }
 
-/// Numbers on the air are modulo 4096 (IEEE 802.11-2020, 9.2.4.4.2).
+/// Returns a number on the air, which is modulo 4096 (IEEE 802.11-2020, 9.2.4.4.2).
 pub fn sequence_number(number: u32) -> u16 {
     (number % 4096) as u16
 }
 
 impl Ppdu {
-    /// MPDUs with their packets.
+    /// Returns the MPDUs with their packets.
     pub fn contents(&self) -> impl Iterator<Item = (&Mpdu, &[Packet])> {
         let mut rest = &self.packets[..];
         self.mpdus.iter().map(move |mpdu| {
@@ -82,7 +82,7 @@ impl Ppdu {
     }
 }
 
-/// Logs the exchange that `cell` has just ended, before what it has brought to an end is settled.
+/// Logs the exchange that `cell` has just ended, before its packets are settled.
 pub(super) fn log(
     records: &mut Vec<FrameRecord>,
     backoffs: &Backoffs,
@@ -102,7 +102,7 @@ pub(super) fn log(
         };
         let ppdu = Ppdu {
             modulation: sent.modulation.filter(|_| !sent.mpdus.is_empty()),
-            air_time: sent.burst.data_air,
+            air_time: sent.planned.data_air,
             category: medium.category(sent.contender),
             start: sent.start,
             mpdus: mpdus(cell, settings, sent, outcome),
@@ -112,7 +112,7 @@ pub(super) fn log(
     }
 }
 
-/// What became of the MPDUs of a PPDU.
+/// Returns the MPDUs of a PPDU with their fates.
 fn mpdus(
     cell: &Cell,
     settings: &scenario::Cell,
@@ -123,7 +123,8 @@ fn mpdus(
         Outcome::Collided | Outcome::Begins => &[],
         Outcome::Delivered { .. } | Outcome::Corrupted => cell.judged(),
     };
-    // as the window gives up: at an MPDU's own limit, without agreement at the contender's
+    // MPDUs are given up at their own limit, and without a block acknowledgement at that of the
+    // contender
     let used_up = cell.medium().discarded().contains(&sent.contender);
     let mut rest = &sent.packets[..];
     let numbered = sent.mpdus.iter().enumerate();
@@ -132,8 +133,8 @@ fn mpdus(
         rest = others;
         let is_lost = !judged.get(index).copied().unwrap_or(false);
         let attempt = mpdu.attempts + 1;
-        let limit = match sent.terms.agreed {
-            true => sent.terms.attempts.is_some_and(|most| attempt >= most),
+        let limit = match sent.parameters.agreed {
+            true => sent.parameters.attempts.is_some_and(|most| attempt >= most),
             false => used_up,
         };
         Mpdu {
@@ -148,7 +149,7 @@ fn mpdus(
     mpdus.collect()
 }
 
-/// Length of the MPDU with these packets. [bytes]
+/// Returns the length of the MPDU with these packets. [bytes]
 fn mpdu_bytes(settings: &scenario::Cell, packets: &[Packet]) -> u32 {
     match packets {
         [one] => settings.frame_bytes(u32::from(one.bytes)),
@@ -160,7 +161,7 @@ fn mpdu_bytes(settings: &scenario::Cell, packets: &[Packet]) -> u32 {
     }
 }
 
-/// Length of the PSDU with these MPDUs. [bytes]
+/// Returns the length of the PSDU with these MPDUs. [bytes]
 fn psdu_bytes(modulation: Option<Modulation>, mpdus: &[Mpdu]) -> u32 {
     match (mpdus, modulation) {
         ([one], Some(modulation)) => psdu_of_one(modulation.generation, one.bytes),
@@ -181,14 +182,21 @@ struct Exchange<'a> {
 }
 
 impl Exchange<'_> {
-    /// RTS, CTS, data or BlockAckReq, and response, as far as the exchange got.
+    /// Appends RTS, CTS, data or BlockAckReq, and response, as far as the exchange went.
     fn write(&self, records: &mut Vec<FrameRecord>, ppdu: Ppdu, outcome: Outcome) {
-        let Transmission { burst, terms, .. } = self.sent;
+        let Transmission {
+            planned,
+            parameters,
+            ..
+        } = self.sent;
         let is_bar = ppdu.mpdus.is_empty();
         let (attempt, is_discarded) = match is_bar {
             true => {
                 let attempt = self.sent.bar_attempts + 1;
-                (attempt, terms.attempts.is_some_and(|most| attempt >= most))
+                (
+                    attempt,
+                    parameters.attempts.is_some_and(|most| attempt >= most),
+                )
             }
             false => {
                 let attempts = ppdu.mpdus.iter().map(|mpdu| mpdu.attempt);
@@ -204,11 +212,11 @@ impl Exchange<'_> {
             (Outcome::Corrupted, false) => Fate::Corrupted,
             (Outcome::Corrupted, true) => Fate::CorruptedAndDiscarded,
         };
-        let response = self.sifs + burst.response_air;
+        let response = self.sifs + planned.response_air;
         let mut data = FrameRecord {
             at: self.start,
             from: self.from,
-            to: burst.to,
+            to: planned.to,
             kind: match is_bar {
                 true => FrameKind::BlockAckReq,
                 false => FrameKind::Data,
@@ -218,42 +226,42 @@ impl Exchange<'_> {
                 true => BAR_BYTES,
                 false => psdu_bytes(ppdu.modulation, &ppdu.mpdus),
             },
-            rate_bps: burst.rates.data_bps,
+            rate_bps: planned.rates.data_bps,
             attempt,
             fate,
             backoff: self.backoff,
             reserves: Some(response),
             ppdu: None,
         };
-        if burst.protect {
-            let behind_cts = self.sifs + burst.data_air + response;
+        if planned.protect {
+            let after_cts = self.sifs + planned.data_air + response;
             records.push(FrameRecord {
                 kind: FrameKind::Rts,
                 bytes: RTS_BYTES,
-                rate_bps: burst.rates.rts_bps,
+                rate_bps: planned.rates.rts_bps,
                 fate: if collided { fate } else { Fate::Delivered },
-                reserves: Some(self.sifs + burst.cts_air + behind_cts),
+                reserves: Some(self.sifs + planned.cts_air + after_cts),
                 ..data.clone()
             });
             if collided {
                 return;
             }
-            let answered = self.start + burst.rts_air + self.sifs;
+            let answered = self.start + planned.rts_air + self.sifs;
             records.push(FrameRecord {
-                reserves: Some(behind_cts),
+                reserves: Some(after_cts),
                 ..self.response(FrameKind::Cts, ACK_BYTES, answered)
             });
-            data.at = answered + burst.cts_air + self.sifs;
+            data.at = answered + planned.cts_air + self.sifs;
             data.backoff = None;
         }
-        let behind = data.at + burst.data_air + self.sifs;
+        let response_at = data.at + planned.data_air + self.sifs;
         let several = is_bar || ppdu.mpdus.len() > 1;
         data.ppdu = Some(Box::new(ppdu));
         records.push(data);
         if fate == Fate::Delivered {
             records.push(match several {
-                true => self.response(FrameKind::BlockAck, self.sent.block_ack_bytes, behind),
-                false => self.response(FrameKind::Ack, ACK_BYTES, behind),
+                true => self.response(FrameKind::BlockAck, self.sent.block_ack_bytes, response_at),
+                false => self.response(FrameKind::Ack, ACK_BYTES, response_at),
             });
         }
     }
@@ -261,12 +269,12 @@ impl Exchange<'_> {
     fn response(&self, kind: FrameKind, bytes: u32, at: Time) -> FrameRecord {
         FrameRecord {
             at,
-            from: self.sent.burst.to,
+            from: self.sent.planned.to,
             to: self.from,
             kind,
             packet: None,
             bytes,
-            rate_bps: self.sent.burst.rates.response_bps,
+            rate_bps: self.sent.planned.rates.response_bps,
             attempt: 1,
             fate: Fate::Delivered,
             backoff: None,

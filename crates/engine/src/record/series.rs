@@ -314,7 +314,7 @@ fn of_conflict(world: &World<'_>, tracks: &mut Vec<Track>) {
         conflict.map_or(f64::NAN, |conflict| conflict.drives()[link].r())
     });
     for link in 0..conflict.queues() {
-        let name = conflict.name(link);
+        let name = conflict.queue_name(link);
         tracks.push(Track::new("links", name, AIRTIME_FRACTION, link, airtime));
         tracks.push(Track::new("links", name, AGGRESSIVENESS, link, drive));
     }

@@ -1,5 +1,6 @@
 //! The normalised scenario as JSON: all defaults filled in, groups expanded, SI units.
 
+use crate::mac::numbering::{AP, node_of};
 use serde_json::json;
 
 use super::model::*;
@@ -97,7 +98,7 @@ impl Scenario {
 
     /// A station by its index.
     pub(super) fn station_json(&self, index: usize) -> Json {
-        station(&self.stations[index], self, index as u32 + 1)
+        station(&self.stations[index], self, node_of(index))
     }
 
     pub(super) fn flow(&self, flow: &Flow) -> Json {
@@ -208,8 +209,8 @@ fn sharing_class(class: &SharingClass, scenario: &Scenario) -> Json {
 }
 
 /// A station; `number` is its node's.
-fn station(station: &Station, scenario: &Scenario, number: u32) -> Json {
-    let (up, down) = (scenario.rates(number, 0), scenario.rates(0, number));
+fn station(station: &Station, scenario: &Scenario, node: u32) -> Json {
+    let (up, down) = (scenario.rates(node, AP), scenario.rates(AP, node));
     let mut json = json!({
         "name": station.name,
         "group": station.group,

@@ -1,5 +1,6 @@
 //! A transmission opportunity has room for any frame that its node sends.
 
+use crate::mac::numbering::{AP, node_of};
 use std::collections::BTreeMap;
 
 use super::model::*;
@@ -74,10 +75,10 @@ fn exchange(scenario: &Scenario, flow: &Flow, direction: Direction) -> Span {
     let Some(station) = flow.station() else {
         return Span::ZERO;
     };
-    let station = station as u32 + 1;
+    let station = node_of(station);
     let rates = match direction {
-        Direction::Up => scenario.rates(station, 0),
-        Direction::Down => scenario.rates(0, station),
+        Direction::Up => scenario.rates(station, AP),
+        Direction::Down => scenario.rates(AP, station),
     };
     scenario.cell.exchange(ip_bytes, rates)
 }

@@ -12,7 +12,7 @@
 //! under way; the event takes its journey up again.
 
 use super::flows::Flows;
-use super::radio::Radio;
+use super::medium::Medium;
 use super::step::{Step, Taken};
 use super::{World, ahead};
 use crate::kernel::time::Time;
@@ -83,7 +83,7 @@ impl World<'_> {
 
 /// A packet enters a queue of the radio, or is lost there.
 #[inline(always)]
-fn offer(radio: &mut Radio, flows: &mut Flows, now: Time, queue: u32, packet: &Packet) {
+fn offer(radio: &mut Medium, flows: &mut Flows, now: Time, queue: u32, packet: &Packet) {
     if !radio.offer(now, queue, packet) {
         flows.lose(packet);
     }
@@ -95,7 +95,7 @@ fn offer(radio: &mut Radio, flows: &mut Flows, now: Time, queue: u32, packet: &P
 /// Counts what the radio has lost.
 #[cold]
 #[inline(never)]
-fn lose_all(radio: &mut Radio, flows: &mut Flows) {
+fn lose_all(radio: &mut Medium, flows: &mut Flows) {
     while let Some(packet) = radio.take_lost() {
         flows.lose(&packet);
     }

@@ -42,12 +42,12 @@ mod greedy;
 mod hosts;
 mod journey;
 mod legs;
+mod medium;
 mod nearness;
 mod numbers;
 mod order;
 mod pings;
 mod plan;
-mod radio;
 mod routes;
 mod step;
 mod users;
@@ -66,10 +66,10 @@ use self::flows::users_of;
 pub(crate) use self::gauge::Gauge;
 use self::greedy::Sources;
 pub use self::hosts::{Arrival, Sent};
+pub(crate) use self::medium::{Medium, OnExchange};
 use self::numbers::Owner;
 pub(crate) use self::plan::start_of;
 use self::plan::{Plan, Planned};
-pub(crate) use self::radio::{OnExchange, Radio};
 pub(crate) use self::routes::Stop;
 use self::step::Wants;
 pub(crate) use self::users::{User, Users};
@@ -106,7 +106,7 @@ pub(crate) struct World<'a> {
     gated: bool,
     /// Number of events at which somebody is told the time.
     next_look: u64,
-    radio: Radio,
+    radio: Medium,
     /// Room for packets that come off the air together.
     received: Vec<(OffAir, Packet)>,
     wires: Wires,
@@ -127,7 +127,7 @@ impl<'a> World<'a> {
     pub(crate) fn new(scenario: &'a Scenario, replication: u32) -> Result<World<'a>, EngineError> {
         let streams = Streams::new(scenario.seed, replication);
         let clock = Clock::new(scenario, numbers::first_connection(scenario));
-        let radio = Radio::new(scenario, &streams);
+        let radio = Medium::new(scenario, &streams);
         let horizon = scenario.horizon();
         if clock.end >= horizon {
             return Err(EngineError::TooLong {
@@ -375,9 +375,8 @@ impl<'a> World<'a> {
             Some(Planned::Channel(station, change)) => {
                 let station = station as usize;
                 let changes = &self.scenario.stations[station].channel_changes;
-                if let Some(cell) = self.radio.cell_mut() {
-                    cell.change_channel(station, &changes[change as usize].channel);
-                }
+                self.radio
+                    .set_channel(now, station, &changes[change as usize].channel);
             }
             Some(Planned::Start(index)) if self.users.is_some() => self.start_user(now, index),
             Some(Planned::Start(index)) => self.start_flow(now, index as usize),
@@ -505,9 +504,7 @@ impl<'a> World<'a> {
     #[inline(never)]
     pub(crate) fn change(&mut self, [from, to]: [&Scenario; 2]) {
         let now = self.clock.now;
-        if let Some(cell) = self.radio.cell_mut() {
-            cell.change(now, [from.hotspot(), to.hotspot()]);
-        }
+        self.radio.change(now, [from, to]);
         self.wires.change(now, [from, to]);
         let rates = [from, to].map(|one| one.bottleneck.as_ref().and_then(|own| own.rate_bps));
         if let [before, Some(after)] = rates
@@ -533,15 +530,13 @@ impl<'a> World<'a> {
     }
 
     /// The air with its queues.
-    pub(crate) fn radio(&self) -> &Radio {
+    pub(crate) fn radio(&self) -> &Medium {
         &self.radio
     }
 
-    /// Frames are going to be recorded: what there is to know of them is kept.
-    pub(crate) fn keep_transmissions(&mut self) {
-        if let Some(cell) = self.radio.cell_mut() {
-            cell.keep_transmissions();
-        }
+    /// Records from now on what transmitters of aggregates have on the air.
+    pub(crate) fn record_transmissions(&mut self) {
+        self.radio.record_transmissions();
     }
 
     /// The wired links.

@@ -7,6 +7,7 @@ use super::numbers;
 use crate::bottleneck::Bottleneck;
 use crate::control::Ask;
 use crate::kernel::time::Time;
+use crate::mac::numbering::station_of;
 use crate::packet::{Packet, PacketKind};
 
 impl FlowState {
@@ -108,7 +109,8 @@ impl World<'_> {
         if packet.kind != kind || is_ping {
             return None;
         }
-        self.radio.cell()?.station_of(packet).checked_sub(1)
+        let node = self.radio.cell()?.station_of(packet);
+        station_of(node).map(|station| station as u32)
     }
 
     /// The bottleneck's rate is this from now on, if it is not estimated. [bit/s]

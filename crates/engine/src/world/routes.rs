@@ -10,6 +10,7 @@ use crate::kernel::time::Span;
 
 use crate::cell::Cell;
 use crate::mac::dcf::AP;
+use crate::mac::numbering::node_of;
 use crate::packet::Packet;
 use crate::scenario::{
     Category, Csma, CsmaAcks, CsmaFlow, Direction, Ends, Flow, Hop, LinkRate, Scenario,
@@ -271,7 +272,7 @@ impl Routes {
         let (first, last, links) = match flow.ends {
             Ends::Wired => (WIRED, WIRED, network.collect()),
             Ends::Station { station, direction } if (direction == Direction::Up) == data => {
-                let contender = queue_of(cell, station as u32 + 1, flow.category);
+                let contender = queue_of(cell, node_of(station), flow.category);
                 let links = shared.into_iter().chain([WIRE_UP]).chain(network);
                 (contender, WIRED, links.collect::<Vec<u32>>())
             }

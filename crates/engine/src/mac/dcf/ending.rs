@@ -1,172 +1,184 @@
-//! How a transmission ends: delivered, corrupted, collided, and when everyone resumes.
+//! End of a transmission: delivered, corrupted or collided, and when all contenders resume.
 
-use super::{AP, CfEnd, ColliderWait, Dcf, Exchange, Holder, Outcome, Span, Time};
+use super::{
+    CfEnd, ColliderWait, Dcf, Exchange, FrameExchange, Outcome, Phase, TxStatus, TxopHolder,
+};
+use crate::kernel::time::{Span, Time};
 
 impl Dcf {
+    /// Ends the exchange on the air, exactly at the deadline. The caller then calls
+    /// [`Dcf::proceed`].
     #[inline(always)]
-    pub(super) fn end_single<const OF_BURSTS: bool>(
-        &mut self,
-        from: u32,
-        received: Option<bool>,
-    ) -> Outcome {
+    pub fn end_exchange<X: FrameExchange>(&mut self, kind: &mut X) -> Outcome {
+        self.phase = Phase::Planned;
+        self.stale = true;
+        if self.cf_end {
+            self.closed = self.closing.take();
+        }
+        self.discarded.clear();
+        if !self.discarded_inside.is_empty() {
+            self.discarded.append(&mut self.discarded_inside);
+            for &contender in &self.discarded {
+                let state = &mut self.contenders[contender as usize];
+                state.counters.discarded += 1;
+                kind.on_discard(state);
+            }
+        }
+        self.exchange = Exchange {
+            start: self.start,
+            end: self.end,
+            follows: self.followed > 0,
+        };
+        self.idle_ns += self.start.since(self.idle_since).0;
+        if let [from] = self.transmitters[..] {
+            self.end_single(from, kind)
+        } else {
+            self.end_collision(kind)
+        }
+    }
+
+    #[inline(always)]
+    fn end_single<X: FrameExchange>(&mut self, from: u32, kind: &mut X) -> Outcome {
         let state = &mut self.contenders[from as usize];
         state.counters.attempts += 1;
-        let lost = match received {
-            None => state.errors.chance(state.error),
-            Some(received) => !received,
-        };
         let protect = state.protect && self.followed == 0;
         let ack_end = self.end.plus(self.phy.sifs).plus(state.response_air);
-        if self.falls_back {
-            state.sent_at = state.rates;
-        }
-        if lost {
-            // EIFS runs whatever the NAV says, but behind an RTS the NAV may last longer
+        if !kind.is_received(state) {
+            // EIFS elapses regardless of the NAV, but after an RTS the NAV may last longer
             let nav = if protect {
                 ack_end.since(self.end)
             } else {
                 Span::ZERO
             };
-            let wait = nav.max(self.eifs_lead::<OF_BURSTS>(from, false));
+            let wait = nav.max(state.eifs_lead(false));
             let end = self.end;
-            self.contenders[from as usize].counters.corrupted += 1;
-            self.tell_down(from, |down| {
-                down.attempts += 1;
-                down.failed += 1;
-            });
+            state.counters.corrupted += 1;
             self.release_medium(end, wait);
-            self.fail::<OF_BURSTS>(from, protect, self.ack_timeout.map(|timeout| end + timeout));
-            self.adapt(from, false);
+            let resumes = self.ack_timeout.map(|timeout| end + timeout);
+            self.fail(from, protect, resumes, kind);
+            self.report(from, TxStatus::Failed, kind);
             return Outcome::Corrupted;
         }
         state.counters.delivered += 1;
         state.start_afresh(self.countdown.count(state.group));
-        if state.node == AP {
-            let down = &mut self.down_counters[state.frame.to as usize - 1];
-            down.attempts += 1;
-            down.delivered += 1;
-        }
+        let rts = (state.rts_air, state.rates.rts_bps);
+        kind.on_tx_status(self.end, state, TxStatus::Acked, &self.phy);
         if self.followed < state.may_follow {
-            self.holder = Some(Holder {
+            self.holder = Some(TxopHolder {
                 contender: from,
                 done: ack_end,
             });
         }
         let free = match self.cf_end {
-            true => self.close(from, ack_end),
+            true => self.close(from, ack_end, rts),
             false => ack_end,
         };
         self.release_medium(free, Span::ZERO);
-        self.adapt(from, true);
         Outcome::Delivered {
             from,
             done: ack_end,
         }
     }
 
-    /// When the medium falls idle after the MAC ACK of `holder` if nothing follows: at once, or after
-    /// a CF-End frame, which is as long as an RTS.
+    /// Returns when the medium becomes idle after the MAC ACK of `holder` if nothing follows:
+    /// immediately, or after a CF-End frame, which is as long as an RTS.
     #[inline(never)]
-    fn close(&mut self, holder: u32, ack_end: Time) -> Time {
-        let state = &self.contenders[holder as usize];
+    fn close(&mut self, holder: u32, ack_end: Time, (rts_air, rts_bps): (Span, u64)) -> Time {
         let start = ack_end + self.phy.sifs;
-        let end = start + state.rts_air;
+        let end = start + rts_air;
         let fits = |limit| end.since(self.opportunity) <= limit;
-        if !state.txop_limit.is_some_and(fits) {
+        let limit = self.contenders[holder as usize].txop_limit;
+        if !limit.is_some_and(fits) {
             return ack_end;
         }
         self.closing = Some(CfEnd {
             start,
             from: holder,
-            rate_bps: state.rates.rts_bps,
+            rate_bps: rts_bps,
         });
         end
     }
 
-    pub(super) fn end_collision<const OF_BURSTS: bool>(&mut self) -> Outcome {
+    fn end_collision<X: FrameExchange>(&mut self, kind: &mut X) -> Outcome {
         let Exchange { start, end, .. } = self.exchange;
         let transmitters = std::mem::take(&mut self.transmitters);
-        let lead = match OF_BURSTS {
-            false => self.phy.eifs_lead(),
-            true => self.longest_eifs_lead(start, end, &transmitters),
-        };
+        let lead = self.longest_eifs_lead(&transmitters);
         self.release_medium(end, lead);
         for &contender in &transmitters {
             let state = &mut self.contenders[contender as usize];
             state.counters.attempts += 1;
             state.counters.collided += 1;
-            if self.falls_back {
-                state.sent_at = state.rates;
-            }
             let own_end = start + state.first_air();
-            let data_went = !state.protect;
-            self.tell_down(contender, |down| {
-                down.attempts += 1;
-                down.failed += 1;
-            });
+            let status = match state.protect {
+                true => TxStatus::RtsFailed,
+                false => TxStatus::Failed,
+            };
             let resumes = self
                 .ack_timeout
                 .filter(|_| !self.hears_another_end(own_end, &transmitters))
                 .map(|timeout| (own_end + timeout).max(end));
             let long = false; // an RTS or an unprotected frame: both count as short
-            self.fail::<OF_BURSTS>(contender, long, resumes);
-            if data_went {
-                self.adapt(contender, false);
-            }
+            self.fail(contender, long, resumes, kind);
+            self.report(contender, status, kind);
         }
         self.transmitters = transmitters;
         Outcome::Collided
     }
 
-    /// What EIFS adds to AIFS after the frame that ends last, the most if there are several.
-    #[inline(never)]
-    fn longest_eifs_lead(&self, start: Time, end: Time, transmitters: &[u32]) -> Span {
-        let ends_last = |&&each: &&u32| start + self.contenders[each as usize].first_air() == end;
-        let last = transmitters.iter().filter(ends_last);
-        let lead = last.map(|&each| self.eifs_lead::<true>(each, true)).max();
-        lead.unwrap_or(Span::ZERO)
+    /// Returns EIFS less AIFS after the frame that ends last, the longest if there are several.
+    fn longest_eifs_lead(&self, transmitters: &[u32]) -> Span {
+        let last = self.ending_last(transmitters);
+        let lead = last.map(|contender| self.contenders[contender as usize].eifs_lead(true));
+        lead.max().unwrap_or(Span::ZERO)
     }
 
-    /// What EIFS adds to AIFS after a frame of `contender` was lost: its `first` one, or its data.
-    fn eifs_lead<const OF_BURSTS: bool>(&self, contender: u32, first: bool) -> Span {
-        if !OF_BURSTS {
-            return self.phy.eifs_lead();
-        }
-        let state = &self.contenders[contender as usize];
-        self.formed[contender as usize].eifs_leads[usize::from(!(first && state.protect))]
-    }
-
-    /// Whether a collider waits with those that only listened: its frame ended at `own_end`, and another
-    /// of the colliding frames with it or later.
-    fn hears_another_end(&self, own_end: Time, transmitters: &[u32]) -> bool {
+    /// Returns the colliding transmitters whose first frame ends last.
+    fn ending_last(&self, transmitters: &[u32]) -> impl Iterator<Item = u32> {
         let Exchange { start, end, .. } = self.exchange;
-        let ends_last = |&&each: &&u32| start + self.contenders[each as usize].first_air() == end;
-        self.collider_wait == ColliderWait::Eifs
-            && (own_end < end || transmitters.iter().filter(ends_last).count() > 1)
+        let air = |&contender: &u32| self.contenders[contender as usize].first_air();
+        transmitters
+            .iter()
+            .copied()
+            .filter(move |contender| start + air(contender) == end)
     }
 
-    /// The medium falls idle at `end`; everyone resumes `wait` and its AIFS later.
+    /// Returns whether a collider waits like nodes that only listened: its frame ended at
+    /// `own_end`, and another of the colliding frames then or later.
+    fn hears_another_end(&self, own_end: Time, transmitters: &[u32]) -> bool {
+        self.collider_wait == ColliderWait::Eifs
+            && (own_end < self.exchange.end || self.ending_last(transmitters).count() > 1)
+    }
+
+    /// Makes the medium idle at `end`. All contenders resume `wait` and their AIFS later.
     fn release_medium(&mut self, end: Time, wait: Span) {
         self.busy_ns += end.since(self.start).0;
         self.idle_since = end;
         self.countdown.release(end, wait);
     }
 
-    /// One more failure of `contender`: double, retry or give up. It waits for AIFS from `resumes` on, or
-    /// with the others.
-    fn fail<const OF_BURSTS: bool>(&mut self, contender: u32, long: bool, resumes: Option<Time>) {
+    /// Counts a failure of `contender`, which doubles its window or gives up. It waits for AIFS
+    /// from `resumes` on, or with the others.
+    fn fail<X: FrameExchange>(
+        &mut self,
+        contender: u32,
+        long: bool,
+        resumes: Option<Time>,
+        kind: &mut X,
+    ) {
         let state = &mut self.contenders[contender as usize];
-        if state.fail(long, self.countdown.count(state.group))
-            && (!OF_BURSTS || self.gives_up(contender))
-        {
-            let state = &mut self.contenders[contender as usize];
+        if state.fail(long, self.countdown.count(state.group)) && state.gives_up {
             state.counters.discarded += 1;
             self.discarded.push(contender);
-            self.tell_down(contender, |down| down.discarded += 1);
+            kind.on_discard(state);
         }
-        let state = &mut self.contenders[contender as usize];
-        state.backlogged &= !OF_BURSTS; // until it is told what is next
+        state.backlogged &= !X::FORMED_AT_START; // until the caller proceeds
         self.countdown
             .resume_after_failure(contender, state, resumes);
+    }
+
+    #[inline(always)]
+    fn report<X: FrameExchange>(&mut self, contender: u32, status: TxStatus, kind: &mut X) {
+        let state = &mut self.contenders[contender as usize];
+        kind.on_tx_status(self.exchange.end, state, status, &self.phy);
     }
 }

@@ -4,7 +4,8 @@ use std::collections::VecDeque;
 
 use lasthop_engine::kernel::streams::Streams;
 use lasthop_engine::kernel::time::Time;
-use lasthop_engine::mac::dcf::{self, Content, Dcf, Frame};
+use lasthop_engine::mac::dcf::{self, Content, Dcf, Frame, SingleFrame};
+use lasthop_engine::mac::numbering::station_of;
 use lasthop_engine::scenario::Scenario;
 
 use super::contention::Who;
@@ -22,6 +23,7 @@ struct Queue {
 
 struct Driver {
     cell: Dcf,
+    exchange: SingleFrame,
     queues: Vec<Queue>,
     replies: u32,
     trace: Trace,
@@ -39,9 +41,9 @@ fn frame(packet: &Packet) -> Frame {
 pub fn play(scenario: &Scenario, arrivals: &[Arrival], streams: &Streams) -> Trace {
     let cell = scenario.hotspot().medium(streams);
     let queue = |contender| {
-        let node = match cell.node(contender) {
-            0 => &scenario.cell.ap,
-            station => &scenario.stations[station as usize - 1].node,
+        let node = match station_of(cell.node(contender)) {
+            None => &scenario.cell.ap,
+            Some(station) => &scenario.stations[station].node,
         };
         Queue {
             limit: node.queue.limit_packets as usize,
@@ -53,22 +55,27 @@ pub fn play(scenario: &Scenario, arrivals: &[Arrival], streams: &Streams) -> Tra
     let mut driver = Driver {
         queues: (0..cell.contenders() as u32).map(queue).collect(),
         cell,
+        exchange: SingleFrame::new(&scenario.cell, &scenario.stations, streams),
         replies: 0,
         trace: Trace::default(),
     };
     for arrival in arrivals {
-        while driver.cell.deadline() <= arrival.at {
+        while driver.deadline() <= arrival.at {
             driver.exchange_ends();
         }
         driver.arrive(arrival.at, arrival.who, arrival.packet);
     }
-    while driver.cell.deadline() < Time::NEVER {
+    while driver.deadline() < Time::NEVER {
         driver.exchange_ends();
     }
     driver.trace
 }
 
 impl Driver {
+    fn deadline(&mut self) -> Time {
+        self.cell.deadline(&self.exchange)
+    }
+
     fn who(&self, contender: u32) -> Who {
         (self.cell.node(contender), self.cell.category(contender))
     }
@@ -82,12 +89,14 @@ impl Driver {
         }
         queue.waiting.push_back(packet);
         if queue.waiting.len() == 1 {
-            self.cell.backlog(now, contender, frame(&packet));
+            self.cell
+                .backlog(now, contender, frame(&packet), &mut self.exchange);
         }
     }
 
     fn exchange_ends(&mut self) {
-        let outcome = self.cell.advance();
+        self.cell.begins(&self.exchange);
+        let outcome = self.cell.end_exchange(&mut self.exchange);
         let exchange = self.cell.exchange();
         for &contender in self.cell.transmitters() {
             let who = self.who(contender);
@@ -141,8 +150,8 @@ impl Driver {
             .waiting
             .pop_front()
             .expect("a node that transmits has a packet");
-        self.cell
-            .proceed(contender, queue.waiting.front().map(frame));
+        let next = queue.waiting.front().map(frame);
+        self.cell.proceed(contender, next, &mut self.exchange);
         packet
     }
 }

@@ -1,7 +1,7 @@
 //! Drives the engine's cell and writes the oracle's trace.
 
 use lasthop_engine::app::Flow;
-use lasthop_engine::cell::{Cell, Hotspot, OffAir, Transmission};
+use lasthop_engine::cell::{Aggregating, Cell, Hotspot, OffAir, Transmission};
 use lasthop_engine::kernel::streams::Streams;
 use lasthop_engine::kernel::time::Time;
 use lasthop_engine::mac::dcf;
@@ -14,7 +14,7 @@ use super::super::node::Packet;
 use super::{AggregateTrace, Attempt, Outcome, Sent};
 
 struct Driver {
-    cell: Cell,
+    cell: Cell<Aggregating>,
     /// Packets by number: who sends each, and what it is.
     packets: std::collections::HashMap<u32, (Who, Packet)>,
     categories: Vec<Category>,
@@ -49,21 +49,21 @@ pub fn play(scenario: &Scenario, arrivals: &[Arrival], streams: &Streams) -> Agg
         flows: &flows,
     };
     let mut driver = Driver {
-        cell: Cell::new(hotspot, false, streams),
+        cell: Cell::aggregating(hotspot, false, streams),
         packets: std::collections::HashMap::new(),
         categories,
         under_way: Vec::new(),
         replies: 0,
         trace: AggregateTrace::default(),
     };
-    driver.cell.keep_transmissions();
+    driver.cell.record_transmissions();
     for arrival in arrivals {
-        while driver.cell.deadline_of_bursts() <= arrival.at {
+        while driver.cell.deadline() <= arrival.at {
             driver.advance();
         }
         driver.arrive(arrival.at, arrival.who, arrival.packet);
     }
-    while driver.cell.deadline_of_bursts() < Time::NEVER {
+    while driver.cell.deadline() < Time::NEVER {
         driver.advance();
     }
     let held: Vec<(u32, u32)> = (driver.cell.in_aggregates())
@@ -84,7 +84,7 @@ fn kept(one: &Transmission) -> (u32, u32, Sent) {
         true => Sent::BlockAckReq,
         false => Sent::Mpdus(mpdus.collect()),
     };
-    (one.contender, one.burst.to, sent)
+    (one.contender, one.planned.to, sent)
 }
 
 impl Driver {
@@ -101,16 +101,16 @@ impl Driver {
             ..packet::Packet::BLANK
         };
         let contender = self.cell.medium().contender(who.0, who.1);
-        if !self.cell.offer_to_lane(now, contender, &sent) {
+        if !self.cell.offer(now, contender, &sent) {
             self.trace.refused.push((now, who, packet.id));
         }
-        if self.under_way.is_empty() && self.cell.medium().is_under_way() {
+        if self.under_way.is_empty() && self.cell.medium().is_on_air() {
             self.begin(now);
         }
     }
 
     fn advance(&mut self) {
-        let now = self.cell.deadline_of_bursts();
+        let now = self.cell.deadline();
         if self.cell.timer(now) {
             return self.hand_up(now);
         }
@@ -156,7 +156,7 @@ impl Driver {
         assert_eq!(
             kept,
             sent.collect::<Vec<_>>(),
-            "what is kept for who records"
+            "the transmissions that are recorded"
         );
         for (contender, attempt) in &mut ended {
             attempt.rts = self.cell.medium().protection(*contender).is_some();

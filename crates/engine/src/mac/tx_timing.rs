@@ -1,32 +1,35 @@
-//! The way from a node to another in a cell that aggregates: how long what goes on it takes.
+//! Air times of exchanges with aggregates on a link, for one TXVECTOR.
 
 use super::aggregation::{Aggregation, BAR_BYTES, psdu_of_one};
 use super::airtime::{ACK_BYTES, RTS_BYTES};
-use super::exchange::Burst;
+use super::exchange::PlannedExchange;
+use super::link_rates::LinkRates;
+use super::numbering::{AP, station_of_link};
 use super::ppdu::{Generation, Modulation, US};
+use super::rate_control::{Controller, TxVector};
 use super::{Cell, EifsRule, Phy, Rates, Station};
-use crate::channel::{Channel, Quality, frame_error};
+use crate::channel::{Quality, frame_error};
+use crate::kernel::streams::Stream;
 use crate::kernel::time::Span;
 use crate::queue::Estimate;
 
-/// How data frames on a way are modulated.
+/// Modulation of data frames.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Carrier {
     /// Frames of 802.11a, b or g.
     Plain {
-        /// [bit/s]
+        /// Rate of the data. [bit/s]
         rate_bps: u64,
     },
     /// PPDUs of 802.11n, ac or ax.
     Modulated(Modulation),
 }
 
-/// What is sent from a node to another.
+/// Air times with one TXVECTOR.
 #[derive(Clone, Debug)]
-pub struct Way {
+pub struct TxTiming {
     carrier: Carrier,
     phy: Phy,
-    quality: Quality,
     rates: Rates,
     sifs: Span,
     rts_air: Span,
@@ -34,47 +37,43 @@ pub struct Way {
     ack_air: Span,
     block_ack_air: Span,
     bar_air: Span,
-    /// What EIFS adds to AIFS behind an RTS, or a BlockAckReq, and behind data.
+    /// EIFS less AIFS after a lost RTS or BlockAckReq, and after lost data.
     eifs_leads: [Span; 2],
-    /// PSDUs longer than this are preceded by RTS. [bytes]
+    /// Longest PSDU that needs no RTS. [bytes]
     rts_above: u32,
-    /// Longest PSDU that an aggregate may be. [bytes]
-    most: u32,
-    /// The same that opens an opportunity, with the RTS that is its due: alone and with others in an
-    /// aggregate.
+    /// Longest PSDU of an aggregate. [bytes]
+    max_bytes: u32,
+    /// Longest PSDU that opens an opportunity, with the RTS that it needs: with one MPDU, and with
+    /// several. [bytes]
     opening: Option<[u32; 2]>,
     /// Lengths and air times of the two single MPDUs seen last, and of the PSDU sent last.
     known: [(u32, Span); 2],
     sent: (u32, Span),
 }
 
-/// What a PSDU may be at most: with one MPDU, and with several.
+/// Limits of a PSDU: with one MPDU, and with several.
 #[derive(Clone, Copy, Debug)]
 pub struct Room {
-    /// So many bytes fit for sure.
-    surely: [u32; 2],
-    /// More do not.
-    at_most: [u32; 2],
-    /// Between them, a PPDU has room that takes at most this.
-    air: [Span; 2],
+    /// Length up to which a PSDU always fits. [bytes]
+    sure_bytes: [u32; 2],
+    /// Length above which a PSDU never fits. [bytes]
+    max_bytes: [u32; 2],
+    /// Longest air time of a PPDU with a length between them.
+    max_air: [Span; 2],
 }
 
-impl Way {
-    /// From node `from` to node `to`, one of which is the access point (0; i + 1 is the i-th of the
-    /// `stations`), whose sender aggregates so and has opportunities of this length.
+impl TxTiming {
+    /// Returns the air times from node `from` to node `to`, one of which is the access point, with
+    /// this modulation (`None`: that of frames of 802.11a, b or g), aggregation and limit of
+    /// opportunities of the sender.
     pub fn new(
         cell: &Cell,
         stations: &[Station],
         (from, to): (u32, u32),
         aggregation: &Aggregation,
         txop_limit: Option<Span>,
-        channel: &Channel,
-    ) -> Way {
-        let station = &stations[from.max(to) as usize - 1];
-        let modulation = station.modulation.map(|one| match channel.snr_db {
-            Some(snr_db) if station.mcs_by_snr => one.best_for(snr_db),
-            _ => one,
-        });
+        modulation: Option<Modulation>,
+    ) -> TxTiming {
         let rates = match &modulation {
             Some(modulation) => cell.rates_of(stations, from, to, modulation),
             None => cell.rates(stations, from, to),
@@ -95,13 +94,9 @@ impl Way {
             Carrier::Modulated(modulation) => expected_response(modulation.points()),
             Carrier::Plain { rate_bps } => expected_ack(rate_bps),
         };
-        let mut way = Way {
+        let mut timing = TxTiming {
             carrier,
             phy,
-            quality: match from {
-                0 => channel.quality_down(),
-                _ => channel.quality_up(),
-            },
             rates,
             sifs: phy.sifs,
             rts_air: phy.airtime(RTS_BYTES, rates.rts_bps),
@@ -111,27 +106,27 @@ impl Way {
             bar_air: phy.airtime(BAR_BYTES, rates.rts_bps),
             eifs_leads: [lead(expected_ack(rates.rts_bps)), lead(of_data)],
             rts_above: cell.rts_threshold_bytes.unwrap_or(u32::MAX),
-            most: u32::MAX,
+            max_bytes: u32::MAX,
             opening: None,
             known: [(u32::MAX, Span::ZERO); 2],
             sent: (u32::MAX, Span::ZERO),
         };
-        way.most = way.longest(aggregation.time).min(aggregation.bytes);
+        timing.max_bytes = timing.longest(aggregation.time).min(aggregation.bytes);
         if let Some(longer) = ppdus.and_then(|own| own.rts_longer_than) {
-            way.rts_above = way.rts_above.min(way.longest(longer));
+            timing.rts_above = timing.rts_above.min(timing.longest(longer));
         }
-        way.opening = txop_limit.map(|limit| {
-            [way.ack_air, way.block_ack_air].map(|response| {
-                let plain = way.longest_with(limit, response);
-                let rts = way.rts_air + way.sifs + way.cts_air + way.sifs;
-                let behind_rts = way.longest_with(Span(limit.0.saturating_sub(rts.0)), response);
-                plain.min(way.rts_above).max(behind_rts)
+        timing.opening = txop_limit.map(|limit| {
+            [timing.ack_air, timing.block_ack_air].map(|response| {
+                let plain = timing.longest_with(limit, response);
+                let rts = timing.rts_air + timing.sifs + timing.cts_air + timing.sifs;
+                let behind_rts = timing.longest_with(Span(limit.0.saturating_sub(rts.0)), response);
+                plain.min(timing.rts_above).max(behind_rts)
             })
         });
-        way
+        timing
     }
 
-    /// Longest PSDU whose PPDU takes at most this time. [bytes]
+    /// Returns the longest PSDU whose PPDU takes at most this time. [bytes]
     fn longest(&self, time: Span) -> u32 {
         let rate_bps = match self.carrier {
             Carrier::Modulated(modulation) => return modulation.most_bytes(time).unwrap_or(0),
@@ -148,28 +143,29 @@ impl Way {
         fits
     }
 
-    /// Longest PSDU that ends with its response within `limit`. [bytes]
+    /// Returns the longest PSDU that ends with its response within `limit`. [bytes]
     fn longest_with(&self, limit: Span, response: Span) -> u32 {
         let rest = self.sifs + response;
         self.longest(Span(limit.0.saturating_sub(rest.0)))
     }
 
-    /// What a PSDU may be at most in an exchange that has `left` of its opportunity, and opens it or not.
+    /// Returns the limits of a PSDU in an exchange that has `left` of its opportunity, and opens it
+    /// or not.
     pub fn room(&self, left: Option<Span>, opens: bool) -> Room {
         let known = match (left, self.opening) {
             (None, _) => [u32::MAX; 2],
             (Some(_), Some(opening)) if opens => opening,
             (Some(left), _) => return self.room_within(left),
         };
-        let most = known.map(|most| most.min(self.most));
+        let max = known.map(|bytes| bytes.min(self.max_bytes));
         Room {
-            surely: most,
-            at_most: most,
-            air: [Span::ZERO; 2],
+            sure_bytes: max,
+            max_bytes: max,
+            max_air: [Span::ZERO; 2],
         }
     }
 
-    /// The same in an exchange that follows others.
+    /// Returns the limits of a PSDU in an exchange that follows others.
     fn room_within(&self, left: Span) -> Room {
         let air = [self.ack_air, self.block_ack_air].map(|response| {
             let rest = self.sifs + response;
@@ -180,21 +176,21 @@ impl Way {
             Carrier::Plain { .. } => (u32::MAX, u32::MAX),
         });
         Room {
-            surely: bounds.map(|(surely, _)| surely.min(self.most)),
-            at_most: bounds.map(|(_, at_most)| at_most.min(self.most)),
-            air,
+            sure_bytes: bounds.map(|(sure, _)| sure.min(self.max_bytes)),
+            max_bytes: bounds.map(|(_, max)| max.min(self.max_bytes)),
+            max_air: air,
         }
     }
 
-    /// Whether a PSDU of so many bytes, with one MPDU or `several`, has `room`.
+    /// Returns whether a PSDU of this length, with one MPDU or `several`, fits into `room`.
     #[inline]
     pub fn fits(&self, room: &Room, psdu_bytes: u32, several: bool) -> bool {
         let of = usize::from(several);
-        psdu_bytes <= room.surely[of]
-            || psdu_bytes <= room.at_most[of] && self.air(psdu_bytes) <= room.air[of]
+        psdu_bytes <= room.sure_bytes[of]
+            || psdu_bytes <= room.max_bytes[of] && self.air(psdu_bytes) <= room.max_air[of]
     }
 
-    /// Length of a PSDU with one MPDU. [bytes]
+    /// Returns the length of a PSDU with one MPDU. [bytes]
     #[inline]
     pub fn psdu_of_one(&self, mpdu_bytes: u32) -> u32 {
         match self.carrier {
@@ -203,7 +199,7 @@ impl Way {
         }
     }
 
-    /// Air time of a PPDU.
+    /// Returns the air time of a PPDU.
     pub fn air(&self, psdu_bytes: u32) -> Span {
         match self.carrier {
             Carrier::Modulated(modulation) => modulation.duration(psdu_bytes),
@@ -211,9 +207,9 @@ impl Way {
         }
     }
 
-    /// Air times of one MPDU alone and of its MAC ACK.
+    /// Returns the air times of a single MPDU and of its MAC ACK.
     #[inline]
-    pub fn alone(&mut self, mpdu_bytes: u32) -> (Span, Span) {
+    pub fn single(&mut self, mpdu_bytes: u32) -> (Span, Span) {
         if self.known[0].0 != mpdu_bytes {
             self.known.swap(0, 1);
         }
@@ -223,7 +219,7 @@ impl Way {
         (self.known[0].1, self.ack_air)
     }
 
-    /// How data are modulated; `None`: as frames of 802.11a, b or g.
+    /// Returns the modulation of data; `None`: that of frames of 802.11a, b or g.
     pub fn modulation(&self) -> Option<Modulation> {
         match self.carrier {
             Carrier::Modulated(modulation) => Some(modulation),
@@ -231,17 +227,24 @@ impl Way {
         }
     }
 
-    /// Air times of a BlockAckReq and of its BlockAck.
+    /// Returns the air times of a BlockAckReq and of its BlockAck.
     pub fn bar(&self) -> (Span, Span) {
         (self.bar_air, self.block_ack_air)
     }
 
-    /// An exchange to node `to` of a PSDU with one MPDU or `several`, which opens an opportunity or follows.
-    pub fn burst(&mut self, to: u32, psdu_bytes: u32, several: bool, opens: bool) -> Burst {
+    /// Returns an exchange to node `to` of a PSDU with one MPDU or `several`, which opens an
+    /// opportunity or follows.
+    pub fn exchange(
+        &mut self,
+        to: u32,
+        psdu_bytes: u32,
+        several: bool,
+        opens: bool,
+    ) -> PlannedExchange {
         if self.sent.0 != psdu_bytes {
             self.sent = (psdu_bytes, self.air(psdu_bytes));
         }
-        Burst {
+        PlannedExchange {
             to,
             rates: self.rates,
             protect: opens && psdu_bytes > self.rts_above,
@@ -257,10 +260,10 @@ impl Way {
         }
     }
 
-    /// An exchange of a BlockAckReq.
-    pub fn bar_burst(&self, to: u32) -> Burst {
+    /// Returns an exchange of a BlockAckReq.
+    pub fn bar_exchange(&self, to: u32) -> PlannedExchange {
         let Rates { rts_bps, .. } = self.rates;
-        Burst {
+        PlannedExchange {
             to,
             rates: Rates {
                 data_bps: rts_bps,
@@ -275,9 +278,10 @@ impl Way {
         }
     }
 
-    /// How a Linux access point estimates the air time of packets to be sent on the way, in aggregates or not
-    /// (`ieee80211_calc_expected_tx_airtime`): at the rate of the data, with a part of the preamble that falls
-    /// with the rate, since fast stations have longer aggregates.
+    /// Returns the estimate of a Linux access point of the air time of packets on the link, in
+    /// aggregates or not (`ieee80211_calc_expected_tx_airtime`). It uses the rate of the data, and
+    /// a part of the preamble that decreases with the rate, since fast stations have longer
+    /// aggregates.
     pub fn estimate(&self, aggregated: bool) -> Estimate {
         let modulation = match self.carrier {
             Carrier::Modulated(modulation) => modulation,
@@ -308,38 +312,21 @@ impl Way {
         }
     }
 
-    /// What a sender may expect of the way: the rate of the data times the part of MPDUs of 1,200 bytes that
-    /// arrive. [bit/s]
-    pub fn expected_bps(&self) -> f64 {
-        let rate_bps = match self.carrier {
+    /// Returns the length of the longest aggregate that opens an opportunity. [bytes]
+    pub fn max_bytes(&self) -> u32 {
+        self.opening
+            .map_or(self.max_bytes, |[_, several]| several.min(self.max_bytes))
+    }
+
+    /// Returns the rate of the data. [bit/s]
+    fn rate_bps(&self) -> u64 {
+        match self.carrier {
             Carrier::Modulated(modulation) => modulation.rate_bps(),
             Carrier::Plain { rate_bps } => rate_bps,
-        };
-        rate_bps as f64 * (1.0 - self.error(1_200, true))
-    }
-
-    /// Most bytes of an aggregate that opens an opportunity.
-    pub fn most(&self) -> u32 {
-        self.opening
-            .map_or(self.most, |[_, several]| several.min(self.most))
-    }
-
-    /// Whether channel errors destroy nothing.
-    #[inline]
-    pub fn is_clean(&self) -> bool {
-        matches!(self.quality, Quality::Given { data, ack } if data == 0.0 && ack == 0.0)
-    }
-
-    /// Probability that channel errors destroy an MPDU. [-]
-    #[inline]
-    pub fn error(&self, mpdu_bytes: u32, has_data: bool) -> f64 {
-        match (self.quality, has_data) {
-            (Quality::Given { data, .. }, true) => data,
-            (Quality::Given { ack, .. }, false) => ack,
-            (Quality::Snr { db }, _) => self.noise(mpdu_bytes, db),
         }
     }
 
+    /// Returns the probability that noise destroys an MPDU. [-]
     #[inline(never)]
     fn noise(&self, mpdu_bytes: u32, snr_db: f64) -> f64 {
         match self.carrier {
@@ -349,8 +336,73 @@ impl Way {
     }
 }
 
-/// The response to expect behind an HT, VHT or HE PPDU that was not understood (IEEE 802.11-2020, table
-/// 10-8): a BlockAck at the rate that its modulation asks for.
+impl LinkRates<TxTiming> {
+    /// Returns the link from node `from` to node `to`, one of which is the access point, with a
+    /// TXVECTOR for each MCS that its rate control may choose.
+    pub fn of_ppdus(
+        cell: &Cell,
+        stations: &[Station],
+        (from, to): (u32, u32),
+        aggregation: &Aggregation,
+        txop_limit: Option<Span>,
+        stream: &mut Stream,
+    ) -> LinkRates<TxTiming> {
+        let station = &stations[station_of_link(from, to)];
+        let modulations = match station.modulation {
+            Some(nominal) if station.mcs_by_snr => nominal.with_each_mcs().collect(),
+            Some(nominal) if cell.rate_control.adapts() => {
+                let up_to_nominal = nominal.with_each_mcs();
+                up_to_nominal.filter(|own| own.mcs <= nominal.mcs).collect()
+            }
+            nominal => Vec::from_iter(nominal),
+        };
+        let timing = |modulation| {
+            let ends = (from, to);
+            TxTiming::new(cell, stations, ends, aggregation, txop_limit, modulation)
+        };
+        let timings = match modulations.is_empty() {
+            true => vec![timing(None)],
+            false => modulations.iter().copied().map(Some).map(timing).collect(),
+        };
+        let nominal = modulations
+            .iter()
+            .position(|own| Some(*own) == station.modulation);
+        let controller = match nominal {
+            Some(nominal) if station.mcs_by_snr => {
+                Controller::best_for_snr(modulations, TxVector(nominal as u8))
+            }
+            _ => cell.rate_control.controller(timings.len()),
+        };
+        let mut link = LinkRates::new(timings, controller);
+        link.set_channel(&station.channel, from == AP, stream);
+        link
+    }
+
+    /// Returns the goodput that a sender may expect: the rate of the data times the part of MPDUs
+    /// of 1,200 bytes that arrive. [bit/s]
+    pub fn expected_bps(&self) -> f64 {
+        self.timing().rate_bps() as f64 * (1.0 - self.error(1_200, true))
+    }
+
+    /// Returns whether channel errors destroy nothing.
+    #[inline]
+    pub fn is_clean(&self) -> bool {
+        matches!(self.quality(), Quality::Given { data, ack } if data == 0.0 && ack == 0.0)
+    }
+
+    /// Returns the probability that channel errors destroy an MPDU. [-]
+    #[inline]
+    pub fn error(&self, mpdu_bytes: u32, has_data: bool) -> f64 {
+        match (self.quality(), has_data) {
+            (Quality::Given { data, .. }, true) => data,
+            (Quality::Given { ack, .. }, false) => ack,
+            (Quality::Snr { db }, _) => self.timing().noise(mpdu_bytes, db),
+        }
+    }
+}
+
+/// Returns the duration of the expected response after an HT, VHT or HE PPDU that was not decoded
+/// (IEEE 802.11-2020, table 10-8): a BlockAck at the rate that the modulation requires.
 fn expected_response(points: u32) -> Span {
     Span(match points {
         2 => 68_000,
@@ -359,7 +411,7 @@ fn expected_response(points: u32) -> Span {
     })
 }
 
-/// The same behind another frame: a MAC ACK.
+/// Returns the duration of the expected response after another frame: a MAC ACK.
 fn expected_ack(rate_bps: u64) -> Span {
     Span(match rate_bps {
         1_000_000 => 304_000,

@@ -1,34 +1,34 @@
-//! What becomes of an exchange that ends, and of what receivers hold back.
+//! End of an exchange, and packets that receivers hold.
 
 use super::sorting::{HandingUp, Sorting, off_air};
-use super::{Aggregates, Link, Sending};
+use super::{Link, Senders, Sending};
 use crate::kernel::time::Time;
-use crate::mac::block_ack::Fates;
+use crate::mac::block_ack::BlockAckEvents;
 use crate::mac::dcf::{AP, Dcf, Outcome};
-use crate::queue::Lanes;
+use crate::queue::TxQueues;
 
-impl Aggregates {
-    /// The exchange of `contender`, the only one, ends at `now`, its response at `done`; tells whether
-    /// anything was received.
+impl Senders {
+    /// Ends the exchange of `contender`, the only transmitter, at `now`; its response ends at
+    /// `done`. Returns whether any data were received.
     pub(in crate::cell) fn receive(
         &mut self,
         now: Time,
         done: Time,
         contender: u32,
-        queue: &mut Lanes,
+        queue: &mut TxQueues,
         medium: &mut Dcf,
     ) -> bool {
         self.judged.clear();
         let sender = &mut self.senders[contender as usize];
-        let Sending::Data(lane) = sender.sending else {
+        let Sending::Data(txq) = sender.sending else {
             return true;
         };
         let Link {
-            way,
+            rates,
             window,
             counters,
             ..
-        } = &mut sender.links[lane as usize];
+        } = &mut sender.links[txq as usize];
         let count = window.on_air();
         counters.ppdus += 1;
         counters.mpdus += u64::from(count);
@@ -45,48 +45,51 @@ impl Aggregates {
             discarded: 0,
             counters,
         };
-        let received = match way.is_clean() && window.receive_all(&mut sorting) {
+        let received = match rates.is_clean() && window.receive_all(&mut sorting) {
             true => {
                 judged.resize(count as usize, true);
                 count
             }
             false => {
                 let is_lost = |bytes, has_data| {
-                    let lost = medium.is_lost(contender, way.error(bytes, has_data));
+                    let lost = medium.is_lost(contender, rates.error(bytes, has_data));
                     judged.push(!lost);
                     lost
                 };
                 window.receive(now, is_lost, &mut sorting)
             }
         };
+        if self.adapts {
+            rates.on_tx_status(now, rates.tx_vector(), received, count - received);
+        }
         let (delivered, packets) = (sorting.delivered, window.settled_in_order());
-        queue.settled(lane, packets);
+        queue.settled(txq, packets);
         sender.delivered += delivered;
         if sender.node == AP {
-            let down = &mut self.down[lane as usize];
+            let down = &mut self.down[txq as usize];
             down.attempts += judged.len() as u64;
             down.failed += judged.len() as u64 - u64::from(received);
             down.delivered += delivered;
         }
-        self.watch(now, contender, lane);
+        self.track_reordering(now, contender, txq);
         received > 0
     }
 
-    /// After the exchange that ended at `now`: what becomes of what `contender` sent in it, and what has
-    /// been given up inside the node (`discarded`).
+    /// Settles the packets that `contender` sent in the exchange that ended at `now`, and those
+    /// that it has given up inside the node (`discarded`).
     pub(in crate::cell) fn settle(
         &mut self,
         now: Time,
         contender: u32,
         outcome: Outcome,
-        (sent, discarded, behind_rts): (bool, bool, bool),
-        queue: &mut Lanes,
+        (sent, discarded, after_rts): (bool, bool, bool),
+        queue: &mut TxQueues,
     ) {
         let sender = &mut self.senders[contender as usize];
         let sending = match sent {
             true => std::mem::replace(&mut sender.sending, Sending::Nothing),
             false => match queue.next() {
-                Some(lane) => Sending::Data(lane), // what it would have sent
+                Some(txq) => Sending::Data(txq), // it would have sent this
                 None => Sending::Nothing,
             },
         };
@@ -94,21 +97,24 @@ impl Aggregates {
         if outcome == Outcome::Collided {
             self.judged.clear();
         }
-        let (Sending::Data(lane) | Sending::Bar(lane)) = sending else {
+        let (Sending::Data(txq) | Sending::Bar(txq)) = sending else {
             return;
         };
         let Link {
+            rates,
             window,
-            terms,
+            aggregation,
             counters,
-            ..
-        } = &mut sender.links[lane as usize];
+        } = &mut sender.links[txq as usize];
         if let (Sending::Data(_), Outcome::Collided, true, false) =
-            (sending, outcome, sent, behind_rts)
+            (sending, outcome, sent, after_rts)
         {
             counters.ppdus += 1;
             counters.mpdus += u64::from(window.on_air());
             counters.air_ns += sender.last.1.0;
+            if self.adapts {
+                rates.on_tx_status(now, rates.tx_vector(), 0, window.on_air());
+            }
         }
         let mut sorting = Sorting {
             queue,
@@ -124,13 +130,15 @@ impl Aggregates {
         if let Sending::Bar(_) = sending {
             sender.bar = match sender.bar {
                 _ if delivered => {
-                    window.told(&mut sorting);
+                    window.synchronise(&mut sorting);
                     None
                 }
-                Some((_, attempts)) if terms.attempts.is_some_and(|most| attempts + 1 >= most) => {
+                Some((_, attempts))
+                    if aggregation.attempts.is_some_and(|max| attempts + 1 >= max) =>
+                {
                     None
                 }
-                Some((_, attempts)) => Some((lane, attempts + 1)),
+                Some((_, attempts)) => Some((txq, attempts + 1)),
                 None => None,
             };
         } else {
@@ -141,70 +149,70 @@ impl Aggregates {
                 window.fail();
             }
             if sender.node == AP && collided {
-                let down = &mut self.down[lane as usize];
+                let down = &mut self.down[txq as usize];
                 down.attempts += u64::from(count);
                 down.failed += u64::from(count);
             }
-            let agreed = window.terms().agreed;
+            let agreed = window.parameters().agreed;
             if !sent
                 && discarded
                 && !window.waits()
-                && let Some(packet) = sorting.queue.take(lane)
+                && let Some(packet) = sorting.queue.take(txq)
             {
                 sorting.settled(&packet, false);
-                window.pass_by();
+                window.skip_packet();
             }
-            let ignorant = window.give_up(discarded && !agreed, &mut sorting);
-            let unanswered = several && sent && !delivered && !(collided && behind_rts);
-            if ignorant || terms.bar_after_failure && agreed && unanswered {
-                sender.bar = Some((lane, 0));
+            let needs_bar = window.give_up(discarded && !agreed, &mut sorting);
+            let unanswered = several && sent && !delivered && !(collided && after_rts);
+            if needs_bar || aggregation.bar_after_failure && agreed && unanswered {
+                sender.bar = Some((txq, 0));
             }
         }
         let lost = sorting.discarded;
         sender.discarded += lost;
         if sender.node == AP {
-            self.down[lane as usize].discarded += lost;
+            self.down[txq as usize].discarded += lost;
         }
         let packets = window.settled_in_order();
-        queue.settled(lane, packets);
-        self.watch(now, contender, lane);
+        queue.settled(txq, packets);
+        self.track_reordering(now, contender, txq);
     }
 
-    /// Keeps in mind whether the receiver of a lane holds something back.
+    /// Records whether the receiver of a txq holds packets.
     #[inline]
-    fn watch(&mut self, now: Time, contender: u32, lane: u32) {
-        let window = &self.senders[contender as usize].links[lane as usize].window;
+    fn track_reordering(&mut self, now: Time, contender: u32, txq: u32) {
+        let window = &self.senders[contender as usize].links[txq as usize].window;
         if window.deadline() < Time::NEVER || !self.reordering.is_empty() {
-            self.keep_watch(now, contender, lane);
+            self.update_reordering(now, contender, txq);
         }
     }
 
     #[inline(never)]
-    fn keep_watch(&mut self, now: Time, contender: u32, lane: u32) {
-        let of = |(contender, lane): (u32, u32)| {
-            self.senders[contender as usize].links[lane as usize]
+    fn update_reordering(&mut self, now: Time, contender: u32, txq: u32) {
+        let deadline = |(contender, txq): (u32, u32)| {
+            self.senders[contender as usize].links[txq as usize]
                 .window
                 .deadline()
         };
         let mut reordering = std::mem::take(&mut self.reordering);
-        if !reordering.contains(&(contender, lane)) {
-            reordering.push((contender, lane));
+        if !reordering.contains(&(contender, txq)) {
+            reordering.push((contender, txq));
         }
-        reordering.retain(|&one| of(one) < Time::NEVER);
-        let first = reordering.iter().map(|&one| of(one)).min();
-        // one that has waited long enough behind another is due at once
+        reordering.retain(|&link| deadline(link) < Time::NEVER);
+        let first = reordering.iter().map(|&link| deadline(link)).min();
+        // a receiver that has waited long enough after another is due immediately
         self.deadline = first.map_or(Time::NEVER, |first| first.max(now));
         self.reordering = reordering;
     }
 
-    /// Receivers that have waited long enough at `now` hand up what they hold.
+    /// Lets receivers that have waited long enough at `now` hand up the packets that they hold.
     pub(in crate::cell) fn time_out(&mut self, now: Time) {
         self.reordering.sort_unstable();
-        for &(contender, lane) in &self.reordering {
+        for &(contender, txq) in &self.reordering {
             let sender = &mut self.senders[contender as usize];
             let Link {
                 window, counters, ..
-            } = &mut sender.links[lane as usize];
+            } = &mut sender.links[txq as usize];
             let mut up = HandingUp {
                 received: &mut self.received,
                 off: off_air(sender.node),
@@ -215,8 +223,8 @@ impl Aggregates {
                 window.time_out(&mut up);
             }
         }
-        if let Some(&(contender, lane)) = self.reordering.first() {
-            self.keep_watch(now, contender, lane);
+        if let Some(&(contender, txq)) = self.reordering.first() {
+            self.update_reordering(now, contender, txq);
         }
     }
 }

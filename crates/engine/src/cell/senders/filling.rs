@@ -1,13 +1,13 @@
 //! A PPDU that is being filled.
 
 use crate::mac::aggregation::{ampdu_bytes, amsdu_bytes};
-use crate::mac::block_ack::Window;
-use crate::mac::way::{Room, Way};
-use crate::queue::Lanes;
+use crate::mac::block_ack::BlockAckWindow;
+use crate::mac::tx_timing::{Room, TxTiming};
+use crate::queue::TxQueues;
 
 /// A PPDU that is being filled.
 pub(super) struct Filling<'a> {
-    pub(super) way: &'a Way,
+    pub(super) timing: &'a TxTiming,
     pub(super) room: Room,
     pub(super) mpdus: u32,
     pub(super) count: u32,
@@ -17,23 +17,23 @@ pub(super) struct Filling<'a> {
 }
 
 impl Filling<'_> {
-    /// Adds an MPDU, if it has room; the first always has.
+    /// Adds an MPDU, if it has room. The first always has.
     #[inline(always)]
     pub(super) fn add(&mut self, mpdu_bytes: u32) -> bool {
         (self.count == 0 || self.count < self.mpdus) && self.put(mpdu_bytes)
     }
 
-    /// The same where there may be another one.
+    /// Adds an MPDU, if the PSDU has room. The number of MPDUs permits another.
     #[inline(always)]
     pub(super) fn put(&mut self, mpdu_bytes: u32) -> bool {
         if self.count == 0 {
-            self.psdu = self.way.psdu_of_one(mpdu_bytes);
+            self.psdu = self.timing.psdu_of_one(mpdu_bytes);
             self.subframes = ampdu_bytes(0, mpdu_bytes);
             self.count = 1;
             return true;
         }
         let subframes = ampdu_bytes(self.subframes, mpdu_bytes);
-        if !self.way.fits(&self.room, subframes, true) {
+        if !self.timing.fits(&self.room, subframes, true) {
             return false;
         }
         (self.subframes, self.psdu) = (subframes, subframes);
@@ -41,36 +41,36 @@ impl Filling<'_> {
         true
     }
 
-    /// Adds to the MPDU added last, of `bytes` with one packet, what else may share it: an A-MSDU of at
-    /// most `most` bytes.
+    /// Adds the packets that may share the MPDU added last, of `bytes` with one packet, to make an
+    /// A-MSDU of at most `max` bytes.
     pub(super) fn widen(
         &mut self,
         bytes: u32,
         (mac_header, llc): (u32, u32),
-        most: u32,
-        lane: u32,
-        queue: &mut Lanes,
-        window: &mut Window,
+        max: u32,
+        txq: u32,
+        queue: &mut TxQueues,
+        window: &mut BlockAckWindow,
     ) {
         let mut mpdu = bytes;
         let mut amsdu = amsdu_bytes(0, bytes - mac_header);
-        while let Some(next) = queue.first(lane) {
+        while let Some(next) = queue.first(txq) {
             let wider = amsdu_bytes(amsdu, u32::from(next.bytes) + llc);
-            if wider > most {
+            if wider > max {
                 break;
             }
             let subframes = self.subframes - mpdu + wider + mac_header;
             let several = self.count > 1;
             let psdu = match several {
                 true => subframes,
-                false => self.way.psdu_of_one(wider + mac_header),
+                false => self.timing.psdu_of_one(wider + mac_header),
             };
-            if !self.way.fits(&self.room, psdu, several) {
+            if !self.timing.fits(&self.room, psdu, several) {
                 break;
             }
             mpdu = wider + mac_header;
             (amsdu, self.subframes, self.psdu) = (wider, subframes, psdu);
-            if let Some(packet) = queue.take(lane) {
+            if let Some(packet) = queue.take(txq) {
                 window.join(packet, mpdu);
             }
         }

@@ -1,14 +1,14 @@
 //! A FIFO whose packets are served several at a time, all for the receiver of the oldest.
 //!
 //! ```text
-//!  order of arrival:   a  b  a  a  c  b        lane a:  a a a      lane b:  b b      lane c:  c
-//!                      ^ oldest: lane a is next, and may be served as a whole
+//!  order of arrival:   a  b  a  a  c  b        txq a:  a a a      txq b:  b b      txq c:  c
+//!                      ^ oldest: txq a is next, and may be served as a whole
 //! ```
 //!
-//! Each receiver has a lane, in which its packets stand in order; the order over all is that of their
-//! lanes. Packets taken from a lane are in service, and still inside, until they are settled: they were
-//! received, or given up. Which lane is next needs only to know how many of the oldest packets of each
-//! lane are settled: entries of the order that stand for them are passed over.
+//! Each receiver has a transmit queue (txq, as in mac80211), in which its packets wait in order. A
+//! list has the order of all packets by their txqs. Packets taken from a txq are in service, and
+//! still inside, until they are settled: received, or given up. To find the next txq, the entries
+//! of packets that are settled are skipped.
 
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -17,20 +17,20 @@ use super::{Admission, Backlog, Held, QueueCounters, QueueSetting, SharedBuffer,
 use crate::kernel::time::Time;
 use crate::packet::Packet;
 
-/// Packets by receiver.
+/// Packets by receiver, each in a transmit queue.
 #[derive(Clone, Debug)]
-pub struct Lanes {
+pub struct TxQueues {
     admission: Admission,
-    lanes: Vec<Lane>,
-    /// Lane of each flow; none: there is one lane.
+    txqs: Vec<TxQueue>,
+    /// Txq of each flow; empty if there is only one txq.
     of_flow: Arc<[u32]>,
-    /// Lanes of the packets inside in order of arrival, each with how many came in a row; entries of settled
-    /// packets are among them, but not first.
+    /// Txqs of the packets inside in order of arrival, each with the number of packets in a row.
+    /// Entries of settled packets are among them, but not first.
     order: VecDeque<(u32, u32)>,
     /// Length of the packets inside. [bytes]
     bytes: u64,
-    /// Until when the packets settled last still occupy their places (their response is on the air), how
-    /// many they are, and their length.
+    /// Time until which the packets settled last still occupy their places (their response is on
+    /// the air), their number, and their length.
     released: Time,
     released_packets: u32,
     released_bytes: u32,
@@ -40,20 +40,20 @@ pub struct Lanes {
 
 /// Packets to one receiver.
 #[derive(Clone, Debug, Default)]
-struct Lane {
+struct TxQueue {
     waiting: VecDeque<Packet>,
-    /// Packets of the lane, from the first on, whose entries in the order have been passed.
+    /// Packets of the txq, from the first on, whose entries in the order have been skipped.
     passed: u32,
-    /// Packets of the lane, from the first on, that are settled.
+    /// Packets of the txq, from the first on, that are settled.
     settled: u32,
 }
 
-impl Lanes {
-    /// An empty queue with so many lanes; a packet's is that of its flow.
-    pub fn new(admission: Admission, lanes: usize, of_flow: Arc<[u32]>) -> Lanes {
-        Lanes {
+impl TxQueues {
+    /// Returns an empty queue with this number of txqs. The txq of a packet depends on its flow.
+    pub fn new(admission: Admission, txqs: usize, of_flow: Arc<[u32]>) -> TxQueues {
+        TxQueues {
             admission,
-            lanes: vec![Lane::default(); lanes],
+            txqs: vec![TxQueue::default(); txqs],
             of_flow,
             order: VecDeque::new(),
             bytes: 0,
@@ -65,7 +65,7 @@ impl Lanes {
         }
     }
 
-    /// What judges arrivals, for another queue.
+    /// Returns the part that judges arrivals, for another queue.
     pub fn admission(self) -> Admission {
         self.admission
     }
@@ -89,62 +89,60 @@ impl Lanes {
         packet.queued = now;
         self.counters.enter(now);
         self.bytes += u64::from(packet.bytes);
-        let lane = self.lane_of(&packet);
-        self.append(lane, packet);
+        let txq = self.txq_of(&packet);
+        self.append(txq, packet);
         true
     }
 
-    pub(crate) fn lane_of(&self, packet: &Packet) -> u32 {
-        self.of_flow
-            .get(packet.flow as usize)
-            .map_or(0, |&lane| lane)
+    pub(crate) fn txq_of(&self, packet: &Packet) -> u32 {
+        self.of_flow.get(packet.flow as usize).map_or(0, |&txq| txq)
     }
 
-    /// A packet of so many bytes waits somewhere above, and counts here.
-    pub fn count_above(&mut self, now: Time, bytes: u16) {
+    /// Counts a packet of this many bytes that waits in front of the device.
+    pub fn count_in_qdisc(&mut self, now: Time, bytes: u16) {
         self.counters.enter(now);
         self.bytes += u64::from(bytes);
     }
 
-    /// Such a packet is lost.
-    pub fn lose_above(&mut self, now: Time, bytes: u16) {
+    /// Removes a lost packet that waited in front of the device from the counts.
+    pub fn lose_in_qdisc(&mut self, now: Time, bytes: u16) {
         self.counters.withdraw(now);
         self.bytes -= u64::from(bytes);
     }
 
-    /// So many such packets have been marked.
-    pub fn mark_above(&mut self, packets: u64) {
+    /// Counts packets that were marked in front of the device.
+    pub fn mark_in_qdisc(&mut self, packets: u64) {
         self.counters.marked += packets;
     }
 
-    /// Such a packet comes down.
-    pub fn take_over(&mut self, lane: u32, packet: Packet) {
-        self.append(lane, packet);
+    /// Appends a packet that the device pulls, and that is counted already.
+    pub fn take_over(&mut self, txq: u32, packet: Packet) {
+        self.append(txq, packet);
     }
 
     #[inline(always)]
-    fn append(&mut self, lane: u32, packet: Packet) {
+    fn append(&mut self, txq: u32, packet: Packet) {
         match self.order.back_mut() {
-            Some((last, count)) if *last == lane => *count += 1,
-            _ => self.order.push_back((lane, 1)),
+            Some((last, count)) if *last == txq => *count += 1,
+            _ => self.order.push_back((txq, 1)),
         }
-        self.lanes[lane as usize].waiting.push_back(packet);
+        self.txqs[txq as usize].waiting.push_back(packet);
     }
 
-    /// Lanes with packets that wait or are in service, in order of the oldest.
-    pub fn waiting_lanes(&self) -> Vec<u32> {
-        let mut lanes: Vec<u32> = Vec::new();
-        for &(lane, _) in &self.order {
-            if !lanes.contains(&lane) {
-                lanes.push(lane);
+    /// Returns the txqs with packets that wait or are in service, in order of the oldest.
+    pub fn waiting_txqs(&self) -> Vec<u32> {
+        let mut txqs: Vec<u32> = Vec::new();
+        for &(txq, _) in &self.order {
+            if !txqs.contains(&txq) {
+                txqs.push(txq);
             }
         }
-        lanes
+        txqs
     }
 
-    /// Packets of `lane` that wait.
-    pub fn of_lane(&self, lane: u32) -> impl ExactSizeIterator<Item = &Packet> {
-        self.lanes[lane as usize].waiting.iter()
+    /// Returns the packets of `txq` that wait.
+    pub fn of_txq(&self, txq: u32) -> impl ExactSizeIterator<Item = &Packet> {
+        self.txqs[txq as usize].waiting.iter()
     }
 
     #[inline(never)]
@@ -153,14 +151,14 @@ impl Lanes {
         let backlog = Backlog {
             packets: held.packets,
             bytes: held.bytes,
-            in_service_bytes: 0, // any number of them are
+            in_service_bytes: 0, // any number of packets are in service
             idle_since: (held.packets == 0).then_some(self.released),
         };
         self.admission.advance(now, |_| held);
         self.admission.admit(now, &backlog, packet)
     }
 
-    /// What the queue holds at `now`.
+    /// Returns the contents of the queue at `now`.
     fn held(&self, now: Time) -> Held {
         let lingering = now < self.released;
         let released_bytes = if lingering { self.released_bytes } else { 0 };
@@ -170,35 +168,35 @@ impl Lanes {
         }
     }
 
-    /// The setting is `to` from `now` on, as far as it may move; packets that wait stay.
+    /// Changes the setting to `to` at `now`, as far as it may change. Packets that wait stay.
     pub(super) fn change(&mut self, now: Time, to: &QueueSetting) {
         let held = self.held(now);
         self.admission.advance(now, |_| held);
         self.admission.change(now, to);
     }
 
-    /// The lane of the oldest packet inside.
+    /// Returns the txq of the oldest packet inside.
     #[inline]
     pub fn next(&self) -> Option<u32> {
-        self.order.front().map(|&(lane, _)| lane)
+        self.order.front().map(|&(txq, _)| txq)
     }
 
-    /// The first packet of `lane` that waits.
+    /// Returns the first packet of `txq` that waits.
     #[inline]
-    pub fn first(&self, lane: u32) -> Option<&Packet> {
-        self.lanes[lane as usize].waiting.front()
+    pub fn first(&self, txq: u32) -> Option<&Packet> {
+        self.txqs[txq as usize].waiting.front()
     }
 
-    /// Takes it into service.
+    /// Takes the first packet of `txq` into service.
     #[inline]
-    pub fn take(&mut self, lane: u32) -> Option<Packet> {
-        self.lanes[lane as usize].waiting.pop_front()
+    pub fn take(&mut self, txq: u32) -> Option<Packet> {
+        self.txqs[txq as usize].waiting.pop_front()
     }
 
-    /// Takes packets of `lane` into service, in order, as long as `takes` says so of each.
+    /// Takes packets of `txq` into service, in order, while `takes` returns true.
     #[inline]
-    pub fn take_while(&mut self, lane: u32, mut takes: impl FnMut(&Packet) -> bool) {
-        let waiting = &mut self.lanes[lane as usize].waiting;
+    pub fn take_while(&mut self, txq: u32, mut takes: impl FnMut(&Packet) -> bool) {
+        let waiting = &mut self.txqs[txq as usize].waiting;
         let mut taken = 0;
         for packet in waiting.iter() {
             if !takes(packet) {
@@ -209,11 +207,11 @@ impl Lanes {
         waiting.drain(..taken);
     }
 
-    /// A packet in service is got rid of at `now`, its place free from `at` on.
+    /// Removes a packet in service at `now`. Its place is free from `at` on.
     #[inline]
     pub fn settle(&mut self, now: Time, packet: &Packet, at: Time) {
         if !matches!(self.admission, Admission::DropTail(_)) {
-            self.tell_departed(at, packet);
+            self.report_departure(at, packet);
         }
         self.bytes -= u64::from(packet.bytes);
         self.counters.leave(packet.queued, at);
@@ -229,7 +227,7 @@ impl Lanes {
         self.released_bytes += u32::from(packet.bytes);
     }
 
-    /// The same for several.
+    /// Removes several packets in service at `now`. Their places are free from `at` on.
     #[inline]
     pub fn settle_all(&mut self, now: Time, packets: &[Packet], at: Time) {
         if !matches!(self.admission, Admission::DropTail(_)) || at <= now {
@@ -255,9 +253,9 @@ impl Lanes {
         self.released_bytes += bytes;
     }
 
-    /// The discipline hears that `packet`, still counted, leaves at `at`.
+    /// Reports to the discipline that `packet`, still counted, leaves at `at`.
     #[inline(never)]
-    fn tell_departed(&mut self, at: Time, packet: &Packet) {
+    fn report_departure(&mut self, at: Time, packet: &Packet) {
         let held = Held {
             packets: self.counters.length() as u32,
             bytes: self.bytes,
@@ -265,12 +263,12 @@ impl Lanes {
         self.admission.departed(at, packet, held);
     }
 
-    /// The first `packets` of `lane`, counted from the start of the run, are settled.
+    /// Records that the first `packets` of `txq`, counted from the start of the run, are settled.
     #[inline]
-    pub fn settled(&mut self, lane: u32, packets: u32) {
-        self.lanes[lane as usize].settled = packets;
+    pub fn settled(&mut self, txq: u32, packets: u32) {
+        self.txqs[txq as usize].settled = packets;
         while let Some((first, count)) = self.order.front_mut() {
-            let own = &mut self.lanes[*first as usize];
+            let own = &mut self.txqs[*first as usize];
             let passed = own.settled.wrapping_sub(own.passed).min(*count);
             own.passed = own.passed.wrapping_add(passed);
             *count -= passed;
@@ -281,12 +279,12 @@ impl Lanes {
         }
     }
 
-    /// Whether nothing is inside.
+    /// Returns whether nothing is inside.
     pub fn is_empty(&self) -> bool {
         self.order.is_empty()
     }
 
-    /// Packets that occupy a place at `now`.
+    /// Returns the number of packets that occupy a place at `now`.
     #[inline]
     pub fn length(&self, now: Time) -> usize {
         let lingering = if now < self.released {
@@ -297,21 +295,22 @@ impl Lanes {
         self.counters.length() as usize + lingering as usize
     }
 
-    /// The same to somebody who looks, while a greedy source has filled places ahead that are free later.
+    /// Returns the number of packets inside at `now`, without those of a greedy source that come
+    /// later.
     pub fn seen(&self, now: Time) -> usize {
         self.length(now) - self.ahead(now).count()
     }
 
-    /// Packets that will have come only later than `now`.
+    /// Returns packets of a greedy source that come later than `now`.
     fn ahead(&self, now: Time) -> impl Iterator<Item = &Packet> {
-        let lanes = self.lanes.iter();
-        lanes.flat_map(move |lane| {
-            let last = lane.waiting.iter().rev();
+        let txqs = self.txqs.iter();
+        txqs.flat_map(move |txq| {
+            let last = txq.waiting.iter().rev();
             last.take_while(move |packet| packet.queued > now)
         })
     }
 
-    /// True unless there is room in a drop-tail queue at `now`.
+    /// Returns false if there is room in a drop-tail queue at `now`.
     #[inline]
     pub fn is_full(&self, now: Time) -> bool {
         match self.admission {
@@ -320,17 +319,17 @@ impl Lanes {
         }
     }
 
-    /// Packets that wait, lane by lane.
+    /// Returns the packets that wait, by txq.
     pub fn packets(&self) -> impl Iterator<Item = &Packet> {
-        self.lanes.iter().flat_map(|lane| &lane.waiting)
+        self.txqs.iter().flat_map(|txq| &txq.waiting)
     }
 
-    /// Length of the packets inside. [bytes]
+    /// Returns the length of the packets inside. [bytes]
     pub fn bytes(&self) -> u64 {
         self.bytes
     }
 
-    /// The shares of its classes, if its discipline has some.
+    /// Returns the shares of its classes, if its discipline has some.
     pub fn sharing(&self) -> Option<&SharedBuffer> {
         match &self.admission {
             Admission::BufferSharing(sharing) => Some(sharing),
@@ -338,28 +337,28 @@ impl Lanes {
         }
     }
 
-    /// The air has carried a data segment of `flow`, either way.
+    /// Counts a data segment of `flow` that the air has carried, in either direction.
     pub fn carried(&mut self, flow: u32) {
         if let Admission::BufferSharing(sharing) = &mut self.admission {
             sharing.carried(flow);
         }
     }
 
-    /// Times of the datagrams that have left.
+    /// Returns the times of the datagrams that have left.
     pub fn waits(&self) -> &Waits {
         &self.waits
     }
 
-    /// Totals as they stand now.
+    /// Returns the totals so far.
     pub fn counters(&self) -> QueueCounters {
         self.counters
     }
 
-    /// Time integral of the queue length up to `now`. [packets ns]
+    /// Returns the time integral of the queue length up to `now`. [packets ns]
     pub fn occupancy_ns(&self, now: Time) -> u64 {
-        // packets settled early are in the integral until their release, which may lie ahead
+        // packets settled early are in the integral until their release, which may be in the future
         let early = u64::from(self.released_packets) * self.released.since(now).0;
-        // and those of a greedy source from when they come, which may lie ahead, too
+        // and those of a greedy source from when they come, which may be in the future, too
         let ahead = self.ahead(now).map(|packet| packet.queued.since(now).0);
         let known = self.counters.occupancy_ns(now).wrapping_sub(early);
         known.wrapping_add(ahead.sum())

@@ -1,14 +1,15 @@
-//! What contenders of a cell that aggregates send, and what becomes of it.
+//! Contenders of a cell that aggregates, with their block acknowledgements.
 //!
 //! ```text
-//!  queue (lanes) --an exchange begins--> form: retries, then new MPDUs --> PPDU on the air
+//!  queue (txqs) --an exchange begins--> form: retries, then new MPDUs --> PPDU on the air
 //!                                                                              |
 //!      settled: acknowledged or given up <-- window (mac::block_ack) <--losses-+
 //!      received in order: handed up  <---------- reordering <--+
 //! ```
 //!
-//! A contender's exchange goes to the receiver of its oldest packet. It is formed when it begins; packets
-//! that come in that instant are too late. A BlockAckReq that is due goes before all else.
+//! A contender's exchange is for the receiver of its oldest packet. Its contents are chosen when it
+//! begins; packets that come in that instant are too late. A BlockAckReq that is due is sent before
+//! data.
 
 mod air;
 mod filling;
@@ -20,38 +21,44 @@ mod taking;
 
 use std::sync::Arc;
 
-use link::{Link, access_of, receiver};
+pub(super) use link::Link;
+use link::receiver;
 pub(super) use sorting::Received;
 
 use super::Hotspot;
 use crate::channel::Channel;
+use crate::kernel::streams::{Stream, Streams};
 use crate::kernel::time::{Span, Time};
-use crate::mac::block_ack::Window;
+use crate::mac;
+use crate::mac::block_ack::BlockAckWindow;
 use crate::mac::dcf::{AP, AggregateCounters, Dcf, DownCounters, NodeCounters};
+use crate::mac::numbering::{node_of, station_of};
 use crate::mac::ppdu::Modulation;
-use crate::mac::way::Way;
-use crate::mac::{self, Station};
 use crate::packet::Packet;
 
 /// All contenders of a cell.
 #[derive(Clone, Debug)]
-pub(super) struct Aggregates {
+pub(super) struct Senders {
     cell: mac::Cell,
-    stations: Vec<Station>,
     senders: Vec<Sender>,
-    /// Ways that hold something back for an MPDU that is missing: contender, lane.
+    /// Whether the rate control may change the rates.
+    pub(super) adapts: bool,
+    /// Random numbers of the rate control.
+    stream: Stream,
+    /// Links whose receiver holds packets until a missing MPDU comes: contender, txq.
     reordering: Vec<(u32, u32)>,
-    /// When the first of them gives up waiting.
+    /// When the first of these receivers stops waiting.
     pub(super) deadline: Time,
     /// Packets that receivers have handed up.
     pub(super) received: Received,
-    /// Packets given up on the air, and those that came too late.
+    /// Packets given up on the air, and packets that came too late.
     pub(super) lost: Vec<Packet>,
-    /// MPDUs to each station.
+    /// Counters of MPDUs to each station.
     down: Vec<DownCounters>,
-    /// Time in which a PPDU for each station collided with one from it. [ns]
+    /// Time for which a PPDU to each station collided with one from it. [ns]
     overlaps_ns: Vec<u64>,
-    /// Which MPDUs of the exchange that ended last were received, if there was a single transmitter.
+    /// Which MPDUs of the exchange that ended last were received, if there was a single
+    /// transmitter.
     judged: Vec<bool>,
 }
 
@@ -60,40 +67,40 @@ pub(super) struct Aggregates {
 struct Sender {
     node: u32,
     links: Vec<Link>,
-    /// What is on the air, or was last.
+    /// Contents of its exchange on the air.
     sending: Sending,
-    /// The lane whose receiver is to be told of the window's start, and attempts made so far.
+    /// The txq for which a BlockAckReq is due, and the attempts at it so far.
     bar: Option<(u32, u32)>,
-    /// Air time of the PPDU of the exchange that ended last, none if it had no data; whose lane it was.
+    /// Txq of the exchange that began last, and air time of its PPDU with data.
     last: (u32, Span),
     /// Packets acknowledged, and given up.
     delivered: u64,
     discarded: u64,
 }
 
-/// What a contender sends.
+/// Contents of an exchange.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Sending {
     /// Nothing.
     Nothing,
-    /// MPDUs of a lane.
+    /// MPDUs of a txq.
     Data(u32),
-    /// A BlockAckReq to the receiver of a lane.
+    /// A BlockAckReq to the receiver of a txq.
     Bar(u32),
 }
 
-impl Aggregates {
-    /// Nothing has been sent; `None` if the cell has no aggregates.
-    pub(super) fn new(hotspot: Hotspot, medium: &Dcf) -> Option<Box<Aggregates>> {
-        hotspot.cell.ppdus?;
+impl Senders {
+    /// Returns the senders of a cell, with nothing sent.
+    pub(super) fn new(hotspot: Hotspot, medium: &Dcf, streams: &Streams) -> Senders {
         let Hotspot { cell, stations, .. } = hotspot;
+        let mut stream = streams.stream("cell/rate-control");
         let sender = |contender: u32| {
             let node = medium.node(contender);
             let receivers = match node {
-                AP => 1..=stations.len() as u32,
-                _ => AP..=AP,
+                AP => node_of(0)..node_of(stations.len()),
+                _ => AP..node_of(0),
             };
-            let link = |to| Link::new(cell, stations, medium, contender, to);
+            let link = |to| Link::new(cell, stations, medium, contender, to, &mut stream);
             Sender {
                 node,
                 links: receivers.map(link).collect(),
@@ -104,10 +111,11 @@ impl Aggregates {
                 discarded: 0,
             }
         };
-        Some(Box::new(Aggregates {
+        Senders {
             cell: cell.clone(),
-            stations: stations.to_vec(),
             senders: (0..medium.contenders() as u32).map(sender).collect(),
+            adapts: cell.rate_control.adapts(),
+            stream,
             reordering: Vec::new(),
             deadline: Time::NEVER,
             received: Received::new(),
@@ -115,50 +123,42 @@ impl Aggregates {
             down: vec![DownCounters::default(); stations.len()],
             overlaps_ns: vec![0; stations.len()],
             judged: Vec::new(),
-        }))
+        }
     }
 
-    /// Lanes of a contender's queue, and that of each flow.
-    pub(super) fn lanes(hotspot: Hotspot, node: u32, stations: &[u32]) -> (usize, Arc<[u32]>) {
+    /// Returns the number of txqs of a contender of `node`, and the txq of each flow.
+    pub(super) fn txqs(hotspot: Hotspot, node: u32, stations: &[u32]) -> (usize, Arc<[u32]>) {
         match node {
             AP => {
-                let lanes = stations.iter().map(|&station| station.saturating_sub(1));
-                (hotspot.stations.len(), lanes.collect())
+                let txq = |&node: &u32| station_of(node).map_or(0, |station| station as u32);
+                let txqs = stations.iter().map(txq);
+                (hotspot.stations.len(), txqs.collect())
             }
             _ => (1, Arc::from([])),
         }
     }
 
-    /// Which MPDUs of the exchange that ended last were received, if there was a single transmitter that
-    /// sent some.
+    /// Returns which MPDUs of the exchange that ended last were received, if there was a single
+    /// transmitter.
     pub(super) fn judged(&self) -> &[bool] {
         &self.judged
     }
 
-    /// Station number `station`, counted from 0, has this `channel` from now on.
-    pub(super) fn change_channel(&mut self, station: usize, channel: &Channel, medium: &Dcf) {
-        let node = station as u32 + 1;
-        for (contender, sender) in (0..).zip(&mut self.senders) {
-            let lane = match sender.node {
-                AP => station,
-                own if own == node => 0,
+    /// Sets the channel of station number `station`, counted from 0.
+    pub(super) fn set_channel(&mut self, station: usize, channel: &Channel) {
+        let node = node_of(station);
+        for sender in &mut self.senders {
+            let (txq, down) = match sender.node {
+                AP => (station, true),
+                own if own == node => (0, false),
                 _ => continue,
             };
-            let ends = (sender.node, receiver(sender.node, lane as u32));
-            let link = &mut sender.links[lane];
-            let limit = access_of(&self.cell, &self.stations, medium, contender).txop_limit;
-            link.way = Way::new(
-                &self.cell,
-                &self.stations,
-                ends,
-                &link.terms,
-                limit,
-                channel,
-            );
+            let rates = &mut sender.links[txq].rates;
+            rates.set_channel(channel, down, &mut self.stream);
         }
     }
 
-    /// What `contender` has sent, in packets where they are acknowledged or given up.
+    /// Returns the counters of `contender`, in packets where they are acknowledged or given up.
     pub(super) fn counters(&self, contender: u32, medium: NodeCounters) -> NodeCounters {
         let sender = &self.senders[contender as usize];
         NodeCounters {
@@ -168,77 +168,80 @@ impl Aggregates {
         }
     }
 
-    /// MPDUs from the access point to a station.
+    /// Returns the counters of MPDUs from the access point to a station.
     pub(super) fn down(&self, station: usize) -> DownCounters {
         self.down[station]
     }
 
-    /// What `contender` has sent.
+    /// Returns the counters of aggregates of `contender`.
     pub(super) fn sent(&self, contender: u32) -> AggregateCounters {
         let links = self.senders[contender as usize].links.iter();
         let sum = AggregateCounters::default();
         links.fold(sum, |sum, link| sum.with(link.counters))
     }
 
-    /// What the access point has sent to a station.
+    /// Returns the counters of aggregates of the access point to a station.
     pub(super) fn sent_to(&self, station: usize) -> AggregateCounters {
         let of_ap = self.senders.iter().filter(|sender| sender.node == AP);
         let sum = AggregateCounters::default();
         of_ap.fold(sum, |sum, sender| sum.with(sender.links[station].counters))
     }
 
-    /// What `contender` has on the air.
+    /// Returns what `contender` has on the air.
     pub(super) fn on_air(&self, contender: u32) -> Option<OnAir<'_>> {
         let sender = &self.senders[contender as usize];
-        let (lane, is_bar) = match sender.sending {
+        let (txq, is_bar) = match sender.sending {
             Sending::Nothing => return None,
-            Sending::Bar(lane) => (lane, true),
-            Sending::Data(lane) => (lane, false),
+            Sending::Bar(txq) => (txq, true),
+            Sending::Data(txq) => (txq, false),
         };
         let Link {
-            way, window, terms, ..
-        } = &sender.links[lane as usize];
+            rates,
+            window,
+            aggregation,
+            ..
+        } = &sender.links[txq as usize];
         Some(OnAir {
-            to: receiver(sender.node, lane),
+            to: receiver(sender.node, txq),
             mpdus: (!is_bar).then_some(window),
             window,
-            modulation: way.modulation(),
-            block_ack_bytes: terms.block_ack_bytes(),
+            modulation: rates.timing().modulation(),
+            block_ack_bytes: aggregation.block_ack_bytes(),
             bar_attempts: sender.bar.map_or(0, |(_, attempts)| attempts),
         })
     }
 
-    /// Packets in service, and those that receivers hold.
+    /// Returns the packets in service, and those that receivers hold.
     pub(super) fn inside(&self) -> impl Iterator<Item = &Packet> {
         let links = self.senders.iter().flat_map(|sender| &sender.links);
         links.flat_map(|link| link.window.inside())
     }
 
-    /// Whether `contender` has packets of `lane` in service.
-    pub(super) fn is_serving(&self, contender: u32, lane: u32) -> bool {
+    /// Returns whether `contender` has packets of `txq` in service.
+    pub(super) fn is_serving(&self, contender: u32, txq: u32) -> bool {
         let sender = &self.senders[contender as usize];
-        sender.links[lane as usize].window.waits()
+        sender.links[txq as usize].window.waits()
     }
 
-    /// Packets in service of a contender.
+    /// Returns the packets in service of a contender.
     pub(super) fn in_service(&self, contender: u32) -> impl Iterator<Item = &Packet> {
         let links = self.senders[contender as usize].links.iter();
         links.flat_map(|link| link.window.unsettled())
     }
 }
 
-/// What a contender has on the air.
+/// The exchange that a contender has on the air.
 #[derive(Clone, Copy, Debug)]
 pub struct OnAir<'a> {
     /// Receiving node.
     pub to: u32,
-    /// The window with the MPDUs, [`Window::ppdu`]; `None`: a BlockAckReq.
-    pub mpdus: Option<&'a Window>,
-    /// The window of the way to the receiver.
-    pub window: &'a Window,
-    /// How data on that way are modulated; `None`: as frames of 802.11a, b or g.
+    /// The window with the MPDUs, [`BlockAckWindow::ppdu`]; `None`: a BlockAckReq.
+    pub mpdus: Option<&'a BlockAckWindow>,
+    /// The window of the link to the receiver.
+    pub window: &'a BlockAckWindow,
+    /// Modulation of data on that link; `None`: that of frames of 802.11a, b or g.
     pub modulation: Option<Modulation>,
-    /// Length of a BlockAck in answer. [bytes]
+    /// Length of a BlockAck in response. [bytes]
     pub block_ack_bytes: u32,
     /// Attempts made before at the BlockAckReq that is due.
     pub bar_attempts: u32,

@@ -1,18 +1,18 @@
-//! Packets that the two ends of a way get rid of, and where they belong.
+//! Events at the two ends of a link, and the lists and counters that record them.
 
 use crate::cell::OffAir;
 use crate::kernel::time::Time;
-use crate::mac::block_ack::Fates;
+use crate::mac::block_ack::BlockAckEvents;
 use crate::mac::dcf::{AP, AggregateCounters};
 use crate::packet::Packet;
-use crate::queue::Lanes;
+use crate::queue::TxQueues;
 
 /// Packets that receivers have handed up, in order for each.
 pub(in crate::cell) type Received = Vec<(OffAir, Packet)>;
 
-/// Takes what the two ends of a way get rid of to where it belongs.
+/// Records the events at both ends of a link when an exchange ends.
 pub(super) struct Sorting<'a> {
-    pub(super) queue: &'a mut Lanes,
+    pub(super) queue: &'a mut TxQueues,
     pub(super) received: &'a mut Received,
     pub(super) lost: &'a mut Vec<Packet>,
     pub(super) off: OffAir,
@@ -24,7 +24,7 @@ pub(super) struct Sorting<'a> {
     pub(super) counters: &'a mut AggregateCounters,
 }
 
-impl Fates for Sorting<'_> {
+impl BlockAckEvents for Sorting<'_> {
     #[inline]
     fn settled(&mut self, packet: &Packet, acknowledged: bool) {
         if acknowledged {
@@ -64,7 +64,7 @@ impl Fates for Sorting<'_> {
     }
 }
 
-/// Hands up what was held.
+/// Records the packets that a receiver hands up when it stops waiting.
 pub(super) struct HandingUp<'a> {
     pub(super) received: &'a mut Received,
     pub(super) off: OffAir,
@@ -72,7 +72,7 @@ pub(super) struct HandingUp<'a> {
     pub(super) counters: &'a mut AggregateCounters,
 }
 
-impl Fates for HandingUp<'_> {
+impl BlockAckEvents for HandingUp<'_> {
     fn settled(&mut self, _: &Packet, _: bool) {}
 
     fn handed_up(&mut self, packet: &Packet) {
@@ -87,7 +87,7 @@ impl Fates for HandingUp<'_> {
     fn too_late(&mut self, _: &Packet) {}
 }
 
-/// Where what `node` sends comes off the air.
+/// Returns the place at which packets from `node` come off the air.
 pub(super) fn off_air(node: u32) -> OffAir {
     match node {
         AP => OffAir::AtStation,

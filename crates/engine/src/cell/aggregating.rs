@@ -1,0 +1,337 @@
+//! A cell that aggregates: exchanges carry several packets, and their contents are chosen when they
+//! begin.
+//!
+//! ```text
+//!   offer --> pull qdisc, or nothing --> txqs --an exchange begins--> senders: PPDU on the air
+//!   --the exchange ends--> received, settled, lost --> minimum exchange of what comes next
+//! ```
+
+use super::pull_qdisc::PullQdisc;
+use super::senders::Senders;
+use super::{Cell, CellExchange, ExchangeCounters, OffAir, OnExchange, Transmission};
+use crate::channel::Channel;
+use crate::kernel::time::Time;
+use crate::mac::Phy;
+use crate::mac::dcf::{
+    AP, Contender, DownCounters, FrameExchange, MinimumExchange, NodeCounters, Outcome, TxStatus,
+};
+use crate::packet::Packet;
+use crate::queue::{Greedy, HeadQueue, OtherQueue, QueueSetting, TxQueues};
+
+/// Exchanges that carry aggregates.
+#[derive(Clone, Debug)]
+pub struct Aggregating {
+    pub(super) senders: Senders,
+    /// Packets in front of the devices, if a discipline decides when packets leave.
+    pub(super) pull_qdisc: Option<Box<PullQdisc>>,
+    /// Contents of the exchange that began last, if they are recorded.
+    pub(super) transmissions: Option<Vec<Transmission>>,
+    /// Whether any data of the exchange that ends are received.
+    pub(super) received: bool,
+}
+
+impl FrameExchange for Aggregating {
+    type Next = MinimumExchange;
+
+    const FORMED_AT_START: bool = true;
+
+    #[inline]
+    fn load(&mut self, _now: Time, contender: &mut Contender, next: MinimumExchange, _phy: &Phy) {
+        contender.declare(next);
+    }
+
+    #[inline]
+    fn is_received(&mut self, _: &mut Contender) -> bool {
+        self.received
+    }
+
+    fn on_tx_status(&mut self, _: Time, _: &mut Contender, _: TxStatus, _: &Phy) {}
+
+    fn on_discard(&mut self, _: &Contender) {}
+}
+
+impl ExchangeCounters for Aggregating {
+    fn frames(&self, number: u32, of_medium: NodeCounters) -> NodeCounters {
+        self.senders.counters(number, of_medium)
+    }
+
+    fn down_counters(&self, station: usize) -> DownCounters {
+        self.senders.down(station)
+    }
+
+    fn aggregates(&self) -> Option<&Aggregating> {
+        Some(self)
+    }
+}
+
+impl CellExchange for Aggregating {
+    #[inline(always)]
+    fn enqueue(cell: &mut Cell<Self>, now: Time, number: u32, packet: &Packet) -> bool {
+        let Some(queue) = txqs(&mut cell.ports[number as usize].queue) else {
+            return false;
+        };
+        let was_empty = queue.is_empty();
+        let enters = queue.offer(now, packet);
+        if was_empty && enters {
+            cell.contend(now, number);
+        }
+        enters
+    }
+
+    fn enqueue_guarded(cell: &mut Cell<Self>, now: Time, number: u32, packet: &Packet) -> bool {
+        match cell.exchange.pull_qdisc {
+            Some(_) => cell.enqueue_in_qdisc(now, number, packet),
+            None => Aggregating::enqueue(cell, now, number, packet),
+        }
+    }
+
+    fn fill(cell: &mut Cell<Self>, now: Time, number: u32, sources: &mut impl Greedy) {
+        sources.refill(now, number, &mut cell.ports[number as usize].queue);
+        cell.contend(now, number);
+    }
+
+    fn advance(
+        cell: &mut Cell<Self>,
+        now: Time,
+        sources: &mut impl Greedy,
+        watch: Option<&mut OnExchange<'_>>,
+        _packet: &mut Packet,
+    ) -> OffAir {
+        if cell.timer(now) {
+            return OffAir::Several; // a receiver may have held some
+        }
+        let outcome = cell.begin_or_end(now);
+        if let Some(watch) = watch {
+            watch(cell, outcome);
+        }
+        cell.settle(now, outcome, sources)
+    }
+
+    fn has_for(cell: &Cell<Self>, sleeper: usize) -> bool {
+        let Some(station) = cell.station_of_sleeper(sleeper) else {
+            return false;
+        };
+        cell.queues_of_access_point().any(|queue| {
+            let in_queue = cell.ports[queue as usize].queue.has_for_txq(station);
+            let qdisc = cell.exchange.pull_qdisc.as_ref();
+            in_queue
+                || cell.exchange.senders.is_serving(queue, station)
+                || qdisc.is_some_and(|qdisc| qdisc.has_for(queue, station))
+        })
+    }
+
+    fn time_out(cell: &mut Cell<Self>, now: Time) {
+        cell.exchange.senders.time_out(now);
+        cell.collect_lost();
+    }
+
+    fn set_channel(cell: &mut Cell<Self>, _now: Time, station: usize, channel: &Channel) {
+        cell.exchange.senders.set_channel(station, channel);
+        cell.update_rates(station..station + 1);
+    }
+
+    fn change_qdisc(&mut self, contender: u32, node: u32, to: &QueueSetting) -> bool {
+        let qdisc = self.pull_qdisc.as_mut();
+        qdisc.is_some_and(|qdisc| qdisc.change(contender, node, to))
+    }
+}
+
+impl Cell<Aggregating> {
+    /// Lets the contender of queue `number` contend, if the queue has a packet and the contender
+    /// has declared nothing yet.
+    pub(super) fn contend(&mut self, now: Time, number: u32) {
+        if self.medium.is_backlogged(number) {
+            return;
+        }
+        let port = &mut self.ports[number as usize];
+        if let Some(queue) = txqs(&mut port.queue)
+            && let senders = &mut self.exchange.senders
+            && let Some(minimum) = senders.minimum_exchange(now, number, queue, &self.medium)
+        {
+            self.activity.begin(port.node, now);
+            let begins = self
+                .medium
+                .backlog(now, number, minimum, &mut self.exchange);
+            if begins {
+                self.form(); // packets that come in the same instant are too late
+            }
+        }
+    }
+
+    /// Chooses the contents of the exchange that begins.
+    fn form(&mut self) {
+        let Aggregating {
+            senders,
+            pull_qdisc,
+            transmissions,
+            ..
+        } = &mut self.exchange;
+        if let Some(recorded) = transmissions {
+            recorded.clear();
+        }
+        for index in 0..self.medium.transmitters().len() {
+            let contender = self.medium.transmitters()[index];
+            if let Some(queue) = txqs(&mut self.ports[contender as usize].queue) {
+                let planned = senders.form(contender, queue, &self.medium);
+                if let Some(qdisc) = pull_qdisc {
+                    qdisc.begin(contender);
+                }
+                self.medium.load_exchange(contender, &planned);
+                if let Some(recorded) = transmissions {
+                    let on_air = senders.on_air(contender);
+                    recorded.extend(
+                        on_air.map(|on_air| Transmission::begin(contender, planned, &on_air)),
+                    );
+                }
+            }
+        }
+        self.medium.launch();
+    }
+
+    /// Records from now on what transmitters have on the air.
+    pub fn record_transmissions(&mut self) {
+        self.exchange.transmissions = Some(Vec::new());
+    }
+
+    /// Begins the exchange that is due, or ends the one on the air, exactly at the deadline, `now`.
+    /// The caller then calls [`Cell::settle`].
+    pub fn begin_or_end(&mut self, now: Time) -> Outcome {
+        if self.medium.begins(&self.exchange) {
+            self.form();
+            return Outcome::Begins;
+        }
+        self.exchange.received = match *self.medium.transmitters() {
+            [from] => match txqs(&mut self.ports[from as usize].queue) {
+                Some(queue) => {
+                    let done = self.medium.response_end(now, from);
+                    let senders = &mut self.exchange.senders;
+                    senders.receive(now, done, from, queue, &mut self.medium)
+                }
+                None => true,
+            },
+            _ => false,
+        };
+        self.medium.end_exchange(&mut self.exchange)
+    }
+
+    /// Settles the packets of the exchange that ended at `now`, and lets its contenders declare
+    /// what comes next.
+    pub fn settle(&mut self, now: Time, outcome: Outcome, sources: &mut impl Greedy) -> OffAir {
+        if outcome == Outcome::Begins {
+            return OffAir::Nothing;
+        }
+        let free = match outcome {
+            Outcome::Delivered { done, .. } => done,
+            _ => now,
+        };
+        if outcome == Outcome::Collided {
+            self.exchange.senders.count_overlap(&self.medium);
+        }
+        for index in 0..self.medium.transmitters().len() {
+            let contender = self.medium.transmitters()[index];
+            self.settle_contender(now, free, contender, outcome, true, sources);
+        }
+        for index in 0..self.medium.discarded().len() {
+            let contender = self.medium.discarded()[index];
+            if !self.medium.transmitters().contains(&contender) {
+                self.settle_contender(now, free, contender, outcome, false, sources);
+            }
+        }
+        self.collect_lost();
+        if self.exchange.pull_qdisc.is_some() {
+            self.pull_others(now);
+        }
+        self.wake_all(now, free)
+    }
+
+    fn settle_contender(
+        &mut self,
+        now: Time,
+        free: Time,
+        contender: u32,
+        outcome: Outcome,
+        sent: bool,
+        sources: &mut impl Greedy,
+    ) {
+        let Some(queue) = txqs(&mut self.ports[contender as usize].queue) else {
+            return;
+        };
+        let discarded = self.medium.discarded().contains(&contender);
+        let after_rts = self.medium.protection(contender).is_some();
+        let would_have_sent = queue.next();
+        self.exchange
+            .senders
+            .settle(now, contender, outcome, (sent, discarded, after_rts), queue);
+        if self.exchange.pull_qdisc.is_some() {
+            match (sent, would_have_sent) {
+                (true, _) => self.pull_after_exchange(now, contender, None),
+                (false, Some(txq)) => self.pull_after_exchange(now, contender, Some(txq)),
+                (false, None) => {}
+            }
+        }
+        let port = &mut self.ports[contender as usize];
+        let port_node = port.node;
+        if port.greedy {
+            sources.refill(free, contender, &mut port.queue);
+        }
+        let Some(queue) = txqs(&mut port.queue) else {
+            return;
+        };
+        let senders = &mut self.exchange.senders;
+        let minimum = senders.minimum_exchange(now, contender, queue, &self.medium);
+        if minimum.is_none() {
+            self.activity.end(port.node, free);
+        }
+        self.medium.proceed(contender, minimum, &mut self.exchange);
+        if self.exchange.senders.adapts && port_node == AP {
+            let station = self.exchange.senders.last(contender).0 as usize;
+            self.update_rates(station..station + 1);
+        }
+    }
+
+    fn collect_lost(&mut self) {
+        self.lost.append(&mut self.exchange.senders.lost);
+        self.timer = self.beacon.min(self.exchange.senders.deadline);
+    }
+
+    /// Reports packets that have been handed up at `now` to the shared queues and to stations that
+    /// sleep.
+    fn wake_all(&mut self, now: Time, done: Time) -> OffAir {
+        let count = self.exchange.senders.received.len();
+        let listens = self.shares || self.power_save.is_some();
+        for index in 0..if listens { count } else { 0 } {
+            let Some((off, packet)) = self.exchange.senders.received.get(index).copied() else {
+                break;
+            };
+            if self.shares && packet.is_data() {
+                self.count_shares(packet.flow);
+            }
+            if self.power_save.is_some() {
+                self.wake(now, done, off, &packet);
+            }
+        }
+        match count {
+            0 => OffAir::Nothing,
+            _ => OffAir::Several,
+        }
+    }
+
+    /// Exchanges the list of packets that have come off the air, each with its place, for
+    /// `received`, an empty list, after [`OffAir::Several`].
+    pub fn swap_received(&mut self, received: &mut Vec<(OffAir, Packet)>) {
+        std::mem::swap(&mut self.exchange.senders.received, received);
+    }
+}
+
+/// Returns the transmit queues of a contender that aggregates; every contender of such a cell has
+/// them.
+#[inline(always)]
+pub(super) fn txqs(queue: &mut HeadQueue) -> Option<&mut TxQueues> {
+    match queue {
+        HeadQueue::Other(other) => match &mut **other {
+            OtherQueue::TxQueues(txqs) => Some(txqs),
+            OtherQueue::Scheduled(_) => None,
+        },
+        HeadQueue::Fifo(_) => None,
+    }
+}

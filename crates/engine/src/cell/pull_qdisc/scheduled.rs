@@ -1,0 +1,79 @@
+//! A device that pulls packets from a scheduler, in the scheduler's order.
+
+use crate::cell::senders::Senders;
+use crate::kernel::time::Time;
+use crate::packet::Packet;
+use crate::queue::{Scheduler, TxQueues};
+
+/// Number of longest aggregates that the device holds, the one on the air included: the next, and
+/// one to follow.
+const DEPTH: f64 = 2.0;
+
+/// Packets of one contender in front of the device.
+#[derive(Clone, Debug)]
+pub(super) struct Scheduled {
+    pub(super) scheduler: Scheduler,
+    /// Number of longest aggregates that the packets in the device would fill; `None`: unknown,
+    /// since an exchange has begun or ended.
+    pub(super) held: Option<f64>,
+    /// Packets that wait for each txq of the device.
+    pub(super) of_txq: Vec<u32>,
+}
+
+impl Scheduled {
+    /// Returns `scheduler` in front of an empty device with this number of txqs.
+    pub(super) fn new(scheduler: Scheduler, txqs: usize) -> Scheduled {
+        Scheduled {
+            scheduler,
+            held: None,
+            of_txq: vec![0; txqs],
+        }
+    }
+
+    /// Enqueues `packet`, which is for the device's `queue`. Packets that are lost are appended to
+    /// `lost`.
+    pub(super) fn enqueue(
+        &mut self,
+        now: Time,
+        packet: &Packet,
+        queue: &TxQueues,
+        lost: &mut Vec<Packet>,
+    ) {
+        let first = lost.len();
+        self.of_txq[queue.txq_of(packet) as usize] += 1;
+        self.scheduler.enqueue(now, *packet, false, lost);
+        self.uncount(&lost[first..], queue);
+    }
+
+    fn uncount(&mut self, gone: &[Packet], queue: &TxQueues) {
+        for packet in gone {
+            self.of_txq[queue.txq_of(packet) as usize] -= 1;
+        }
+    }
+
+    /// Lets the device of `contender` pull packets until it holds enough.
+    pub(super) fn pull(
+        &mut self,
+        now: Time,
+        contender: u32,
+        senders: &Senders,
+        queue: &mut TxQueues,
+        dropped: &mut Vec<Packet>,
+    ) {
+        let room = DEPTH - f64::from(u32::from(senders.sends(contender)));
+        let held = self.held;
+        let mut held = held.unwrap_or_else(|| senders.aggregates_held(contender, queue));
+        let before = self.scheduler.marked();
+        while held < room
+            && let Some(packet) = self.scheduler.dequeue(now, dropped)
+        {
+            let txq = queue.txq_of(&packet);
+            self.of_txq[txq as usize] -= 1;
+            held += senders.part_of_aggregate(contender, txq, &packet);
+            queue.take_over(txq, packet);
+        }
+        self.uncount(dropped, queue);
+        self.held = Some(held);
+        queue.mark_in_qdisc(self.scheduler.marked() - before);
+    }
+}

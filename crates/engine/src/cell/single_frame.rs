@@ -1,0 +1,219 @@
+//! A cell of single frames: a contender sends the head of its queue.
+
+use super::{Aggregating, Cell, CellExchange, ExchangeCounters, OffAir, OnExchange, SingleFrame};
+use crate::channel::Channel;
+use crate::kernel::time::Time;
+use crate::mac::dcf::{AP, Content, DownCounters, Frame, NodeCounters, Outcome};
+use crate::mac::numbering::node_of;
+use crate::packet::Packet;
+use crate::queue::{Greedy, QueueSetting};
+
+impl CellExchange for SingleFrame {
+    #[inline(always)]
+    fn enqueue(cell: &mut Cell<Self>, now: Time, number: u32, packet: &Packet) -> bool {
+        let port = &mut cell.ports[number as usize];
+        let was_empty = port.queue.head().is_none();
+        let enters = port.queue.offer(now, packet);
+        let may_drop = port.queue.may_drop_later();
+        if enters && was_empty && port.queue.head().is_some() {
+            cell.contend(now, number, packet);
+        }
+        if may_drop {
+            cell.take_dropped(number);
+        }
+        enters
+    }
+
+    fn enqueue_guarded(cell: &mut Cell<Self>, now: Time, number: u32, packet: &Packet) -> bool {
+        if let Some(waiting) = cell.waiting_like(number, packet) {
+            *waiting += 1;
+        }
+        let enters = SingleFrame::enqueue(cell, now, number, packet);
+        if !enters {
+            cell.uncount(number, packet);
+        }
+        enters
+    }
+
+    fn fill(cell: &mut Cell<Self>, now: Time, number: u32, sources: &mut impl Greedy) {
+        let queue = &mut cell.ports[number as usize].queue;
+        let was_empty = queue.head().is_none();
+        sources.refill(now, number, queue);
+        if was_empty && let Some(packet) = queue.head().copied() {
+            cell.contend(now, number, &packet);
+        }
+    }
+
+    #[inline(always)]
+    fn advance(
+        cell: &mut Cell<Self>,
+        now: Time,
+        sources: &mut impl Greedy,
+        watch: Option<&mut OnExchange<'_>>,
+        packet: &mut Packet,
+    ) -> OffAir {
+        if cell.timer(now) {
+            return OffAir::Nothing;
+        }
+        cell.medium.begins(&cell.exchange);
+        let outcome = cell.medium.end_exchange(&mut cell.exchange);
+        if let Some(watch) = watch {
+            watch(cell, outcome);
+        }
+        cell.clear(now, outcome, sources, packet)
+    }
+
+    fn has_for(cell: &Cell<Self>, sleeper: usize) -> bool {
+        let own = cell.power_save.as_ref();
+        own.is_some_and(|own| own.waiting(sleeper) > 0)
+    }
+
+    fn time_out(_cell: &mut Cell<Self>, _now: Time) {}
+
+    fn set_channel(cell: &mut Cell<Self>, now: Time, station: usize, channel: &Channel) {
+        cell.exchange.set_channel(station, channel);
+        cell.medium
+            .reload(now, node_of(station), &mut cell.exchange);
+    }
+
+    fn change_qdisc(&mut self, _contender: u32, _node: u32, _to: &QueueSetting) -> bool {
+        false
+    }
+}
+
+impl ExchangeCounters for SingleFrame {
+    fn frames(&self, _number: u32, of_medium: NodeCounters) -> NodeCounters {
+        of_medium
+    }
+
+    fn down_counters(&self, station: usize) -> DownCounters {
+        self.down(station)
+    }
+
+    fn aggregates(&self) -> Option<&Aggregating> {
+        None
+    }
+}
+
+impl Cell<SingleFrame> {
+    /// Lets a contender contend for `packet`, the first of a queue that was empty.
+    #[inline(always)]
+    fn contend(&mut self, now: Time, number: u32, packet: &Packet) {
+        let node = self.ports[number as usize].node;
+        self.activity.begin(node, now);
+        let frame = frame(&self.stations, node, packet);
+        self.medium.backlog(now, number, frame, &mut self.exchange);
+    }
+
+    /// Takes from their queues the packets of the exchange that ended at `now`: the packet that was
+    /// received, if any, which is written to `packet`, and those given up ([`Cell::take_lost`]).
+    #[inline(always)]
+    fn clear(
+        &mut self,
+        now: Time,
+        outcome: Outcome,
+        sources: &mut impl Greedy,
+        packet: &mut Packet,
+    ) -> OffAir {
+        if !self.medium.discarded().is_empty() {
+            self.give_up(now, sources);
+        }
+        let Outcome::Delivered { from, done } = outcome else {
+            return OffAir::Nothing;
+        };
+        self.take_head(from, done, sources, packet);
+        if self.shares && packet.is_data() {
+            self.count_shares(packet.flow);
+        }
+        let off = match self.ports[from as usize].node {
+            AP => OffAir::AtStation,
+            _ => OffAir::AtAccessPoint,
+        };
+        if self.power_save.is_some() {
+            self.uncount(from, packet);
+            self.wake(now, done, off, packet);
+        }
+        off
+    }
+
+    /// Takes away the packets that the medium has given up.
+    #[cold]
+    #[inline(never)]
+    fn give_up(&mut self, now: Time, sources: &mut impl Greedy) {
+        for index in 0..self.medium.discarded().len() {
+            let contender = self.medium.discarded()[index];
+            let mut packet = Packet::BLANK;
+            self.take_head(contender, now, sources, &mut packet);
+            self.lose(contender, packet);
+        }
+    }
+
+    /// Removes the packet that `contender` has delivered or given up, and writes it to `packet`.
+    /// Its place is free from `done` on. A contender that sends has a packet: the medium was
+    /// informed of it.
+    fn take_head(
+        &mut self,
+        contender: u32,
+        done: Time,
+        sources: &mut impl Greedy,
+        packet: &mut Packet,
+    ) {
+        let port = &mut self.ports[contender as usize];
+        if let Some(head) = port.queue.head() {
+            *packet = *head;
+        }
+        port.queue.pop(done);
+        if port.greedy {
+            sources.refill(done, contender, &mut port.queue);
+        }
+        if let Some(stream) = &mut self.mixing
+            && port.node == AP
+        {
+            port.queue.mix(stream);
+        }
+        let may_drop = port.queue.may_drop_later();
+        let next = port.queue.head();
+        let next = next.map(|next| frame(&self.stations, port.node, next));
+        if next.is_none() {
+            self.activity.end(port.node, done);
+        }
+        self.medium.proceed(contender, next, &mut self.exchange);
+        if may_drop {
+            self.take_dropped(contender);
+        }
+    }
+
+    /// Takes the packets that a queue has dropped after it had taken them.
+    #[inline(never)]
+    fn take_dropped(&mut self, number: u32) {
+        while let Some(packet) = self.ports[number as usize].queue.take_dropped() {
+            self.lose(number, packet);
+        }
+    }
+
+    /// Records that `packet` is lost from queue `number`.
+    fn lose(&mut self, number: u32, packet: Packet) {
+        if self.power_save.is_some() {
+            self.uncount(number, &packet);
+        }
+        self.lost.push(packet);
+    }
+}
+
+/// Returns the frame in which `node` sends `packet`.
+#[inline]
+fn frame(stations: &[u32], node: u32, packet: &Packet) -> Frame {
+    let to = match node {
+        AP => stations[packet.flow as usize],
+        _ => AP,
+    };
+    Frame {
+        to,
+        ip_bytes: u32::from(packet.bytes),
+        content: if packet.is_data() {
+            Content::Data
+        } else {
+            Content::Ack
+        },
+    }
+}

@@ -1,0 +1,127 @@
+//! Plan of the next transmission, and its begin.
+
+use super::{Contender, Dcf, FrameExchange, Phase, Span, Time, outranked};
+
+impl Dcf {
+    /// Returns the time from the start of an undisturbed exchange to the end of its data frame.
+    #[inline(always)]
+    pub(super) fn span_to_delivery(&self, contender: u32) -> Span {
+        let state = &self.contenders[contender as usize];
+        if state.protect {
+            state.rts_air + self.phy.sifs + state.cts_air + self.phy.sifs + state.data_air
+        } else {
+            state.data_air
+        }
+    }
+
+    /// Returns the air time of the longest first frame of these contenders.
+    pub(super) fn longest_first(&self, contenders: &[u32]) -> Span {
+        let first = |&contender: &u32| self.contenders[contender as usize].first_air();
+        contenders.iter().map(first).max().unwrap_or(Span::ZERO)
+    }
+
+    /// Finds the next transmission.
+    #[inline(always)]
+    pub(super) fn plan<X: FrameExchange>(&mut self) {
+        self.stale = false;
+        self.start = self.countdown.next_start(&self.contenders);
+        if X::FORMED_AT_START {
+            self.end = self.start;
+            return;
+        }
+        let span = match self.countdown.only_next() {
+            Some(contender) => self.span_to_delivery(contender),
+            None => self.longest_planned_span(),
+        };
+        self.end = self.start + span; // which may be never
+    }
+
+    /// Returns the time from the planned start to the end of the data frame, or of the longest
+    /// colliding frame.
+    fn longest_planned_span(&mut self) -> Span {
+        self.candidates.clear();
+        self.countdown
+            .ready(self.start, &self.contenders, &mut self.candidates);
+        if self.several_categories {
+            let ready = self.candidates.clone();
+            self.candidates
+                .retain(|&candidate| !outranked(&self.contenders, candidate, &ready));
+        }
+        match self.candidates[..] {
+            [contender] => self.span_to_delivery(contender),
+            ref several => self.longest_first(several),
+        }
+    }
+
+    /// Begins the planned transmission: counters freeze, and transmitters leave the line.
+    #[inline(always)]
+    pub(super) fn begin<X: FrameExchange>(&mut self) {
+        self.transmitters.clear();
+        self.freeze::<X>();
+    }
+
+    /// Calls [`Dcf::begin`] where that is rare: something else happens before the planned end, or
+    /// contents are chosen now.
+    pub(super) fn begin_apart<X: FrameExchange>(&mut self) {
+        self.transmitters.clear();
+        self.freeze_apart::<X>();
+    }
+
+    /// Begins an exchange by immediate access.
+    #[inline(never)]
+    pub(super) fn begin_immediately<X: FrameExchange>(&mut self, now: Time, contender: u32) {
+        self.start = now;
+        self.end = match X::FORMED_AT_START {
+            true => now,
+            false => now + self.span_to_delivery(contender),
+        };
+        self.transmitters.clear();
+        self.transmitters.push(contender);
+        self.freeze_apart::<X>();
+    }
+
+    /// Calls [`Dcf::freeze`] where that is rare.
+    #[inline(never)]
+    fn freeze_apart<X: FrameExchange>(&mut self) {
+        self.freeze::<X>();
+    }
+
+    /// Makes the medium busy from `start` on: counters stop, and contenders of that slot transmit.
+    #[inline(always)]
+    fn freeze<X: FrameExchange>(&mut self) {
+        self.phase = match X::FORMED_AT_START {
+            true => Phase::Forming,
+            false => Phase::OnAir,
+        };
+        self.opportunity = self.start;
+        self.followed = 0;
+        self.stale = false;
+        self.holder = None;
+        self.countdown
+            .freeze(self.start, &mut self.contenders, &mut self.transmitters);
+        if self.several_categories && self.transmitters.len() > 1 {
+            self.resolve_internal_collisions();
+        }
+    }
+
+    /// Resolves internal collisions of contenders that are ready in the same slot. Only the highest
+    /// category of a node sends. The others count a failure.
+    #[inline(never)]
+    fn resolve_internal_collisions(&mut self) {
+        let ready = std::mem::take(&mut self.transmitters);
+        for &contender in &ready {
+            if !outranked(&self.contenders, contender, &ready) {
+                self.transmitters.push(contender);
+                continue;
+            }
+            let state: &mut Contender = &mut self.contenders[contender as usize];
+            let used_up = state.fail(false, self.countdown.count(state.group));
+            if used_up && state.gives_up {
+                self.discarded_inside.push(contender);
+            } else {
+                state.backlogged = true;
+                self.countdown.contend(contender, state);
+            }
+        }
+    }
+}

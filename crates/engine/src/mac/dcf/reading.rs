@@ -1,0 +1,199 @@
+//! State of a contention domain, as its users and recorders read it.
+
+use super::{CfEnd, Contender, Dcf, Exchange, NodeCounters, Phase};
+use crate::kernel::time::{Span, Time};
+use crate::mac::{Category, Rates};
+
+/// Position of a contender in the count of idle slots of the contenders with its interframe space.
+#[derive(Clone, Copy, Debug)]
+pub struct Backoff {
+    /// Idle slots passed.
+    pub passed: u64,
+    /// Idle periods that lasted the interframe space.
+    pub openings: u64,
+    /// Idle slot in which its backoff ends.
+    pub target: u64,
+    /// Idle periods when it was drawn.
+    pub drawn_at: u64,
+    /// Whether it counts from an instant of its own until the next transmission.
+    pub off_grid: bool,
+    /// When the others begin to count in the present idle period.
+    pub resume: Time,
+}
+
+impl Dcf {
+    /// Returns the contenders that gave up their frame in the exchange that ended last.
+    pub fn discarded(&self) -> &[u32] {
+        &self.discarded
+    }
+
+    /// Returns the contenders that sent in the exchange that ended last.
+    pub fn transmitters(&self) -> &[u32] {
+        &self.transmitters
+    }
+
+    /// Returns the exchange that ended last.
+    pub fn exchange(&self) -> Exchange {
+        self.exchange
+    }
+
+    /// Returns the CF-End frame before the exchange that ended last, if there was one.
+    pub fn cf_end(&self) -> Option<CfEnd> {
+        self.closed
+    }
+
+    /// Returns the number of contenders.
+    pub fn contenders(&self) -> usize {
+        self.contenders.len()
+    }
+
+    /// Returns the contender of `category` at `node`; best effort if no flow there uses that
+    /// category.
+    pub fn contender(&self, node: u32, category: Category) -> u32 {
+        let key = |contender: &Contender| (contender.node, contender.category);
+        let others = &self.contenders[self.nodes..];
+        match others.binary_search_by_key(&(node, category), key) {
+            Ok(index) => (self.nodes + index) as u32,
+            Err(_) => node,
+        }
+    }
+
+    /// Returns the contenders of `node`.
+    pub fn categories_of(&self, node: u32) -> impl Iterator<Item = u32> {
+        let nodes = self.nodes;
+        let others = &self.contenders[nodes..];
+        let from = others.partition_point(|other| other.node < node);
+        let own = others[from..]
+            .iter()
+            .take_while(move |contender| contender.node == node);
+        let others = (nodes + from) as u32..;
+        std::iter::once(node).chain(others.zip(own).map(|(contender, _)| contender))
+    }
+
+    /// Returns the node of `contender`.
+    pub fn node(&self, contender: u32) -> u32 {
+        self.contenders[contender as usize].node
+    }
+
+    /// Returns the access category of `contender`.
+    pub fn category(&self, contender: u32) -> Category {
+        self.contenders[contender as usize].category
+    }
+
+    /// Returns the air times of RTS and CTS that opened the last exchange of `contender`; `None`
+    /// without.
+    pub fn protection(&self, contender: u32) -> Option<(Span, Span)> {
+        let state = &self.contenders[contender as usize];
+        let protected = state.protect && !self.exchange.follows;
+        protected.then_some((state.rts_air, state.cts_air))
+    }
+
+    /// Returns the rates of the last exchange of `contender`, until [`Dcf::proceed`] is called for
+    /// it.
+    pub fn rates(&self, contender: u32) -> Rates {
+        let state = &self.contenders[contender as usize];
+        state.sent_at.unwrap_or(state.rates)
+    }
+
+    /// Returns the state of the backoff of `contender`, for recorders.
+    pub fn backoff(&self, contender: u32) -> Backoff {
+        let state = &self.contenders[contender as usize];
+        let count = self.countdown.count(state.group);
+        Backoff {
+            passed: count.passed,
+            openings: count.openings,
+            target: state.target,
+            drawn_at: state.drawn_at,
+            off_grid: state.off_grid,
+            resume: self.countdown.resume(state.group),
+        }
+    }
+
+    /// Returns the length of an idle slot.
+    pub fn slot(&self) -> Span {
+        self.phy.slot
+    }
+
+    /// Returns the counters of `contender`.
+    pub fn counters(&self, contender: u32) -> NodeCounters {
+        self.contenders[contender as usize].counters
+    }
+
+    /// Returns whether `contender` has something to send.
+    pub fn is_backlogged(&self, contender: u32) -> bool {
+        self.contenders[contender as usize].backlogged
+    }
+
+    /// Returns whether the opportunities of `contender` have a limit, so that its minimum exchange
+    /// matters.
+    pub fn has_limit(&self, contender: u32) -> bool {
+        self.contenders[contender as usize].txop_limit.is_some()
+    }
+
+    /// Returns the remainder of the limit of the present opportunity of `contender` for an exchange
+    /// that begins now (`None`: no limit), and whether this is the first exchange of the
+    /// opportunity.
+    pub fn opportunity(&self, contender: u32) -> (Option<Span>, bool) {
+        let state = &self.contenders[contender as usize];
+        let spent = self.start.since(self.opportunity);
+        let left = state
+            .txop_limit
+            .map(|limit| Span(limit.0.saturating_sub(spent.0)));
+        (left, self.followed == 0)
+    }
+
+    /// Returns when the response to the data of `contender`, which end at `now`, will end.
+    pub fn response_end(&self, now: Time, contender: u32) -> Time {
+        now + self.phy.sifs + self.contenders[contender as usize].response_air
+    }
+
+    /// Returns whether an exchange is on the air, with its contents chosen.
+    pub fn is_on_air(&self) -> bool {
+        self.phase == Phase::OnAir
+    }
+
+    /// Returns how long the data of `contender`, one of the transmitters, have been on the air by
+    /// `now` in an exchange that has not ended.
+    pub fn data_on_air(&self, now: Time, contender: u32) -> Span {
+        let state = &self.contenders[contender as usize];
+        let begin = match self.transmitters[..] {
+            _ if !self.is_on_air() => return Span::ZERO,
+            [_] => Time(self.end.0 - state.data_air.0),
+            _ if state.protect => return Span::ZERO, // RTS collide
+            _ => self.start,
+        };
+        now.since(begin).min(state.data_air)
+    }
+
+    /// Returns the time for which the medium was busy by `now`. [`Dcf::deadline`] must have been
+    /// called for `now`. [ns]
+    pub fn busy_ns_by(&self, now: Time) -> u64 {
+        // an exchange is counted when its data have ended, its response included
+        let ended = self.busy_ns - self.idle_since.since(now).0;
+        // one that has begun and not ended; if it is only planned, its start is in the future
+        let is_known = self.phase != Phase::Planned || !self.stale;
+        let present = if is_known {
+            now.since(self.start)
+        } else {
+            Span::ZERO
+        };
+        ended + present.0
+    }
+
+    /// Returns the time for which the medium was busy, where exchanges are counted when they end.
+    /// [ns]
+    pub fn busy_ns(&self) -> u64 {
+        self.busy_ns
+    }
+
+    /// Returns the idle time before the exchanges that have ended, SIFS between the exchanges of a
+    /// transmission opportunity included. [ns]
+    pub fn idle_ns(&self) -> u64 {
+        self.idle_ns
+    }
+
+    /// Returns the end of the last exchange: busy and idle time add up to it.
+    pub fn idle_since(&self) -> Time {
+        self.idle_since
+    }
+}

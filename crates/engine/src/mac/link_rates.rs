@@ -1,0 +1,92 @@
+//! The link between the access point and a station, in one direction: its TXVECTORs, its rate
+//! control and its quality.
+
+use super::rate_control::{Controller, TxVector};
+use crate::channel::{Channel, Quality};
+use crate::kernel::streams::Stream;
+use crate::kernel::time::Time;
+
+/// Rates of a link, with the air times `T` of each TXVECTOR.
+#[derive(Clone, Debug)]
+pub struct LinkRates<T> {
+    /// Air times by TXVECTOR, in order of rate. Those of the present one are in `timing`.
+    timings: Vec<T>,
+    /// TXVECTOR of the next data frame, and its air times.
+    present: TxVector,
+    timing: T,
+    controller: Controller,
+    quality: Quality,
+}
+
+impl<T: Clone> LinkRates<T> {
+    /// Returns a link with these air times by TXVECTOR, at least one, in order of rate. The last is
+    /// used until the controller chooses.
+    pub(super) fn new(timings: Vec<T>, controller: Controller) -> LinkRates<T> {
+        LinkRates {
+            present: TxVector(timings.len() as u8 - 1),
+            timing: timings[timings.len() - 1].clone(),
+            timings,
+            controller,
+            quality: Quality::Given {
+                data: 0.0,
+                ack: 0.0,
+            },
+        }
+    }
+
+    /// Sets the channel of the link, from the access point (`down`) or to it.
+    pub fn set_channel(&mut self, channel: &Channel, down: bool, stream: &mut Stream) {
+        self.quality = match down {
+            true => channel.quality_down(),
+            false => channel.quality_up(),
+        };
+        self.controller.get().on_snr(channel.snr_db);
+        self.choose(Time::ZERO, 0, stream);
+    }
+
+    /// Lets the rate control choose the TXVECTOR of the next data frame, which has failed `retry`
+    /// times.
+    pub fn choose(&mut self, now: Time, retry: u32, stream: &mut Stream) -> TxVector {
+        if self.timings.len() > 1 {
+            let chosen = self.controller.get().tx_vector(now, retry, stream);
+            let before = std::mem::replace(&mut self.present, chosen);
+            for place in [before, chosen] {
+                std::mem::swap(&mut self.timing, &mut self.timings[usize::from(place.0)]);
+            }
+        }
+        self.present
+    }
+
+    /// Reports the result of data frames that were `sent` to the rate control.
+    pub fn on_tx_status(&mut self, now: Time, sent: TxVector, acked: u32, failed: u32) {
+        self.controller.get().on_tx_status(now, sent, acked, failed);
+    }
+
+    /// Returns the TXVECTOR of the next data frame.
+    pub fn tx_vector(&self) -> TxVector {
+        self.present
+    }
+
+    /// Returns the air times of the next data frame.
+    #[inline(always)]
+    pub fn timing(&self) -> &T {
+        &self.timing
+    }
+
+    /// Returns the air times of the next data frame, to complete them.
+    #[inline(always)]
+    pub fn timing_mut(&mut self) -> &mut T {
+        &mut self.timing
+    }
+
+    /// Returns the air times of all TXVECTORs.
+    pub(super) fn timings_mut(&mut self) -> impl Iterator<Item = &mut T> {
+        std::iter::once(&mut self.timing).chain(&mut self.timings)
+    }
+
+    /// Returns the quality of the link.
+    #[inline(always)]
+    pub fn quality(&self) -> Quality {
+        self.quality
+    }
+}

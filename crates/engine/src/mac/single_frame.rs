@@ -1,0 +1,229 @@
+//! Exchanges of single frames: a data frame and its MAC ACK, after RTS and CTS if the frame is
+//! long.
+
+use super::airtime::{ACK_BYTES, RTS_BYTES};
+use super::contender::{Contender, DownCounters};
+use super::exchange::{Content, Frame, FrameExchange, TxStatus};
+use super::link_rates::LinkRates;
+use super::numbering::{AP, index_of, node_of, station_of};
+use super::{Cell, Phy, Rates, Station};
+use crate::channel::{Channel, Quality, frame_error};
+use crate::kernel::streams::{Stream, Streams};
+use crate::kernel::time::{Span, Time};
+
+/// Exchanges of single frames, with the rates of each link.
+#[derive(Clone, Debug)]
+pub struct SingleFrame {
+    mac_bytes: u32,
+    rts_threshold: Option<u32>,
+    /// Whether the rate control may change the rates.
+    adapts: bool,
+    links: Links,
+    /// Random numbers of the rate control.
+    stream: Stream,
+    /// Counters of the access point's frames to each station.
+    down_counters: Vec<DownCounters>,
+}
+
+/// Rates to each station, and from each.
+#[derive(Clone, Debug)]
+struct Links {
+    down: Vec<LinkRates<FrameTiming>>,
+    up: Vec<LinkRates<FrameTiming>>,
+}
+
+/// Air times with one TXVECTOR.
+#[derive(Clone, Copy, Debug)]
+struct FrameTiming {
+    rates: Rates,
+    rts_air: Span,
+    response_air: Span,
+    /// Lengths, air times and error probabilities of the two frame lengths seen last. The
+    /// probabilities are those of noise.
+    known: [(u32, Span, f64); 2],
+}
+
+impl Links {
+    #[inline(always)]
+    fn between(&mut self, from: u32, to: u32) -> &mut LinkRates<FrameTiming> {
+        match station_of(from) {
+            None => &mut self.down[index_of(to)],
+            Some(station) => &mut self.up[station],
+        }
+    }
+}
+
+impl FrameTiming {
+    /// Known frame lengths before a frame was sent.
+    const UNKNOWN: [(u32, Span, f64); 2] = [(0, Span::ZERO, 0.0); 2];
+
+    fn new(phy: &Phy, rates: Rates) -> FrameTiming {
+        FrameTiming {
+            rates,
+            rts_air: phy.airtime(RTS_BYTES, rates.rts_bps),
+            response_air: phy.airtime(ACK_BYTES, rates.response_bps),
+            known: FrameTiming::UNKNOWN,
+        }
+    }
+
+    /// Returns the air time of a frame of `bytes` with this `content`, and the probability that
+    /// channel errors destroy it.
+    #[inline(always)]
+    fn judge(&mut self, bytes: u32, content: Content, phy: &Phy, quality: Quality) -> (Span, f64) {
+        let known = &mut self.known;
+        if known[0].0 != bytes {
+            known.swap(0, 1);
+        }
+        if known[0].0 != bytes {
+            let rate_bps = self.rates.data_bps;
+            let error = match quality {
+                Quality::Given { .. } => 0.0,
+                Quality::Snr { db } => frame_error(rate_bps, bytes, db),
+            };
+            known[0] = (bytes, phy.airtime(bytes, rate_bps), error);
+        }
+        let (_, air, noise) = known[0];
+        let error = match (quality, content) {
+            (Quality::Given { data, .. }, Content::Data) => data,
+            (Quality::Given { ack, .. }, Content::Ack) => ack,
+            (Quality::Snr { .. }, _) => noise,
+        };
+        (air, error)
+    }
+}
+
+impl SingleFrame {
+    /// Returns the exchanges of `cell` with its `stations`.
+    pub fn new(cell: &Cell, stations: &[Station], streams: &Streams) -> SingleFrame {
+        let adapts = cell.rate_control.adapts();
+        let mut stream = streams.stream("cell/rate-control");
+        let mut link = |from, to, channel: &Channel| {
+            let rates = match adapts {
+                true => cell.rates_up_to_nominal(stations, from, to),
+                false => vec![cell.rates(stations, from, to)],
+            };
+            let controller = cell.rate_control.controller(rates.len());
+            let timing = |rates| FrameTiming::new(&cell.phy, rates);
+            let mut link = LinkRates::new(rates.into_iter().map(timing).collect(), controller);
+            link.set_channel(channel, from == AP, &mut stream);
+            link
+        };
+        let numbered = || (0..).map(node_of).zip(stations);
+        let links = Links {
+            down: numbered()
+                .map(|(node, s)| link(AP, node, &s.channel))
+                .collect(),
+            up: numbered()
+                .map(|(node, s)| link(node, AP, &s.channel))
+                .collect(),
+        };
+        SingleFrame {
+            mac_bytes: cell.frame_bytes(0),
+            rts_threshold: cell.rts_threshold_bytes,
+            adapts,
+            links,
+            stream,
+            down_counters: vec![DownCounters::default(); stations.len()],
+        }
+    }
+
+    /// Returns the counters of the access point's frames to station number `station`, counted from
+    /// 0.
+    pub fn down(&self, station: usize) -> DownCounters {
+        self.down_counters[station]
+    }
+
+    /// Sets the channel of station number `station`, counted from 0.
+    pub fn set_channel(&mut self, station: usize, channel: &Channel) {
+        let Links { down, up } = &mut self.links;
+        for (link, is_down) in [(&mut down[station], true), (&mut up[station], false)] {
+            link.set_channel(channel, is_down, &mut self.stream);
+            let timings = link.timings_mut();
+            timings.for_each(|timing| timing.known = FrameTiming::UNKNOWN);
+        }
+    }
+
+    /// Lets the rate control choose the TXVECTOR of the frame that `contender` loads.
+    #[inline(never)]
+    fn choose(&mut self, now: Time, contender: &mut Contender, to: u32) {
+        let link = self.links.between(contender.node, to);
+        contender.tx_vector = link.choose(now, contender.retry(), &mut self.stream);
+    }
+
+    /// Reports the result of a frame to the rate control, and loads the frame of `contender` again
+    /// if the TXVECTOR of the link changes.
+    #[inline(never)]
+    fn adapt(&mut self, now: Time, contender: &mut Contender, status: TxStatus, phy: &Phy) {
+        contender.sent_at = Some(contender.rates);
+        if status == TxStatus::RtsFailed {
+            return;
+        }
+        let frame = contender.frame;
+        let link = self.links.between(contender.node, frame.to);
+        let before = link.tx_vector();
+        let acked = u32::from(status == TxStatus::Acked);
+        link.on_tx_status(now, contender.tx_vector, acked, 1 - acked);
+        let after = link.choose(now, contender.retry(), &mut self.stream);
+        if after != before && contender.backlogged {
+            contender.tx_vector = after;
+            self.set_air_times(contender, frame, phy);
+        }
+    }
+
+    #[inline(always)]
+    fn set_air_times(&mut self, contender: &mut Contender, frame: Frame, phy: &Phy) {
+        let bytes = frame.ip_bytes + self.mac_bytes;
+        let threshold = self.rts_threshold;
+        let link = self.links.between(contender.node, frame.to);
+        let quality = link.quality();
+        let timing = link.timing_mut();
+        (contender.data_air, contender.error) = timing.judge(bytes, frame.content, phy, quality);
+        contender.protect = threshold.is_some_and(|threshold| bytes > threshold);
+        contender.rts_air = timing.rts_air;
+        contender.cts_air = timing.response_air;
+        contender.response_air = timing.response_air;
+        contender.rates = timing.rates;
+    }
+}
+
+impl FrameExchange for SingleFrame {
+    type Next = Frame;
+
+    const FORMED_AT_START: bool = false;
+
+    #[inline(always)]
+    fn load(&mut self, now: Time, contender: &mut Contender, frame: Frame, phy: &Phy) {
+        if self.adapts {
+            self.choose(now, contender, frame.to);
+        }
+        self.set_air_times(contender, frame, phy);
+        contender.frame = frame;
+    }
+
+    #[inline(always)]
+    fn is_received(&mut self, contender: &mut Contender) -> bool {
+        !contender.errors.chance(contender.error)
+    }
+
+    #[inline(always)]
+    fn on_tx_status(&mut self, now: Time, contender: &mut Contender, status: TxStatus, phy: &Phy) {
+        if contender.node == AP {
+            let down = &mut self.down_counters[index_of(contender.frame.to)];
+            down.attempts += 1;
+            match status {
+                TxStatus::Acked => down.delivered += 1,
+                TxStatus::Failed | TxStatus::RtsFailed => down.failed += 1,
+            }
+        }
+        if self.adapts {
+            self.adapt(now, contender, status, phy);
+        }
+    }
+
+    #[inline]
+    fn on_discard(&mut self, contender: &Contender) {
+        if contender.node == AP {
+            self.down_counters[index_of(contender.frame.to)].discarded += 1;
+        }
+    }
+}

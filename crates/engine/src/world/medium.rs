@@ -1,0 +1,248 @@
+//! The medium of a world, with the queues in front of it.
+//!
+//! | access | variant | medium and queues |
+//! |---|---|---|
+//! | every node hears every other: DCF, EDCA | [`Medium::Cell`] | [`crate::cell`] |
+//! | DCF and EDCA with aggregates | [`Medium::AggregatingCell`] | [`crate::cell`] |
+//! | links hear some of each other: CSMA on a conflict graph | [`Medium::ConflictGraph`] | [`crate::conflict`] |
+//!
+//! Another access method is another variant: an object with the methods that are called here.
+
+use crate::cell::{Aggregating, Cell, OffAir, SingleFrame};
+use crate::channel::Channel;
+use crate::conflict::Conflict;
+use crate::kernel::streams::Streams;
+use crate::kernel::time::Time;
+use crate::mac::dcf::NodeCounters;
+use crate::packet::Packet;
+use crate::queue::{Greedy, HeadQueue};
+use crate::scenario::Scenario;
+
+pub(crate) use crate::cell::OnExchange;
+
+/// The medium of a scenario, with its queues.
+#[expect(
+    clippy::large_enum_variant,
+    reason = "a world has one medium, and asks it at every step"
+)]
+#[repr(u8)] // with a tag of its own: `Medium::Cell` is found by one comparison
+pub(crate) enum Medium {
+    /// One contention domain; without stations it is an access point that sends nothing.
+    Cell(Cell<SingleFrame>),
+    /// One contention domain in which exchanges carry several packets.
+    AggregatingCell(Box<Cell<Aggregating>>),
+    /// Links on a conflict graph.
+    ConflictGraph(Box<Conflict>),
+}
+
+/// Evaluates an expression with the medium of any variant.
+macro_rules! with_medium {
+    ($self:expr, $medium:ident => $result:expr) => {
+        match $self {
+            Medium::Cell($medium) => $result,
+            Medium::AggregatingCell($medium) => $result,
+            Medium::ConflictGraph($medium) => $result,
+        }
+    };
+}
+
+impl Medium {
+    pub(super) fn new(scenario: &Scenario, streams: &Streams) -> Medium {
+        let pinged = scenario.bottleneck.is_some();
+        let hotspot = scenario.hotspot();
+        match (&scenario.csma, &scenario.cell.ppdus) {
+            (Some(csma), _) => Medium::ConflictGraph(Box::new(Conflict::new(csma, streams))),
+            (None, Some(_)) => {
+                Medium::AggregatingCell(Box::new(Cell::aggregating(hotspot, pinged, streams)))
+            }
+            (None, None) => Medium::Cell(Cell::new(hotspot, pinged, streams)),
+        }
+    }
+
+    /// Returns when [`Medium::advance`] is due.
+    #[inline(always)]
+    pub(super) fn deadline(&mut self) -> Time {
+        match self {
+            Medium::Cell(cell) => cell.deadline(),
+            Medium::AggregatingCell(_) | Medium::ConflictGraph(_) => self.deadline_apart(),
+        }
+    }
+
+    /// Calls [`Medium::deadline`] for the less usual media.
+    #[inline(never)]
+    fn deadline_apart(&mut self) -> Time {
+        with_medium!(self, medium => medium.deadline())
+    }
+
+    /// Offers `packet` to queue `number`; returns false if it is refused. Other packets that are
+    /// lost are fetched with [`Medium::take_lost`].
+    #[inline(always)]
+    pub(super) fn offer(&mut self, now: Time, number: u32, packet: &Packet) -> bool {
+        with_medium!(self, medium => medium.offer(now, number, packet))
+    }
+
+    /// Lets greedy sources begin to fill queue `number`.
+    pub(super) fn fill(&mut self, now: Time, number: u32, sources: &mut impl Greedy) {
+        with_medium!(self, medium => medium.fill(now, number, sources));
+    }
+
+    /// Does what is due at the deadline, `now`. Writes the packet that has been received, if there
+    /// is only one, to `packet`. `watch` sees each exchange of a cell when it has ended, its frames
+    /// still in their queues.
+    #[inline(always)]
+    pub(super) fn advance(
+        &mut self,
+        now: Time,
+        sources: &mut impl Greedy,
+        watch: Option<&mut OnExchange<'_>>,
+        packet: &mut Packet,
+    ) -> OffAir {
+        match self {
+            Medium::Cell(cell) => cell.advance(now, sources, watch, packet),
+            Medium::AggregatingCell(_) | Medium::ConflictGraph(_) => {
+                self.advance_apart(now, sources, watch, packet)
+            }
+        }
+    }
+
+    /// Calls [`Medium::advance`] for the less usual media.
+    #[inline(never)]
+    fn advance_apart(
+        &mut self,
+        now: Time,
+        sources: &mut impl Greedy,
+        watch: Option<&mut OnExchange<'_>>,
+        packet: &mut Packet,
+    ) -> OffAir {
+        match self {
+            Medium::Cell(cell) => cell.advance(now, sources, watch, packet),
+            Medium::AggregatingCell(cell) => cell.advance(now, sources, watch, packet),
+            Medium::ConflictGraph(conflict) => match conflict.advance(now, sources) {
+                None => OffAir::Nothing,
+                Some(received) => {
+                    *packet = received;
+                    OffAir::AtAccessPoint // it continues from here, if only to its endpoint
+                }
+            },
+        }
+    }
+
+    /// Returns whether [`Medium::take_lost`] has a packet.
+    #[inline(always)]
+    pub(super) fn has_lost(&self) -> bool {
+        with_medium!(self, medium => medium.has_lost())
+    }
+
+    /// Returns a packet that was given up on the air, or dropped by a queue that had taken it.
+    pub(super) fn take_lost(&mut self) -> Option<Packet> {
+        with_medium!(self, medium => medium.take_lost())
+    }
+
+    /// Returns the cell, of either kind, if the medium is a cell.
+    pub(crate) fn cell(&self) -> Option<&Cell> {
+        match self {
+            Medium::Cell(cell) => Some(cell),
+            Medium::AggregatingCell(cell) => Some(&**cell),
+            Medium::ConflictGraph(_) => None,
+        }
+    }
+
+    /// Sets the channel of station number `station` of a cell, counted from 0, at `now`.
+    pub(super) fn set_channel(&mut self, now: Time, station: usize, channel: &Channel) {
+        match self {
+            Medium::Cell(cell) => cell.set_channel(now, station, channel),
+            Medium::AggregatingCell(cell) => cell.set_channel(now, station, channel),
+            Medium::ConflictGraph(_) => {}
+        }
+    }
+
+    /// Applies the differences between two scenarios from `now` on, as far as they may change.
+    pub(super) fn change(&mut self, now: Time, scenarios: [&Scenario; 2]) {
+        let hotspots = scenarios.map(Scenario::hotspot);
+        match self {
+            Medium::Cell(cell) => cell.change(now, hotspots),
+            Medium::AggregatingCell(cell) => cell.change(now, hotspots),
+            Medium::ConflictGraph(_) => {}
+        }
+    }
+
+    /// Records from now on what transmitters of aggregates have on the air.
+    pub(super) fn record_transmissions(&mut self) {
+        match self {
+            Medium::AggregatingCell(cell) => cell.record_transmissions(),
+            Medium::Cell(_) | Medium::ConflictGraph(_) => {}
+        }
+    }
+
+    /// Exchanges the packets that have come off the air, after [`OffAir::Several`], for an empty
+    /// list.
+    pub(super) fn swap_received(&mut self, received: &mut Vec<(OffAir, Packet)>) {
+        match self {
+            Medium::AggregatingCell(cell) => cell.swap_received(received),
+            Medium::Cell(_) | Medium::ConflictGraph(_) => {}
+        }
+    }
+
+    /// Returns the links of a conflict graph, if the medium is one.
+    pub(crate) fn conflict(&self) -> Option<&Conflict> {
+        match self {
+            Medium::ConflictGraph(conflict) => Some(conflict),
+            Medium::Cell(_) | Medium::AggregatingCell(_) => None,
+        }
+    }
+
+    /// Returns the links of a conflict graph, to change them.
+    pub(super) fn conflict_mut(&mut self) -> Option<&mut Conflict> {
+        match self {
+            Medium::ConflictGraph(conflict) => Some(conflict),
+            Medium::Cell(_) | Medium::AggregatingCell(_) => None,
+        }
+    }
+
+    /// Returns all queues, by number.
+    pub(crate) fn queues(&self) -> impl Iterator<Item = &HeadQueue> + Clone {
+        let count = with_medium!(self, medium => medium.queues());
+        (0..count).map(|number| self.queue(number))
+    }
+
+    /// Returns the packets that wait in no queue: a cell's, for stations that sleep, and in
+    /// aggregates.
+    pub(crate) fn kept(&self) -> impl Iterator<Item = &Packet> {
+        let cells = self.cell().into_iter();
+        cells.flat_map(|cell| cell.kept().chain(cell.in_aggregates()))
+    }
+
+    /// Returns the packets of queue `number` that are in an aggregate on the air, or wait to be
+    /// sent again.
+    pub(crate) fn in_service(&self, number: usize) -> impl Iterator<Item = &Packet> {
+        let cells = self.cell().into_iter();
+        cells.flat_map(move |cell| cell.in_service(number))
+    }
+
+    /// Returns queue `number`.
+    pub(crate) fn queue(&self, number: usize) -> &HeadQueue {
+        with_medium!(self, medium => medium.queue(number))
+    }
+
+    /// Returns whether queue `number` may mark packets.
+    pub(crate) fn marks(&self, number: usize) -> bool {
+        with_medium!(self, medium => medium.marks(number))
+    }
+
+    /// Returns the number of packets of queue `number` that its discipline judges only when they
+    /// depart.
+    pub(crate) fn unjudged(&self, number: usize) -> u64 {
+        let in_qdisc = |cell: &Cell| cell.unjudged_in_pull_qdisc(number);
+        self.queue(number).unjudged() + self.cell().map_or(0, in_qdisc)
+    }
+
+    /// Returns the name of queue `number`.
+    pub(crate) fn queue_name(&self, number: usize) -> &str {
+        with_medium!(self, medium => medium.queue_name(number))
+    }
+
+    /// Returns the counters of queue `number` at the medium.
+    pub(crate) fn frames(&self, number: usize) -> NodeCounters {
+        with_medium!(self, medium => medium.frames(number))
+    }
+}
