@@ -41,7 +41,7 @@ use crate::mac::dcf::{
 };
 use crate::mac::{self, Category, Node, QueueOrder, Station};
 use crate::packet::Packet;
-use crate::queue::{Discipline, Greedy, HeadQueue, Lanes, Outlet, SharedBuffer};
+use crate::queue::{Discipline, Egress, Greedy, HeadQueue, Lanes, SharedBuffer};
 
 /// An access point and its stations, with the flows over them, as settings describe them.
 #[derive(Clone, Copy, Debug)]
@@ -501,16 +501,16 @@ impl<'a> Hotspot<'a> {
                 draws,
             ));
         }
-        HeadQueue::new(setting, self.outlet(node), draws)
+        HeadQueue::new(setting, self.egress(node), draws)
     }
 
     /// What a discipline knows of the cell that serves the queues of `node`: its fastest data rate.
-    fn outlet(&self, node: u32) -> Outlet {
+    fn egress(&self, node: u32) -> Egress {
         let rate_bps = match node {
             AP => self.stations.iter().map(|s| s.downlink_rate_bps).max(),
             station => Some(self.stations[station as usize - 1].rate_bps),
         };
-        Outlet {
+        Egress {
             rate_bps: rate_bps.unwrap_or(0),
             is_fixed: false,
             delay: Span::ZERO,

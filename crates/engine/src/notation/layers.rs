@@ -1,8 +1,8 @@
 //! Settings that several tables may give: the nearest one that does wins.
 
 use super::decode::{Said, Section};
+use super::key::{KeyOf, Setting};
 use super::problem::Refused;
-use super::setting::{KeyOf, Setting};
 
 /// Sections to look a key up in, nearest first. An access key of a station, for example, is looked
 /// up in the station and then in the cell.

@@ -11,9 +11,7 @@
 
 use std::collections::VecDeque;
 
-use super::scheduler::{Kind, Single};
-use super::settings::{OfDiscipline, moving, refuse_idle};
-use super::{Managed, Outlet, Scheduler};
+use super::discipline::{Egress, OfDiscipline, moving, refuse_idle};
 use crate::kernel::streams::Stream;
 use crate::kernel::time::{Span, Time};
 use crate::notation::decode::{Said, Section};
@@ -39,6 +37,8 @@ table! {
 }
 
 impl OfDiscipline for CoDelSetting {
+    type Queue = Single;
+
     const ORDERS: bool = true;
 
     moving!(target, interval);
@@ -47,9 +47,8 @@ impl OfDiscipline for CoDelSetting {
         self.ecn || self.ce_threshold.is_some()
     }
 
-    fn managed(self, limit: u32, _: Outlet, _: Stream) -> Managed {
-        let single = Box::new(Single::new(self));
-        Managed::OnDeparture(Scheduler::new(Kind::CoDel(single), limit))
+    fn queue(self, _: u32, _: Egress, _: Stream) -> Single {
+        Single::new(self)
     }
 
     fn check(_: &Section, own: &Section, problems: &mut Problems) {
@@ -248,6 +247,27 @@ impl Law {
     fn schedule(&mut self, from: Time, interval: Span) {
         let gap = interval.seconds() / f64::from(self.count).sqrt();
         self.drop_next = from + Span::from_seconds(gap);
+    }
+}
+
+/// One queue under CoDel.
+#[derive(Clone, Debug)]
+pub struct Single {
+    pub(super) setting: CoDelSetting,
+    pub(super) codel: CoDel,
+    /// Longest packet seen. [bytes]
+    pub(super) largest: u64,
+    pub(super) marked: u64,
+}
+
+impl Single {
+    fn new(setting: CoDelSetting) -> Single {
+        Single {
+            setting,
+            codel: CoDel::default(),
+            largest: 0,
+            marked: 0,
+        }
     }
 }
 

@@ -6,10 +6,8 @@
 //! one packet from the head of the longest queue (RFC 8290, section 4.1), not a batch.
 
 use super::codel::{CoDelSetting, Passed};
-use super::scheduler::Kind;
-use super::settings::{OfDiscipline, moving};
-use super::turns::{FlowQueue, Turns, hash_key, hashed};
-use super::{Managed, Outlet, Scheduler};
+use super::discipline::{Egress, OfDiscipline, moving};
+use super::drr::{DeficitRoundRobin, FlowQueue, hash_key, hashed};
 use crate::kernel::streams::Stream;
 use crate::kernel::time::{Span, Time};
 use crate::notation::decode::Section;
@@ -52,6 +50,8 @@ impl FqCoDelSetting {
 }
 
 impl OfDiscipline for FqCoDelSetting {
+    type Queue = FqCoDel;
+
     /// RFC 8290, section 5.2.3.
     const LIMIT: u32 = 10_240;
     const ORDERS: bool = true;
@@ -62,9 +62,8 @@ impl OfDiscipline for FqCoDelSetting {
         self.ecn || self.ce_threshold.is_some()
     }
 
-    fn managed(self, limit: u32, _: Outlet, stream: Stream) -> Managed {
-        let queues = Box::new(FqCoDel::new(self, stream));
-        Managed::OnDeparture(Scheduler::new(Kind::FqCoDel(queues), limit))
+    fn queue(self, _: u32, _: Egress, stream: Stream) -> FqCoDel {
+        FqCoDel::new(self, stream)
     }
 
     fn check(queue: &Section, own: &Section, problems: &mut Problems) {
@@ -73,12 +72,12 @@ impl OfDiscipline for FqCoDelSetting {
     }
 }
 
-/// All queues of one outlet.
+/// All queues of one egress.
 #[derive(Clone, Debug)]
 pub struct FqCoDel {
     setting: FqCoDelSetting,
     queues: Vec<FlowQueue>,
-    turns: Turns,
+    drr: DeficitRoundRobin,
     key: u64,
     packets: usize,
     /// Longest packet seen. [bytes]
@@ -91,7 +90,7 @@ impl FqCoDel {
     pub fn new(setting: FqCoDelSetting, stream: Stream) -> FqCoDel {
         FqCoDel {
             queues: vec![FlowQueue::default(); setting.queues as usize],
-            turns: Turns::default(),
+            drr: DeficitRoundRobin::default(),
             key: hash_key(stream),
             packets: 0,
             largest: 0,
@@ -112,9 +111,9 @@ impl FqCoDel {
         let queue = &mut self.queues[index as usize];
         queue.codel.push(packet);
         self.packets += 1;
-        self.turns.join(index, queue, self.setting.quantum_bytes);
+        self.drr.join(index, queue, self.setting.quantum_bytes);
         if self.packets > room {
-            let busy = self.turns.members();
+            let busy = self.drr.members();
             let longest = busy.max_by_key(|&index| self.queues[index as usize].codel.bytes());
             let victim = longest.and_then(|index| self.queues[index as usize].codel.pop());
             dropped.extend(victim);
@@ -127,7 +126,7 @@ impl FqCoDel {
         let (setting, largest) = (self.setting.codel(), self.largest);
         let (packets, marked) = (&mut self.packets, &mut self.marked);
         let quantum_bytes = self.setting.quantum_bytes;
-        self.turns.next(&mut self.queues, quantum_bytes, |codel| {
+        self.drr.next(&mut self.queues, quantum_bytes, |codel| {
             let before = codel.len();
             let passed = Passed { dropped, marked };
             let packet = codel.dequeue(now, &setting, largest, passed);

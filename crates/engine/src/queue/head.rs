@@ -2,7 +2,7 @@
 
 use super::settings::QueueSetting;
 use super::{
-    Admission, Fifo, Lanes, Managed, Outlet, Price, QueueCounters, Scheduled, Scheduler,
+    Admission, Egress, Fifo, Lanes, Managed, Price, QueueCounters, Scheduled, Scheduler,
     SharedBuffer, Waits,
 };
 use crate::kernel::streams::Stream;
@@ -28,9 +28,9 @@ pub enum OtherQueue {
 }
 
 impl HeadQueue {
-    /// An empty queue of `setting`, served by `outlet`.
-    pub fn new(setting: &QueueSetting, outlet: Outlet, stream: Stream) -> HeadQueue {
-        match setting.managed(outlet, stream) {
+    /// An empty queue of `setting`, served by `egress`.
+    pub fn new(setting: &QueueSetting, egress: Egress, stream: Stream) -> HeadQueue {
+        match Managed::new(setting, egress, stream) {
             Managed::OnArrival(admission) => HeadQueue::Fifo(Fifo::new(admission)),
             Managed::OnDeparture(scheduler) => {
                 let scheduled = OtherQueue::Scheduled(Scheduled::new(scheduler));

@@ -1,7 +1,7 @@
 //! PIE: holds the queueing delay near a target, by a drop probability that a proportional-integral
 //! controller updates at regular instants (RFC 8033).
 //!
-//! Queueing delay: the backlog over the outlet's rate where that is fixed (RFC 8033, section 4.3,
+//! Queueing delay: the backlog over the egress's rate where that is fixed (RFC 8033, section 4.3,
 //! with a rate that needs no estimate), otherwise the time that the last packet to leave had spent
 //! in the queue, and zero while the queue is empty (same section, time stamps).
 //!
@@ -11,8 +11,7 @@
 //! (5.3); no estimate of the departure rate (5.2); the probability does not depend on the packet's
 //! length; instants of update are multiples of the interval from the start of the run.
 
-use super::settings::{OfDiscipline, moving};
-use super::{Admission, Backlog, Managed, Outlet, Verdict};
+use super::discipline::{Backlog, Egress, OfDiscipline, Verdict, moving};
 use crate::kernel::streams::Stream;
 use crate::kernel::time::{Span, Time};
 use crate::notation::setting::{MS, S, duration, flag, number};
@@ -38,16 +37,16 @@ table! {
 }
 
 impl OfDiscipline for PieSetting {
+    type Queue = Pie;
+
     moving!(target, alpha, beta);
 
     fn marks(&self) -> bool {
         self.ecn
     }
 
-    fn managed(self, limit: u32, outlet: Outlet, stream: Stream) -> Managed {
-        Managed::OnArrival(Admission::Pie(Box::new(Pie::new(
-            self, limit, outlet, stream,
-        ))))
+    fn queue(self, limit: u32, egress: Egress, stream: Stream) -> Pie {
+        Pie::new(self, limit, egress, stream)
     }
 }
 
@@ -81,10 +80,10 @@ pub struct Pie {
 
 impl Pie {
     /// An empty queue.
-    pub fn new(setting: PieSetting, limit: u32, outlet: Outlet, stream: Stream) -> Pie {
+    pub fn new(setting: PieSetting, limit: u32, egress: Egress, stream: Stream) -> Pie {
         Pie {
             limit,
-            rate_bps: outlet.is_fixed.then_some(outlet.rate_bps),
+            rate_bps: egress.is_fixed.then_some(egress.rate_bps),
             next_update: Time::ZERO + setting.update,
             probability: 0.0,
             accumulated: 0.0,

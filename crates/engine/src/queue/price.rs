@@ -1,7 +1,7 @@
 //! Drops with the probability that its owner sets: the price of a link of a CSMA network (paper 001,
 //! algorithm 1, line 14).
 
-use super::{Backlog, Lot, Verdict};
+use super::discipline::{Backlog, RandomDrop, Verdict};
 use crate::kernel::streams::Stream;
 use crate::packet::Packet;
 
@@ -10,7 +10,7 @@ use crate::packet::Packet;
 pub struct Price {
     /// Probability of a drop, from 0 on; above 1 it counts as 1.
     r: f64,
-    lot: Lot,
+    random_drop: RandomDrop,
 }
 
 impl Price {
@@ -18,7 +18,7 @@ impl Price {
     pub fn new(limit: u32, stream: Stream) -> Price {
         Price {
             r: 0.0,
-            lot: Lot::new(limit, true, stream),
+            random_drop: RandomDrop::new(limit, true, stream),
         }
     }
 
@@ -30,7 +30,7 @@ impl Price {
     /// Decides on `packet`, which finds `backlog`.
     #[inline]
     pub fn admit(&mut self, backlog: &Backlog, packet: &Packet) -> Verdict {
-        self.lot.admit(self.r, backlog, packet)
+        self.random_drop.admit(self.r, backlog, packet)
     }
 }
 

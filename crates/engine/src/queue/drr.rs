@@ -18,7 +18,7 @@ pub(super) struct FlowQueue {
 }
 
 impl FlowQueue {
-    /// Whether it takes part in some turns.
+    /// Whether it takes part in the round robin.
     pub(super) fn is_listed(&self) -> bool {
         self.listed
     }
@@ -26,14 +26,14 @@ impl FlowQueue {
 
 /// Whose turn it is.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Turns {
+pub(super) struct DeficitRoundRobin {
     /// Queues that became busy and have not used up their first quantum, by index.
     new: VecDeque<u32>,
     /// The other busy queues.
     old: VecDeque<u32>,
 }
 
-impl Turns {
+impl DeficitRoundRobin {
     /// `queue`, which has this index, has got a packet.
     pub(super) fn join(&mut self, index: u32, queue: &mut FlowQueue, quantum_bytes: u32) {
         if !queue.listed {
@@ -75,7 +75,7 @@ impl Turns {
         }
     }
 
-    /// The queues that take turns, by index.
+    /// Returns the queues that are in the round robin, by index.
     pub(super) fn members(&self) -> impl Iterator<Item = u32> + '_ {
         self.new.iter().chain(&self.old).copied()
     }
