@@ -1,4 +1,4 @@
-//! The queue of a pipe: when packets entered and depart, in a ring.
+//! The queue of a pipe: arrival and departure of its packets, in a ring.
 
 use crate::kernel::time::Time;
 use crate::queue::Held;
@@ -12,17 +12,17 @@ pub(super) struct Residence {
     pub(super) marked: bool,
 }
 
-/// Residences by order of departure. Those that were over when the last packet entered are kept, since it may
-/// have entered ahead of time; they are forgotten only where their places are needed.
+/// Residences by order of departure. A residence that was over when the last packet entered is kept, because that packet
+/// may have entered with lookahead. It is forgotten when its place is needed.
 #[derive(Clone, Debug)]
 pub(super) struct Residences {
-    /// Its length is a power of two; numbers count all residences, modulo 2^64.
+    /// Its length is a power of two. Numbers count all residences, modulo 2^64.
     ring: Box<[Residence]>,
     first: usize,
-    /// The first that was not over when the last packet entered.
+    /// Number of the first residence that was not over when the last packet entered.
     serving: usize,
     next: usize,
-    /// Length of those that are not over. [bytes]
+    /// Length of the packets whose residence is not over. [bytes]
     bytes: u64,
 }
 
@@ -42,25 +42,25 @@ impl Residences {
         &self.ring[number & (self.ring.len() - 1)]
     }
 
-    /// Residences that were not over when the last packet entered.
+    /// Returns the number of residences that were not over when the last packet entered.
     #[inline]
     pub(super) fn waiting(&self) -> usize {
         self.next.wrapping_sub(self.serving)
     }
 
-    /// Length of the packets in those residences. [bytes]
+    /// Returns the length of the packets of these residences. [bytes]
     #[inline]
     pub(super) fn bytes(&self) -> u64 {
         self.bytes
     }
 
-    /// The first of those residences, which is the one in service.
+    /// Returns the residence of the packet in service.
     #[inline]
     pub(super) fn in_service(&self) -> Option<&Residence> {
         (self.serving != self.next).then(|| self.residence(self.serving))
     }
 
-    /// Passes over those that depart by `at`, the entry of the next packet.
+    /// Ends the residences that depart by `at`, the entry of the next packet.
     #[inline]
     pub(super) fn retire(&mut self, at: Time) {
         while let Some(&residence) = self.in_service()
@@ -71,7 +71,7 @@ impl Residences {
         }
     }
 
-    /// Adds the residence of a packet that departs last; no residence that is over at `now` is asked for again.
+    /// Adds the residence of a packet that departs last. Residences that are over at `now` are not requested again.
     #[inline]
     pub(super) fn push(&mut self, now: Time, residence: Residence) {
         if self.next.wrapping_sub(self.first) == self.ring.len() {
@@ -83,7 +83,7 @@ impl Residences {
         self.bytes += u64::from(residence.bytes);
     }
 
-    /// Forgets residences that are over at `now`; doubles the ring if most are not, so that this is seldom needed.
+    /// Forgets residences that are over at `now`. Doubles the ring if most are not, so that this is rare.
     #[cold]
     fn make_room(&mut self, now: Time) {
         let over = self.number_before(|residence| residence.departs > now);
@@ -99,20 +99,20 @@ impl Residences {
         }
     }
 
-    /// Residences that are not over at `now`, in order.
+    /// Returns the residences that are not over at `now`, in order.
     pub(super) fn open(&self, now: Time) -> impl Iterator<Item = &Residence> {
         let over = self.number_before(|residence| residence.departs > now);
         let known = self.next.wrapping_sub(self.first);
         (over..known).map(|k| self.residence(self.first.wrapping_add(k)))
     }
 
-    /// Packets in the queue at `now`.
+    /// Returns the number of packets in the queue at `now`.
     pub(super) fn length(&self, now: Time) -> usize {
         let entered = self.number_before(|residence| residence.entered > now);
         entered - self.number_before(|residence| residence.departs > now)
     }
 
-    /// Number of residences before the first of which `is_later` holds, found by halving.
+    /// Returns the number of residences before the first for which `is_later` holds, by bisection.
     fn number_before(&self, is_later: impl Fn(&Residence) -> bool) -> usize {
         let (mut low, mut high) = (0, self.next.wrapping_sub(self.first));
         while low < high {
@@ -126,7 +126,7 @@ impl Residences {
         low
     }
 
-    /// Packets inside at `instant`, which is not before the last entry.
+    /// Returns the content of the queue at `instant`, which is not before the last entry.
     pub(super) fn held_at(&self, instant: Time) -> Held {
         let waiting = (0..self.waiting()).map(|k| self.residence(self.serving.wrapping_add(k)));
         let inside = waiting.filter(|residence| residence.departs > instant);
@@ -144,7 +144,7 @@ mod tests {
     use std::collections::VecDeque;
 
     proptest! {
-        /// Against a plain list, from which nothing is forgotten before it is over.
+        /// Compares the ring with a plain list, from which nothing is forgotten before it is over.
         #[test]
         fn a_ring_holds_what_a_plain_list_does(
             entries in prop::collection::vec((0_u64..30, 0_u64..40, 1_u64..60), 1..120),

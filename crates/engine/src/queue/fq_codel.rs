@@ -1,8 +1,8 @@
 //! FQ-CoDel: flows are hashed to queues, each controlled by CoDel, and served by deficit round
 //! robin; a queue that has just become busy goes first (RFC 8290, sections 3 and 4).
 //!
-//! Differs from RFC 8290 in: the hash is of the flow's index, with a key drawn for each replication;
-//! both directions of a flow never meet in one queue here. Differs from Linux in: a full queue drops
+//! Differs from RFC 8290 in: the hash is of the index of the flow, with a random key per replication;
+//! both directions of a flow never share a queue here. Differs from Linux in: a full queue drops
 //! one packet from the head of the longest queue (RFC 8290, section 4.1), not a batch.
 
 use super::codel::{CoDelSetting, Passed};
@@ -72,7 +72,7 @@ impl OfDiscipline for FqCoDelSetting {
     }
 }
 
-/// All queues of one egress.
+/// The queues of one egress.
 #[derive(Clone, Debug)]
 pub struct FqCoDel {
     setting: FqCoDelSetting,
@@ -80,13 +80,13 @@ pub struct FqCoDel {
     drr: DeficitRoundRobin,
     key: u64,
     packets: usize,
-    /// Longest packet seen. [bytes]
+    /// Longest packet so far. [bytes]
     largest: u64,
     pub(super) marked: u64,
 }
 
 impl FqCoDel {
-    /// Empty queues.
+    /// Returns empty queues.
     pub fn new(setting: FqCoDelSetting, stream: Stream) -> FqCoDel {
         FqCoDel {
             queues: vec![FlowQueue::default(); setting.queues as usize],
@@ -99,12 +99,12 @@ impl FqCoDel {
         }
     }
 
-    /// What may move of the setting is this from now on.
+    /// Sets the values that may change while the queue works.
     pub(super) fn change(&mut self, setting: FqCoDelSetting) {
         self.setting = self.setting.moved_to(setting);
     }
 
-    /// Appends `packet` to its queue; with more than `room` packets inside, one is dropped.
+    /// Appends `packet` to its queue. If there are more than `room` packets, one is dropped.
     pub(super) fn enqueue(&mut self, packet: Packet, room: usize, dropped: &mut Vec<Packet>) {
         let index = hashed(packet.flow, self.key, self.setting.queues);
         self.largest = self.largest.max(u64::from(packet.bytes));
@@ -121,7 +121,7 @@ impl FqCoDel {
         }
     }
 
-    /// The next packet to send.
+    /// Returns the next packet to send.
     pub(super) fn dequeue(&mut self, now: Time, dropped: &mut Vec<Packet>) -> Option<Packet> {
         let (setting, largest) = (self.setting.codel(), self.largest);
         let (packets, marked) = (&mut self.packets, &mut self.marked);
@@ -135,12 +135,12 @@ impl FqCoDel {
         })
     }
 
-    /// Packets inside.
+    /// Returns the number of packets in the queues.
     pub(super) fn len(&self) -> usize {
         self.packets
     }
 
-    /// Packets inside, queue by queue.
+    /// Returns the packets, queue by queue.
     pub(super) fn packets(&self) -> impl Iterator<Item = &Packet> {
         self.queues.iter().flat_map(|queue| queue.codel.packets())
     }

@@ -33,7 +33,7 @@ impl OfDiscipline for ProportionalSetting {
     }
 }
 
-/// State of one queue.
+/// The state of one queue.
 #[derive(Clone, Debug)]
 pub struct Proportional {
     slope: f64,
@@ -41,7 +41,7 @@ pub struct Proportional {
 }
 
 impl Proportional {
-    /// An empty queue.
+    /// Returns an empty queue.
     pub fn new(setting: ProportionalSetting, limit: u32, stream: Stream) -> Proportional {
         Proportional {
             slope: setting.slope,
@@ -49,13 +49,13 @@ impl Proportional {
         }
     }
 
-    /// The limit and the slope are these from now on.
+    /// Sets the limit and the slope.
     pub(super) fn change(&mut self, setting: ProportionalSetting, limit: u32) {
         self.slope = setting.slope;
         self.random_drop.set_limit(limit);
     }
 
-    /// Decides on `packet`, which finds `backlog`.
+    /// Returns the verdict on `packet`, which finds `backlog`.
     pub fn admit(&mut self, backlog: &Backlog, packet: &Packet) -> Verdict {
         let p = self.slope * f64::from(backlog.packets);
         self.random_drop.admit(p, backlog, packet)
