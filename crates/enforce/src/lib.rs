@@ -19,7 +19,7 @@ pub use interface::{Interface, Members};
 use gateway::GatewayTable;
 use interface::InterfaceTable;
 use lasthop_engine::notation::setting::{Json, KeyOf, inner};
-use lasthop_engine::scenario::{Companion, Files, Format, Needed, Problem, Scenario};
+use lasthop_engine::scenario::{ExtensionTable, Files, Format, Needed, Problem, Scenario};
 
 const GATEWAY: KeyOf<GatewayTable> = KeyOf::new("gateway");
 const INTERFACE: KeyOf<InterfaceTable> = KeyOf::new("interface");
@@ -33,7 +33,7 @@ pub struct Tables {
     pub interface: Option<Interface>,
 }
 
-static COMPANION: Companion<Tables> = Companion::new(
+static EXTENSION: ExtensionTable<Tables> = ExtensionTable::new(
     || {
         let gateway = "Settings of `lasthop gateway`, which enforces fairness on Linux. Simulations ignore them.";
         let interface = "Settings of `lasthop queue`, which gives a network interface on Linux a queue. Simulations ignore them.";
@@ -50,16 +50,16 @@ static COMPANION: Companion<Tables> = Companion::new(
             interface::check(interface, problems);
         }
     },
-    |beside, problems| {
-        let gateway = beside.root.inside(GATEWAY);
-        let interface = beside.root.inside(INTERFACE);
+    |context, problems| {
+        let gateway = context.root.inside(GATEWAY);
+        let interface = context.root.inside(INTERFACE);
         Ok(Tables {
             gateway: match gateway {
-                Some(table) => Some(gateway::assemble(table, beside)?),
+                Some(table) => Some(gateway::assemble(table, context)?),
                 None => None,
             },
             interface: match interface {
-                Some(table) => Some(interface::assemble(table, beside, problems)?),
+                Some(table) => Some(interface::assemble(table, context, problems)?),
                 None => None,
             },
         })
@@ -78,7 +78,7 @@ pub fn parse_scenario(
     settings: &[(String, String)],
     files: &Files,
 ) -> Result<(Scenario, Tables), Vec<Problem>> {
-    COMPANION.parse_beside(bytes, format, source, settings, files)
+    EXTENSION.parse_with_scenario(bytes, format, source, settings, files)
 }
 
 /// The gateway that a file describes, which need not say what to simulate; if it does, that is checked
@@ -97,7 +97,7 @@ pub fn parse_gateway(
         key: GATEWAY.name(),
         what: "a table [gateway] with at least wan and lan",
     };
-    let tables = COMPANION.parse(needed, bytes, format, source, settings, files)?;
+    let tables = EXTENSION.parse(needed, bytes, format, source, settings, files)?;
     Ok(tables
         .gateway
         .unwrap_or_else(|| unreachable!("it is needed")))
@@ -119,7 +119,7 @@ pub fn parse_interface(
         key: INTERFACE.name(),
         what: "a table [interface] with at least name",
     };
-    let tables = COMPANION.parse(needed, bytes, format, source, settings, files)?;
+    let tables = EXTENSION.parse(needed, bytes, format, source, settings, files)?;
     Ok(tables
         .interface
         .unwrap_or_else(|| unreachable!("it is needed")))
@@ -127,7 +127,7 @@ pub fn parse_interface(
 
 /// JSON Schema (2020-12) of the scenario file with these tables.
 pub fn schema() -> Json {
-    COMPANION.schema()
+    EXTENSION.schema()
 }
 
 /// The text of `to_json`, byte for byte, sooner.

@@ -9,6 +9,8 @@
 mod blocks;
 #[path = "frozen/coverage.rs"]
 mod coverage;
+#[path = "frozen/defaults.rs"]
+mod defaults;
 #[path = "frozen/results.rs"]
 mod results;
 
@@ -19,6 +21,7 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use blocks::{Block, path, read, text, wrong};
+use defaults::Defaults;
 use lasthop_enforce::{Tables, parse_gateway, parse_scenario, schema, to_json, to_json_text};
 use lasthop_engine::scenario::{Files, Format, Problem, Scenario};
 use serde_json::Value;
@@ -93,7 +96,7 @@ fn asked(block: &Block) -> bool {
 }
 
 /// What `work` makes of each of `blocks`, on all processors, in their order.
-fn each(blocks: &[Block], work: impl Fn(&Block) -> Option<String> + Sync) -> Texts {
+fn each<T: Send>(blocks: &[Block], work: impl Fn(&Block) -> Option<T> + Sync) -> Vec<(String, T)> {
     let next = AtomicUsize::new(0);
     let made = Mutex::new(BTreeMap::new());
     let threads = std::thread::available_parallelism().map_or(1, usize::from);
@@ -265,17 +268,32 @@ fn results_of(file: &str, parse: impl Fn(&Block) -> Result<Scenario, Vec<Problem
 
 #[test]
 fn normalised() {
-    let now = each(&read("scenarios.txt"), |block| {
-        let json = if is_gateway(block) {
-            gateway(block)
-        } else {
-            whole(block)
+    let scenarios = each(&read("scenarios.txt"), |block| {
+        let (kind, json) = match is_gateway(block) {
+            true => ("gateway", gateway(block)),
+            false => ("scenario", whole(block)),
         };
         match json {
-            Ok(json) => Some(by_lines(&json)),
+            Ok(json) => Some((kind, json)),
             Err(problems) => panic!("{}:\n{}", block.name, said(&problems)),
         }
     });
+    let mut defaults = Defaults::read();
+    if freezes() {
+        let all: Vec<(&str, &Value)> = scenarios
+            .iter()
+            .map(|(_, (kind, json))| (*kind, json))
+            .collect();
+        defaults.freeze(&all);
+    }
+    let now: Texts = scenarios
+        .into_iter()
+        .map(|(name, (kind, json))| {
+            let difference = defaults.difference(kind, &json);
+            assert_eq!(defaults.expand(kind, &difference), json, "{name}");
+            (name, by_lines(&difference))
+        })
+        .collect();
     same("normalised.txt", &now);
 }
 

@@ -1,7 +1,8 @@
 //! Controllers of the engine for whoever measures and sets on a live network.
 
 use lasthop_engine::control::{
-    self, Ask, Capacity, Heard, Observation, RoundTrip, Step, Thresholds, WceRule, WceSettings,
+    self, Capacity, Observation, Probe, RoundTrip, SampleSource, Step, Thresholds, WceRule,
+    WceSettings,
 };
 use lasthop_engine::kernel::streams::Streams;
 use lasthop_engine::kernel::time::{Span, Time};
@@ -310,7 +311,7 @@ impl CapacityEstimator {
     /// What a station is heard by, "pings" or "flows"; None if it is not, or has not been asked.
     fn heard(&self, station: u32) -> Option<&'static str> {
         match &self.capacity {
-            Capacity::Agreement(one) => one.heard(station).map(Heard::name),
+            Capacity::Agreement(one) => one.heard(station).map(SampleSource::name),
             Capacity::Paper(_) => None,
         }
     }
@@ -378,7 +379,7 @@ impl CapacityEstimator {
     }
 }
 
-fn pairs(asks: &[Ask]) -> Vec<(u32, u32)> {
+fn pairs(asks: &[Probe]) -> Vec<(u32, u32)> {
     asks.iter().map(|ask| (ask.station, ask.number)).collect()
 }
 

@@ -11,10 +11,10 @@
 use lasthop_engine::kernel::streams::Stream;
 use lasthop_engine::kernel::time::Time;
 use lasthop_engine::notation::setting::{number, probability};
-use lasthop_engine::outside::{
-    Backlog, Control, Law, NewAck, Outlet, Parts, Policy, Verdict, Window,
-};
 use lasthop_engine::packet::Packet;
+use lasthop_engine::plugin::{
+    Backlog, Control, Egress, Law, NewAck, Policy, Registry, Verdict, Window,
+};
 use lasthop_engine::table;
 
 table! {
@@ -34,7 +34,7 @@ impl Policy for LotteryQueue {
     const DOC: &'static str = "Drops packets by lot.";
     type Settings = Lottery;
 
-    fn new(settings: &Lottery, limit: u32, _: Outlet, stream: Stream) -> LotteryQueue {
+    fn new(settings: &Lottery, limit: u32, _: Egress, stream: Stream) -> LotteryQueue {
         LotteryQueue(*settings, limit, stream)
     }
 
@@ -78,8 +78,8 @@ impl Control for Scalable {
 }
 
 /// Lasthop with both.
-pub fn parts() -> Parts {
-    Parts::new()
+pub fn parts() -> Registry {
+    Registry::new()
         .discipline::<LotteryQueue>()
         .congestion::<Scalable>()
 }

@@ -9,10 +9,10 @@ use lasthop_engine::notation::layers::Layers;
 use lasthop_engine::notation::problem::Refused;
 use lasthop_engine::notation::setting::{FileTable, Json};
 use lasthop_engine::notation::table::Table;
-use lasthop_engine::outside::{
-    Backlog, Control, Law, NewAck, Outlet, Parts, Policy, Verdict, Window,
-};
 use lasthop_engine::packet::Packet;
+use lasthop_engine::plugin::{
+    Backlog, Control, Egress, Law, NewAck, Policy, Registry, Verdict, Window,
+};
 use lasthop_engine::scenario::Format;
 use parts_from_outside::{Lottery, LotteryQueue, Scalable};
 
@@ -55,8 +55,8 @@ impl Policy for Queue {
     const DOC: &'static str = LotteryQueue::DOC;
     type Settings = Counted<Lottery>;
 
-    fn new(settings: &Counted<Lottery>, limit: u32, outlet: Outlet, stream: Stream) -> Queue {
-        Queue(LotteryQueue::new(&settings.0, limit, outlet, stream))
+    fn new(settings: &Counted<Lottery>, limit: u32, egress: Egress, stream: Stream) -> Queue {
+        Queue(LotteryQueue::new(&settings.0, limit, egress, stream))
     }
 
     fn admit(&mut self, now: Time, backlog: &Backlog, packet: &Packet) -> Verdict {
@@ -97,7 +97,7 @@ tcp = { congestion = "scalable", scalable.gain = 0.02 }
 #[test]
 fn settings_of_parts_go_with_their_scenario() {
     let parse = |text: &str| {
-        let parts = Parts::new().discipline::<Queue>().congestion::<Scaled>();
+        let parts = Registry::new().discipline::<Queue>().congestion::<Scaled>();
         parts.parse(text, Format::Toml, "x.toml", &[])
     };
     for _ in 0..50 {

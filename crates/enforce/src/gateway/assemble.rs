@@ -5,7 +5,7 @@ use lasthop_engine::notation::decode::Section;
 use lasthop_engine::notation::layers::Layers;
 use lasthop_engine::notation::problem::Refused;
 use lasthop_engine::notation::setting::FileTable;
-use lasthop_engine::scenario::{Beside, Station};
+use lasthop_engine::scenario::{Context, Station};
 
 use super::checked::{AccessPoint, Discovery, Gateway, GatewayStation, Group, Snmp};
 use super::settings::{
@@ -18,8 +18,8 @@ use crate::forms::{self, Which};
 ///
 /// # Errors
 /// A value has been refused.
-pub(crate) fn assemble(gateway: &Section, beside: &Beside) -> Result<Gateway, Refused> {
-    let stations = (beside.scenario).map_or(&[][..], |scenario| &scenario.stations);
+pub(crate) fn assemble(gateway: &Section, context: &Context) -> Result<Gateway, Refused> {
+    let stations = (context.scenario).map_or(&[][..], |scenario| &scenario.stations);
     let keys = GatewayTable::read(&Layers(&[gateway]))?;
     let mut aps = Vec::new();
     for (name, ap) in gateway.tables(GatewayTable::ap) {
@@ -38,7 +38,7 @@ pub(crate) fn assemble(gateway: &Section, beside: &Beside) -> Result<Gateway, Re
         groups.push(group(name, section, &mut listed)?);
     }
     Ok(Gateway {
-        name: beside.name.to_owned(),
+        name: context.name.to_owned(),
         wan: keys.wan,
         lan: keys.lan,
         queue_packets: keys.queue_packets,

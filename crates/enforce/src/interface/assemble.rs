@@ -10,7 +10,7 @@ use lasthop_engine::queue::{
     Discipline, QueueSetting, ShareOf, SharingClass, SharingClassTable, SharingSetting,
     sharing_targets,
 };
-use lasthop_engine::scenario::{Beside, LinkSettings, Scenario};
+use lasthop_engine::scenario::{Context, LinkSettings, Scenario};
 
 use super::checked::{Interface, Members};
 use super::checks::sharing;
@@ -36,16 +36,16 @@ struct There {
 /// A value has been refused, or does not fit the scenario.
 pub(crate) fn assemble(
     interface: &Section,
-    beside: &Beside,
+    context: &Context,
     problems: &mut Problems,
 ) -> Result<Interface, Refused> {
     let keys = InterfaceTable::read(&Layers(&[interface]))?;
     let own = QueueSetting::at(interface, InterfaceTable::queue)?;
-    let there = match beside.scenario {
+    let there = match context.scenario {
         Some(scenario) => there(interface, scenario, keys.link.as_deref(), problems)?,
         None => None,
     };
-    if let (None, Some(said)) = (beside.scenario, interface.said(InterfaceTable::link))
+    if let (None, Some(said)) = (context.scenario, interface.said(InterfaceTable::link))
         && said.value.is_some()
     {
         let fault = "is a link of a scenario, but the file does not say what to simulate; \
@@ -72,7 +72,7 @@ pub(crate) fn assemble(
     };
     check_queue(interface, &queue, problems)?;
     Ok(Interface {
-        name: beside.name.to_owned(),
+        name: context.name.to_owned(),
         interface: keys.interface,
         link: there.map(|there| there.link),
         rate_bps,

@@ -1,7 +1,5 @@
 //! Groups of stations that have one share of the bottleneck.
 
-use super::BottleneckFairness;
-use super::settings::BottleneckSettings;
 use crate::notation::decode::{Said, Section};
 use crate::notation::forms::{Form, fault_of_each, words};
 use crate::notation::layers::Layers;
@@ -52,10 +50,13 @@ impl BottleneckGroup {
     ///
     /// # Errors
     /// A value has been refused.
-    pub(crate) fn all(bottleneck: &Section, made: &Made) -> Result<Vec<BottleneckGroup>, Refused> {
+    pub(super) fn all(
+        tables: &[(String, Section)],
+        made: &Made,
+    ) -> Result<Vec<BottleneckGroup>, Refused> {
         let every: Vec<&String> = made.iter().flat_map(|(_, names)| names).collect();
         let mut found = Vec::new();
-        for (name, section) in bottleneck.tables(BottleneckSettings::group) {
+        for (name, section) in tables {
             let keys = GroupTable::read(&Layers(&[section]))?;
             let list = keys.stations.unwrap_or_default();
             let named: Vec<&str> = words(&list).flat_map(|word| members(word, made)).collect();
@@ -77,10 +78,9 @@ impl BottleneckGroup {
     }
 
     /// Checks that a station is in one group at most, and that every group has stations.
-    pub(crate) fn check(bottleneck: &Section, made: &Made, problems: &mut Problems) {
-        let groups = bottleneck.tables(BottleneckSettings::group);
+    pub(super) fn check(tables: &[(String, Section)], made: &Made, problems: &mut Problems) {
         let mut owners: Vec<(&str, &str)> = Vec::new();
-        for (name, section) in groups {
+        for (name, section) in tables {
             section.check_name(name, problems);
             let said = section.said(GroupTable::stations).and_then(Said::present);
             let Some(said) = said else {
@@ -122,13 +122,6 @@ impl BottleneckGroup {
                     }
                 }
             }
-        }
-        if !groups.is_empty()
-            && let Some(said) = bottleneck.said(BottleneckSettings::fairness)
-            && said.value != BottleneckFairness::Station
-        {
-            let fault = "does not support groups: must be \"station\" with `vsb.group`";
-            said.refuse_value(fault, problems);
         }
     }
 

@@ -15,7 +15,7 @@
 //! off the air (appendix IV), and the answers of who sends it wait behind it. Today much of it slows down when
 //! it is delayed, QUIC above all, so that passing beside is an advantage; `udp = "down"` is the paper's way. A
 //! ping is an echo request in the access point's queue, and its answer in the station's; neither passes the
-//! bottleneck. Who carries packets, the simulator's world or the emulator, asks here what the rate is, whom to
+//! bottleneck. Who carries packets, the simulator's world or the emulator, probes here what the rate is, whom to
 //! ping and when.
 //!
 //! | question | place |
@@ -38,7 +38,7 @@ pub use self::settings::{BottleneckFairness, BottleneckSettings, BottleneckUdp};
 use self::timing::Timing;
 use crate::app::Flow;
 use crate::cell::Hotspot;
-use crate::control::{Ask, Capacity, WceRule};
+use crate::control::{Capacity, Probe, WceRule};
 use crate::histogram::Histogram;
 use crate::kernel::streams::Streams;
 use crate::kernel::time::{Span, Time};
@@ -133,7 +133,7 @@ impl Bottleneck {
         now: Time,
         datagrams: impl Fn(usize) -> u64,
         passed: &Passed,
-    ) -> Vec<Ask> {
+    ) -> Vec<Probe> {
         if self.rate_bps == 0 {
             self.rate_since = now;
             self.rate_bps = self.settings.rate_bps.unwrap_or(self.settings.wce.max_bps);
@@ -144,10 +144,10 @@ impl Bottleneck {
         };
         self.next = now + self.settings.wce.interval;
         let stations = self.stations_to_ping(now, datagrams, passed);
-        let asks = estimator.tick(now, &stations, passed.bytes);
+        let probes = estimator.tick(now, &stations, passed.bytes);
         self.listens = !estimator.listening().is_empty() || !self.timing.is_empty();
         self.estimator = Some(estimator);
-        asks
+        probes
     }
 
     /// The rate is the estimator's from now on.
@@ -179,16 +179,16 @@ impl Bottleneck {
         now: Time,
         (station, flow, ack): (u32, u32, u32),
         passed_bytes: u64,
-    ) -> Vec<Ask> {
+    ) -> Vec<Probe> {
         let Some(trip) = self.timing.returns(now, (station, flow, ack)) else {
             return Vec::new();
         };
         let Some(mut estimator) = self.estimator.take() else {
             return Vec::new();
         };
-        let asks = estimator.overhear(now, trip, passed_bytes);
+        let probes = estimator.overhear(now, trip, passed_bytes);
         self.follow(now, estimator);
-        asks
+        probes
     }
 
     /// Stations that may be pinged: in paper 002 any, else those with traffic; not those that have sent UDP past
@@ -222,16 +222,16 @@ impl Bottleneck {
 
     /// The answer to a ping has come back, of whose number the lowest 16 bits are known; `None` if there is
     /// no such ping, or it has been answered before. Returns whom else to ping. The rate may have changed.
-    pub fn answered(&mut self, now: Time, number: u16, passed_bytes: u64) -> Option<Vec<Ask>> {
+    pub fn answered(&mut self, now: Time, number: u16, passed_bytes: u64) -> Option<Vec<Probe>> {
         let mut estimator = self.estimator.take()?;
-        let Some((rtt, asks)) = estimator.answer(now, number, None, passed_bytes) else {
+        let Some((rtt, probes)) = estimator.answer(now, number, None, passed_bytes) else {
             self.estimator = Some(estimator);
             return None;
         };
         self.rtts.add(rtt);
         self.last_rtt = Some(rtt);
         self.follow(now, estimator);
-        Some(asks)
+        Some(probes)
     }
 
     /// The present rate, once it has begun. [bit/s]

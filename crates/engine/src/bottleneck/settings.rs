@@ -1,4 +1,4 @@
-//! What a file says of the virtual shared bottleneck.
+//! The keys of the virtual shared bottleneck.
 
 use super::groups::{BottleneckGroup, GroupTable, Made};
 use crate::control::{BottleneckWce, WceRule, WceSettings};
@@ -67,7 +67,7 @@ table! {
 }
 
 impl BottleneckSettings {
-    /// The bottleneck of a table; `data_rate_bps` is that of the cell's preset.
+    /// Returns the bottleneck of a table; `data_rate_bps` is that of the cell's preset.
     pub(crate) fn of(
         bottleneck: &Section,
         data_rate_bps: u64,
@@ -75,26 +75,34 @@ impl BottleneckSettings {
     ) -> Result<BottleneckSettings, Refused> {
         let mut settings = BottleneckSettings::read(&Layers(&[bottleneck]))?;
         let wce = Layers(&[bottleneck]).inside(BottleneckSettings::wce);
-        settings.wce = WceSettings::of(&wce.layers(), usual_cap(data_rate_bps))?;
+        settings.wce = WceSettings::of(&wce.layers(), default_max_bps(data_rate_bps))?;
         settings.wce.follows_base = settings.spares_udp;
-        settings.groups = BottleneckGroup::all(bottleneck, made)?;
+        settings.groups = BottleneckGroup::all(bottleneck.tables(BottleneckSettings::group), made)?;
         Ok(settings)
     }
 
-    /// Checks that the settings of a bottleneck make sense together, in a cell of this data rate.
+    /// Checks that the settings of a bottleneck are consistent, in a cell of this data rate.
     pub(crate) fn check(
         bottleneck: &Section,
         data_rate_bps: u64,
         made: &Made,
         problems: &mut Problems,
     ) {
-        BottleneckGroup::check(bottleneck, made, problems);
+        let groups = bottleneck.tables(BottleneckSettings::group);
+        BottleneckGroup::check(groups, made, problems);
+        if !groups.is_empty()
+            && let Some(fairness) = bottleneck.said(BottleneckSettings::fairness)
+            && fairness.value != BottleneckFairness::Station
+        {
+            let fault = "does not support groups: must be \"station\" with `vsb.group`";
+            fairness.refuse_value(fault, problems);
+        }
         if let Some(wce) = bottleneck.inside(BottleneckSettings::wce) {
-            WceSettings::check(&[wce], usual_cap(data_rate_bps), problems);
+            WceSettings::check(&[wce], default_max_bps(data_rate_bps), problems);
         }
     }
 
-    /// The settings in the normalised scenario.
+    /// Returns the settings in the normalised scenario.
     pub(crate) fn to_json(&self, stations: &[&str]) -> Json {
         let mut json = self.json();
         json["wce"] = self.wce.json();
@@ -106,7 +114,7 @@ impl BottleneckSettings {
     }
 }
 
-/// The paper's cap for a cell of 11 Mb/s, in proportion. [bit/s]
-fn usual_cap(data_rate_bps: u64) -> u64 {
+/// Returns the paper's largest rate for a cell of 11 Mb/s, in proportion. [bit/s]
+fn default_max_bps(data_rate_bps: u64) -> u64 {
     data_rate_bps * (WceSettings::MAX_BPS / 1_000_000) / 11
 }

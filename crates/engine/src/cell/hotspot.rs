@@ -12,7 +12,7 @@ use crate::kernel::time::{Span, Time};
 use crate::mac::dcf::{AP, Dcf, SingleFrame};
 use crate::mac::numbering::{node_of, station_of};
 use crate::mac::{self, Category, Node, QueueOrder, Station};
-use crate::queue::{Discipline, HeadQueue, Outlet, SharedBuffer, TxQueues};
+use crate::queue::{Discipline, Egress, HeadQueue, SharedBuffer, TxQueues};
 
 /// An access point and its stations, with the flows over them, as settings describe them.
 #[derive(Clone, Copy, Debug)]
@@ -161,16 +161,16 @@ impl<'a> Hotspot<'a> {
                 draws,
             ));
         }
-        HeadQueue::new(setting, self.outlet(node), draws)
+        HeadQueue::new(setting, self.egress(node), draws)
     }
 
-    /// Returns the outlet of the queues of `node`: the cell's fastest data rate.
-    fn outlet(&self, node: u32) -> Outlet {
+    /// Returns the egress of the queues of `node`: the cell's fastest data rate.
+    fn egress(&self, node: u32) -> Egress {
         let rate_bps = match station_of(node) {
             None => self.stations.iter().map(|s| s.downlink_rate_bps).max(),
             Some(station) => Some(self.stations[station].rate_bps),
         };
-        Outlet {
+        Egress {
             rate_bps: rate_bps.unwrap_or(0),
             is_fixed: false,
             delay: Span::ZERO,

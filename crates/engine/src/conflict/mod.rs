@@ -31,10 +31,10 @@ use crate::kernel::time::{Span, Time};
 use crate::mac::dcf::NodeCounters;
 use crate::mac::graph::{Ended, Graph, Vertex};
 use crate::packet::Packet;
-use crate::queue::{Greedy, HeadQueue, Outlet, QueueSetting};
+use crate::queue::{Egress, Greedy, HeadQueue, QueueSetting};
 
-/// The outlet of the queues, whose values no plain queue reads.
-const NO_OUTLET: Outlet = Outlet {
+/// The egress of the queues, whose values no plain queue looks at.
+const NO_EGRESS: Egress = Egress {
     rate_bps: 0,
     is_fixed: false,
     delay: Span::ZERO,
@@ -261,5 +261,5 @@ fn queue_of(csma: &Csma, name: &str, streams: &Streams) -> HeadQueue {
         return HeadQueue::priced(csma.queue_packets, draws);
     }
     let plain = QueueSetting::drop_tail(csma.queue_packets);
-    HeadQueue::new(&plain, NO_OUTLET, draws)
+    HeadQueue::new(&plain, NO_EGRESS, draws)
 }

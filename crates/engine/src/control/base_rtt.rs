@@ -1,13 +1,12 @@
-//! The base round-trip time of a path: what is left of the round-trip time when no queue stands on it.
+//! The base round-trip time of a path: the round-trip time without a queue.
 //!
-//! Paper 002, appendix IV: every 8 samples their minimum becomes the base. This rule alone mistakes a queue
-//! that stands through 8 samples for a longer path, and a larger number of samples would not help: a small
-//! buffer can be kept between half full and full for ever.
+//! Paper 002, appendix IV: every 8 samples their minimum becomes the base. This rule mistakes a queue that
+//! stays for 8 samples for a longer path. More samples would not help: a small buffer can be kept between
+//! half full and full indefinitely.
 //!
 //! Differs from the paper in: the base falls with the sample that shows it, and rises only to the minimum
-//! of 8 samples that had no queue in front of them. The caller has to find out which samples these are;
-//! this file says only when it is worth finding out: when no sample has come near the base lately, the base
-//! is [doubtful].
+//! of 8 samples that met no queue. The caller finds out which samples these are. This file shows when that
+//! is required: if no sample has come near the base lately, the base is [doubtful].
 //!
 //! [doubtful]: BaseRtt::is_doubtful
 
@@ -19,76 +18,75 @@ const SAMPLES: u32 = 8;
 /// Running estimate of a base round-trip time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct BaseRtt {
-    /// Samples up to this long always confirm the base.
-    least: Span,
-    /// A sample that exceeds the base by no more than this confirms it.
-    slack: Span,
+    /// Round-trip time up to which a sample always confirms the base.
+    floor: Span,
+    /// Difference from the base up to which a sample confirms it.
+    tolerance: Span,
     base: Option<Span>,
     /// Samples since the base was last confirmed, and the longest of them.
     unconfirmed: u32,
     longest: Span,
     /// Number and minimum of the latest of these samples, in a row, that met no queue.
-    idle: u32,
-    idle_least: Span,
+    empty: u32,
+    empty_min: Span,
 }
 
 impl BaseRtt {
     /// Samples in a row that are not near the base, after which it is in doubt.
     pub const MEMORY: u32 = 64;
 
-    /// Nothing is known: the base is taken to be at most `least`. A sample up to `slack` above the base
-    /// confirms it.
-    pub fn new(least: Span, slack: Span) -> BaseRtt {
+    /// Returns the state before the first sample: the base is at most `floor`. A sample up to `tolerance` above the
+    /// base confirms it.
+    pub fn new(floor: Span, tolerance: Span) -> BaseRtt {
         BaseRtt {
-            least,
-            slack,
+            floor,
+            tolerance,
             base: None,
             unconfirmed: 0,
             longest: Span::ZERO,
-            idle: 0,
-            idle_least: Span(u64::MAX),
+            empty: 0,
+            empty_min: Span(u64::MAX),
         }
     }
 
-    /// The base; `None` until a sample has shown one.
+    /// Returns the base, once there is a sample of it.
     pub fn estimate(&self) -> Option<Span> {
         self.base
     }
 
-    /// Whether no sample has come near the base for long: either it has risen, or a queue stands.
+    /// Returns whether no sample has come near the base for long: either it has risen, or there is a queue.
     pub fn is_doubtful(&self) -> bool {
         self.unconfirmed >= BaseRtt::MEMORY
     }
 
-    /// The longest sample since the base was confirmed.
+    /// Returns the longest sample since the base was confirmed.
     pub fn longest(&self) -> Span {
         self.longest
     }
 
-    /// Takes a sample; `without_queue` if it is known to have met no queue. Returns what it says of the
-    /// base.
+    /// Adds a sample, which met no queue if `without_queue`. Returns its relation to the base.
     pub fn add(&mut self, rtt: Span, without_queue: bool) -> Evidence {
-        let base = self.base.unwrap_or(self.least);
-        if rtt <= self.least || rtt < base {
+        let base = self.base.unwrap_or(self.floor);
+        if rtt <= self.floor || rtt < base {
             self.base = Some(self.base.map_or(rtt, |base| base.min(rtt)));
         }
-        if rtt <= base.max(self.least) + self.slack {
+        if rtt <= base.max(self.floor) + self.tolerance {
             self.confirm();
             return Evidence::Confirmed;
         }
         self.unconfirmed = self.unconfirmed.saturating_add(1);
         self.longest = self.longest.max(rtt);
         if without_queue {
-            self.idle += 1;
-            self.idle_least = self.idle_least.min(rtt);
+            self.empty += 1;
+            self.empty_min = self.empty_min.min(rtt);
         } else {
-            self.idle = 0;
-            self.idle_least = Span(u64::MAX);
+            self.empty = 0;
+            self.empty_min = Span(u64::MAX);
         }
-        if self.idle < SAMPLES || !self.is_doubtful() {
+        if self.empty < SAMPLES || !self.is_doubtful() {
             return Evidence::Unconfirmed;
         }
-        self.base = Some(self.idle_least);
+        self.base = Some(self.empty_min);
         self.confirm();
         Evidence::Risen
     }
@@ -96,19 +94,19 @@ impl BaseRtt {
     fn confirm(&mut self) {
         self.unconfirmed = 0;
         self.longest = Span::ZERO;
-        self.idle = 0;
-        self.idle_least = Span(u64::MAX);
+        self.empty = 0;
+        self.empty_min = Span(u64::MAX);
     }
 }
 
-/// What a sample says of the base.
+/// The relation of a sample to the base.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Evidence {
-    /// It is near the base, or below it.
+    /// The sample is near the base, or below it.
     Confirmed,
-    /// It is above the base.
+    /// The sample is above the base.
     Unconfirmed,
-    /// It is the last of the samples that raise the base.
+    /// The sample is the last of those that raise the base.
     Risen,
 }
 
@@ -118,20 +116,20 @@ mod tests {
 
     const MS: u64 = 1_000_000;
 
-    fn bare() -> BaseRtt {
+    fn empty() -> BaseRtt {
         BaseRtt::new(Span(5 * MS), Span(8 * MS))
     }
 
     fn feed(base: &mut BaseRtt, samples_ms: impl IntoIterator<Item = u64>, idle: bool) -> Evidence {
-        let verdicts = samples_ms
+        let evidence = samples_ms
             .into_iter()
             .map(|ms| base.add(Span(ms * MS), idle));
-        verdicts.last().unwrap()
+        evidence.last().unwrap()
     }
 
     #[test]
     fn it_falls_with_the_first_smaller_sample() {
-        let mut base = bare();
+        let mut base = empty();
         feed(&mut base, [30; 72], true);
         assert_eq!(base.estimate(), Some(Span(30 * MS)));
         feed(&mut base, [20], false);
@@ -141,8 +139,8 @@ mod tests {
     }
 
     #[test]
-    fn it_never_rises_while_a_queue_may_stand() {
-        let mut base = bare();
+    fn it_does_not_rise_while_there_may_be_a_queue() {
+        let mut base = empty();
         assert_eq!(feed(&mut base, [30; 10_000], false), Evidence::Unconfirmed);
         assert!(base.is_doubtful());
         assert_eq!(base.estimate(), None);
@@ -153,8 +151,8 @@ mod tests {
     }
 
     #[test]
-    fn it_rises_to_the_least_of_eight_samples_without_a_queue_once_in_doubt() {
-        let mut base = bare();
+    fn in_doubt_it_rises_to_the_minimum_of_eight_samples_without_a_queue() {
+        let mut base = empty();
         assert_eq!(feed(&mut base, [25; 63], true), Evidence::Unconfirmed);
         assert_eq!(base.estimate(), None);
         assert_eq!(feed(&mut base, [25], true), Evidence::Risen);
@@ -172,8 +170,8 @@ mod tests {
     }
 
     #[test]
-    fn samples_near_it_confirm_it_and_leave_it() {
-        let mut base = bare();
+    fn samples_near_it_confirm_it_without_changing_it() {
+        let mut base = empty();
         feed(&mut base, [30; 64], true);
         assert_eq!(feed(&mut base, [38; 1000], true), Evidence::Confirmed);
         assert_eq!(base.estimate(), Some(Span(30 * MS)));

@@ -1,26 +1,26 @@
-//! What an estimator of the capacity did with what it saw.
+//! The step of C that an estimator took.
 
-/// What was done with C.
+/// A step of C.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Step {
-    /// No answer, or one that says nothing: C stays as it is.
+    /// No reply, or one that does not count: C does not change.
     Hold,
-    /// No queue: C grows by a factor.
+    /// No queue: C increases by a factor.
     SpeedUp,
-    /// A short queue: C grows slowly.
+    /// A short queue: C increases slowly.
     Increase,
-    /// A longer one: C falls slowly.
+    /// A longer queue: C decreases slowly.
     Decrease,
-    /// A long one, by the rule of paper 002: C falls by a factor.
+    /// A long queue, in the algorithm of paper 002: C decreases by a factor.
     BackOff,
-    /// A long one, by agreement: C is set by what was measured.
+    /// A long queue, in the median algorithm: C is set by measurement.
     Measure,
-    /// C returns to where it was.
+    /// C returns to an earlier value.
     Return,
 }
 
 impl Step {
-    /// Its name in status and logs.
+    /// Returns its name in status and logs.
     pub fn name(self) -> &'static str {
         match self {
             Step::Hold => "hold",

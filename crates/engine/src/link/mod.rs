@@ -10,9 +10,9 @@ mod host;
 mod losses;
 mod pipe;
 mod rate;
+mod residence;
 mod served;
 mod settings;
-mod stays;
 mod trace;
 mod traced;
 
@@ -31,7 +31,7 @@ use crate::kernel::streams::Streams;
 use crate::kernel::time::{Span, Time};
 use crate::packet::Packet;
 use crate::queue::{
-    Admission, HeadQueue, Managed, Outlet, QueueCounters, QueueSetting, Scheduler, Waits,
+    Admission, Egress, HeadQueue, Managed, QueueCounters, QueueSetting, Scheduler, Waits,
 };
 
 /// What becomes of a packet that enters a link.
@@ -91,19 +91,19 @@ impl Link {
             return Link::Host(Host::new(settings, streams));
         }
         let rate_bps = settings.rate.bps();
-        let outlet = Outlet {
+        let egress = Egress {
             rate_bps: rate_bps.unwrap_or(u64::MAX),
             is_fixed: settings.rate.trace().is_none(),
             delay: settings.delay,
         };
         let draws = streams.stream(&format!("{}/queue", settings.name));
         if let Some(trace) = settings.rate.trace() {
-            let queue = HeadQueue::new(&settings.queue, outlet, draws);
+            let queue = HeadQueue::new(&settings.queue, egress, draws);
             let losses = losses(settings, streams);
             let traced = Traced::new(settings, trace.clone(), queue, losses, measured);
             return Link::Traced(Box::new(traced));
         }
-        let admission = match (settings.queue.managed(outlet, draws), rate_bps) {
+        let admission = match (Managed::new(&settings.queue, egress, draws), rate_bps) {
             (Managed::OnDeparture(scheduler), Some(rate_bps)) => {
                 return Link::served(settings, rate_bps, scheduler, streams, measured, bin);
             }

@@ -15,7 +15,7 @@ use super::LinkSettings;
 use super::Transit;
 use super::bins::Bins;
 use super::losses::Losses;
-use super::stays::{Stay, Stays};
+use super::residence::{Residence, Residences};
 use crate::kernel::time::{Span, Time};
 use crate::packet::{Packet, PacketKind};
 use crate::queue::{Admission, Backlog, Passage, QueueCounters, QueueSetting, Verdict, Waits};
@@ -27,8 +27,8 @@ pub struct Pipe {
     propagation: Span,
     admission: Admission,
     losses: Losses,
-    /// Stays in the queue, some of which may begin only later.
-    stays: Stays,
+    /// Residences in the queue, some of which may begin only later.
+    residences: Residences,
     /// What the queue counts, packets inside and to come included.
     passage: Passage,
     /// Times in the queue of the datagrams that depart in the time measured.
@@ -63,7 +63,7 @@ impl Pipe {
             propagation: settings.delay,
             admission,
             losses,
-            stays: Stays::new(),
+            residences: Residences::new(),
             passage: Passage::default(),
             waits: Waits::default(),
             marked: 0,
@@ -92,16 +92,16 @@ impl Pipe {
 
     /// Whether a packet that enters at `now` finds room that its source could fill.
     pub fn has_room(&mut self, now: Time) -> bool {
-        self.stays.retire(now);
+        self.residences.retire(now);
         match self.admission {
-            Admission::DropTail(limit) => self.stays.waiting() < limit as usize,
+            Admission::DropTail(limit) => self.residences.waiting() < limit as usize,
             _ => false,
         }
     }
 
     /// When the packet departs that was in service when the last packet entered, or room was asked for.
     pub fn next_departure(&self) -> Time {
-        (self.stays.in_service()).map_or(Time::NEVER, |stay| stay.departs)
+        (self.residences.in_service()).map_or(Time::NEVER, |residence| residence.departs)
     }
 
     /// How long every packet takes, if the link has no rate.
@@ -122,9 +122,9 @@ impl Pipe {
     /// The setting of the queue is `to` from `now` on, as far as it may move. Nothing has entered that comes
     /// later.
     pub fn change_queue(&mut self, now: Time, to: &QueueSetting) {
-        let stays = &self.stays;
+        let residences = &self.residences;
         self.admission
-            .advance(now, |instant| stays.held_at(instant));
+            .advance(now, |instant| residences.held_at(instant));
         self.admission.change(now, to);
     }
 
@@ -148,8 +148,8 @@ impl Pipe {
         };
         let verdict = match self.admission {
             Admission::DropTail(limit) => {
-                self.stays.retire(at);
-                match self.stays.waiting() < limit as usize {
+                self.residences.retire(at);
+                match self.residences.waiting() < limit as usize {
                     true => Verdict::Enter,
                     false => Verdict::Drop,
                 }
@@ -170,17 +170,17 @@ impl Pipe {
         self.last_departure = departs;
         self.passage.add(at, departs);
         self.marked += u64::from(marked);
-        let stay = Stay {
+        let residence = Residence {
             entered: at,
             departs,
             bytes: u32::from(packet.bytes),
             marked,
         };
-        self.stays.push(now, stay);
+        self.residences.push(now, residence);
         if let Some(bins) = &mut self.bins {
             bins.add(begins, departs);
             if self.measured.contains(&at) {
-                self.longest = self.longest.max(self.stays.waiting());
+                self.longest = self.longest.max(self.residences.waiting());
             }
         }
         Transit::Arrives(departs.plus(self.propagation))
@@ -203,14 +203,15 @@ impl Pipe {
     /// What a discipline other than drop-tail decides.
     #[inline(never)]
     fn judge(&mut self, at: Time, packet: &Packet) -> Verdict {
-        let stays = &self.stays;
-        self.admission.advance(at, |instant| stays.held_at(instant));
-        self.stays.retire(at);
-        let in_service = self.stays.in_service();
+        let residences = &self.residences;
+        self.admission
+            .advance(at, |instant| residences.held_at(instant));
+        self.residences.retire(at);
+        let in_service = self.residences.in_service();
         let backlog = Backlog {
-            packets: self.stays.waiting() as u32,
-            bytes: self.stays.bytes(),
-            in_service_bytes: in_service.map_or(0, |stay| stay.bytes),
+            packets: self.residences.waiting() as u32,
+            bytes: self.residences.bytes(),
+            in_service_bytes: in_service.map_or(0, |residence| residence.bytes),
             idle_since: in_service.is_none().then_some(self.last_departure),
         };
         self.admission.admit(at, &backlog, packet)
@@ -237,7 +238,7 @@ impl Pipe {
 
     /// Packets in the queue at `now`, the one in service included.
     pub fn length(&self, now: Time) -> usize {
-        self.stays.length(now)
+        self.residences.length(now)
     }
 
     /// Times in the queue of the datagrams that depart in the time measured, some of them later than now.
@@ -248,10 +249,10 @@ impl Pipe {
     /// Totals of the queue at `now`.
     pub fn counters(&self, now: Time) -> QueueCounters {
         let mut counters = self.passage.totals(self.marked, self.refused);
-        for stay in self.stays.open(now) {
-            counters.take_back_leave(stay.entered, stay.departs);
-            if stay.entered > now {
-                counters.take_back_enter(stay.entered, stay.marked);
+        for residence in self.residences.open(now) {
+            counters.take_back_leave(residence.entered, residence.departs);
+            if residence.entered > now {
+                counters.take_back_enter(residence.entered, residence.marked);
             }
         }
         counters
@@ -261,9 +262,9 @@ impl Pipe {
     pub fn busy_ns(&self, now: Time) -> u64 {
         let mut ahead = 0;
         let mut free = Time::ZERO;
-        for &Stay {
+        for &Residence {
             entered, departs, ..
-        } in self.stays.open(now)
+        } in self.residences.open(now)
         {
             ahead += departs.since(free.max(entered).max(now)).0;
             free = departs;

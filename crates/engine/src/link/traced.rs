@@ -191,7 +191,7 @@ impl Traced {
 mod tests {
     use super::*;
     use crate::kernel::streams::Streams;
-    use crate::queue::{Outlet, QueueSetting};
+    use crate::queue::{Egress, QueueSetting};
     use proptest::prelude::*;
 
     const MS: u64 = 1_000_000;
@@ -202,13 +202,13 @@ mod tests {
             queue: QueueSetting::drop_tail(limit_packets),
             ..LinkSettings::ideal("link", "a", "b")
         };
-        let outlet = Outlet {
+        let egress = Egress {
             rate_bps: 1,
             is_fixed: false,
             delay: Span::ZERO,
         };
         let streams = Streams::new(1, 0);
-        let queue = HeadQueue::new(&settings.queue, outlet, streams.stream("queue"));
+        let queue = HeadQueue::new(&settings.queue, egress, streams.stream("queue"));
         let losses = Losses::new(settings.loss, streams.stream("loss"));
         let measured = Time::ZERO..Time(1_000 * MS);
         Traced::new(&settings, Trace::new(ms), queue, losses, measured)

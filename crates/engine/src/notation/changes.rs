@@ -1,8 +1,8 @@
 //! Changes during a run: named tables, each with the instant from which it holds.
 
 use super::decode::Section;
+use super::key::KeyOf;
 use super::problem::Problems;
-use super::setting::KeyOf;
 use super::units::{self, TIME};
 use crate::kernel::time::Span;
 

@@ -3,13 +3,14 @@
 use std::fmt::Display;
 
 use super::elsewhere::stands_in;
+use super::key::{KeyOf, Setting};
+use super::numbers::Refusal;
 use super::problem::{Origin, Problems, Refused, did_you_mean, nearest, one_line, one_of};
-use super::setting::{KeyOf, Setting};
-use super::table::{Added, Brought, Default, Grammar, Key, Kind, NOTHING_ADDED, Table};
+use super::table::{Added, Default, Extension, Grammar, Key, Kind, NOTHING_ADDED, Table};
 use super::times::{self, Files, NO_FILES};
 use super::tree::{Data, Item, join};
 use super::units;
-use super::value::{NAMES, Refusal, Value, check, expected, fault_of_name};
+use super::value::{NAMES, Value, check, expected, fault_of_name};
 
 /// A table of the file, decoded. What was refused is absent.
 pub struct Section {
@@ -25,8 +26,8 @@ pub struct Section {
     lacking: Vec<&'static str>,
     /// What it could say.
     table: &'static Table,
-    /// Keys from outside that the file gives, with who brought them.
-    brought: Vec<(&'static str, Brought)>,
+    /// Keys of plugins that the file gives, each with its plugin.
+    extensions: Vec<(&'static str, Extension)>,
     /// Tables with free names, in order of the file.
     named: Vec<(&'static str, Vec<(String, Section)>)>,
 }
@@ -98,14 +99,14 @@ impl Decoder<'_, '_> {
             lacking: Vec::new(),
             table,
             named: Vec::new(),
-            brought: Vec::new(),
+            extensions: Vec::new(),
         };
         if let Data::Table(entries) = &node.data {
             for (name, node) in entries {
                 match self.added.find(table, name) {
                     Some(key) => {
-                        if let Some(brought) = self.added.brought(table, key.name) {
-                            section.brought.push((key.name, brought));
+                        if let Some(extension) = self.added.extension_of(table, key.name) {
+                            section.extensions.push((key.name, extension));
                         }
                         let path = join(&section.path, key.name);
                         self.key(&mut section, key, node, path);
@@ -369,7 +370,7 @@ fn find<'a, T>(all: &'a [(&'static str, T)], key: &str) -> Option<&'a T> {
 }
 
 impl Entry {
-    /// Whether a setting brought it in, over the file.
+    /// Whether it is from a setting over the file.
     pub(crate) fn is_set(&self) -> bool {
         self.given && matches!(self.origin, Origin::Setting(_))
     }
@@ -441,10 +442,10 @@ impl Section {
         self.table.key(key).is_some()
     }
 
-    /// The keys from outside that the file gives, each with who brought it and the table under it.
-    pub fn from_outside(&self) -> impl Iterator<Item = (&'static str, Brought, &Section)> {
-        let brought = self.brought.iter();
-        brought.filter_map(|(name, brought)| Some((*name, *brought, self.table(name)?)))
+    /// Returns the keys of plugins that the file gives, each with its plugin and its table.
+    pub fn extensions(&self) -> impl Iterator<Item = (&'static str, Extension, &Section)> {
+        let extensions = self.extensions.iter();
+        extensions.filter_map(|(name, extension)| Some((*name, *extension, self.table(name)?)))
     }
 
     /// The tables with free names under this key, in order of the file.

@@ -1,29 +1,29 @@
-//! Settings that several tables may give: the nearest one that does wins.
+//! Settings that several tables may give: the nearest table with the key counts.
 
 use super::decode::{Said, Section};
+use super::key::{KeyOf, Setting};
 use super::problem::Refused;
-use super::setting::{KeyOf, Setting};
 
 /// Sections to look a key up in, nearest first. An access key of a station, for example, is looked
 /// up in the station and then in the cell.
 #[derive(Clone, Copy)]
 pub struct Layers<'s, 'a>(pub &'s [&'a Section]);
 
-/// Sections that stand under one key of others.
+/// Sections under one key of other sections.
 pub struct Inside<'a>(Vec<&'a Section>);
 
 impl<'a> Inside<'a> {
-    /// The sections, nearest first.
+    /// Returns the sections, nearest first.
     pub fn layers(&self) -> Layers<'_, 'a> {
         Layers(&self.0)
     }
 }
 
 impl<'a> Layers<'_, 'a> {
-    /// The value that counts.
+    /// Returns the value of the nearest section.
     ///
     /// # Errors
-    /// It said something that was refused.
+    /// The value has been refused.
     pub fn value<T: Setting>(&self, key: KeyOf<T>) -> Result<Option<T>, Refused> {
         for section in self.0 {
             if section.lacks(key) {
@@ -39,12 +39,12 @@ impl<'a> Layers<'_, 'a> {
         Ok(None)
     }
 
-    /// The value that counts, with its place.
+    /// Returns the value of the nearest section, with its place.
     pub fn said<T: Setting>(&self, key: KeyOf<T>) -> Option<Said<'a, T>> {
         self.0.iter().find_map(|section| section.said(key))
     }
 
-    /// The value that counts, of a setting that is always there.
+    /// Returns the value of the nearest section, for a setting that is always present.
     ///
     /// # Errors
     /// It has been refused.
@@ -52,7 +52,7 @@ impl<'a> Layers<'_, 'a> {
         self.value(key)?.ok_or_else(|| self.lack(key))
     }
 
-    /// The tables under `key`, nearest first.
+    /// Returns the tables under `key`, nearest first.
     pub fn inside<T>(&self, key: KeyOf<T>) -> Inside<'a> {
         let tables = self
             .0
@@ -61,7 +61,7 @@ impl<'a> Layers<'_, 'a> {
         Inside(tables.collect())
     }
 
-    /// Something that is needed is not there: it has been refused, or a table lacks its default.
+    /// Returns the error for a missing value: it has been refused, or a table lacks its default.
     pub fn lack<T>(&self, key: KeyOf<T>) -> Refused {
         match self.0.first() {
             Some(section) => Refused::unsaid(section.path(key.name())),

@@ -10,10 +10,13 @@
 pub(crate) mod changes;
 pub mod decode;
 mod elsewhere;
+mod file_table;
 pub mod forms;
+mod key;
 pub mod layers;
 mod macros;
 pub mod moving;
+mod numbers;
 mod overrides;
 pub mod problem;
 mod read_json;

@@ -2,10 +2,11 @@
 
 use std::ops::RangeInclusive;
 
+use super::file_table::FileTable;
 use super::forms::Form;
+use super::key::{KeyOf, Setting, Words};
 use super::layers::Layers;
 use super::problem::Refused;
-use super::setting::{FileTable, KeyOf, Setting, Words};
 use super::table::{ByNetwork, Curve, Default, Key, Kind, Listed, Part, Table};
 
 /// What a key is, all but its name and documentation.

@@ -1,7 +1,7 @@
 //! Tables as data: keys, kinds of value, defaults and ranges.
 //!
-//! Decoder, schema and the texts of messages are read off these. Who has settings says them with
-//! [`table!`](crate::table) beside the code that uses them; nothing here knows a key.
+//! Decoder, schema and messages follow from these. Settings are defined with [`table!`](crate::table) next to
+//! the code that uses them; this file does not contain a key.
 
 use std::any::Any;
 use std::borrow::Cow;
@@ -9,7 +9,6 @@ use std::ops::RangeInclusive;
 
 use super::forms::Form;
 use super::times::Files;
-use super::value::AddedWord;
 
 /// A table of a file.
 #[derive(Clone)]
@@ -235,14 +234,23 @@ pub struct Curve {
     pub fault: fn(&[(f64, f64)]) -> Option<String>,
 }
 
-/// What parts from outside bring; who reads their tables knows of which type it is.
-pub type Brought = &'static (dyn Any + Send + Sync);
+/// The plugin of a key or word; the reader of its table tests for its type.
+pub type Extension = &'static (dyn Any + Send + Sync);
 
-/// Keys and words that parts from outside add to the tables of a file.
+/// A word of a plugin.
+#[derive(Clone, Copy)]
+pub struct AddedWord {
+    /// The word in files.
+    pub word: &'static str,
+    /// The plugin.
+    pub extension: Extension,
+}
+
+/// Keys and words that plugins add to the tables of a file.
 #[derive(Clone, Default)]
 pub struct Added {
     keys: Vec<AddedKey>,
-    /// With the names of their keys.
+    /// Words with the names of their keys.
     words: Vec<(&'static str, AddedWord)>,
 }
 
@@ -251,10 +259,10 @@ struct AddedKey {
     table: &'static str,
     key: Key,
     inherits: Option<&'static str>,
-    brought: Brought,
+    extension: Extension,
 }
 
-/// Nothing from outside.
+/// No plugins.
 pub(crate) static NOTHING_ADDED: Added = Added {
     keys: Vec::new(),
     words: Vec::new(),
@@ -267,22 +275,22 @@ impl Added {
         table: &'static str,
         key: Key,
         inherits: Option<&'static str>,
-        brought: Brought,
+        extension: Extension,
     ) {
         self.keys.push(AddedKey {
             table,
             key,
             inherits,
-            brought,
+            extension,
         });
     }
 
-    /// Adds a word to those of the key of this name, wherever it stands.
-    pub(crate) fn word(&mut self, key: &'static str, word: &'static str, brought: Brought) {
-        self.words.push((key, AddedWord { word, brought }));
+    /// Adds a word to those of the key of this name, in every table.
+    pub(crate) fn word(&mut self, key: &'static str, word: &'static str, extension: Extension) {
+        self.words.push((key, AddedWord { word, extension }));
     }
 
-    /// All keys of a table, those from outside last, each with where it inherits from.
+    /// Returns all keys of a table, those of plugins last, each with the table that it inherits from.
     pub(super) fn keys<'k>(
         &'k self,
         table: &'k Table,
@@ -293,26 +301,26 @@ impl Added {
             .chain(added.map(|added| (&added.key, added.inherits)))
     }
 
-    /// The key of a table that has this name.
+    /// Returns the key of a table that has this name.
     pub(super) fn find<'k>(&'k self, table: &'k Table, name: &str) -> Option<&'k Key> {
         self.keys(table)
             .map(|(key, _)| key)
             .find(|key| key.name == name)
     }
 
-    /// Names of all keys of a table.
+    /// Returns the names of all keys of a table.
     pub(super) fn names(&self, table: &Table) -> Vec<&'static str> {
         self.keys(table).map(|(key, _)| key.name).collect()
     }
 
-    /// Who brought a key of a table.
-    pub(super) fn brought(&self, table: &Table, key: &str) -> Option<Brought> {
+    /// Returns the plugin of a key of a table.
+    pub(super) fn extension_of(&self, table: &Table, key: &str) -> Option<Extension> {
         let mut keys = self.keys.iter();
         let found = keys.find(|added| added.table == table.name && added.key.name == key);
-        found.map(|added| added.brought)
+        found.map(|added| added.extension)
     }
 
-    /// The words from outside for a key.
+    /// Returns the words of plugins for a key.
     pub(super) fn words(&self, key: &str) -> impl Iterator<Item = AddedWord> {
         let words = self.words.iter().filter(move |(of, _)| *of == key);
         words.map(|(_, added)| *added)
@@ -330,7 +338,7 @@ pub struct Grammar<'a> {
     pub preset: fn(&super::tree::Item) -> Option<&'static str>,
     /// Whether a file describes a modern network, which decides between the defaults of [`ByNetwork`].
     pub is_modern: fn(&super::tree::Item) -> bool,
-    /// What parts from outside add.
+    /// Keys and words of plugins.
     pub added: &'a Added,
     /// Files that the file names.
     pub files: &'a Files,

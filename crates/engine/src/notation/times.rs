@@ -1,13 +1,13 @@
-//! Times in milliseconds, none before the one in front: a list, or a file of one a line, which is handed in
-//! beside the scenario.
+//! Times in milliseconds in ascending order: a list, or a file with one time per line, which is passed with the
+//! scenario.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
+use super::numbers::{Refusal, quantity, refuse, whole};
 use super::problem::one_line;
 use super::tree::{Data, Item};
 use super::units;
-use super::value::{Refusal, quantity, refuse, whole};
 
 /// Most times of a list or file.
 pub const MOST_TIMES: usize = 1_000_000;

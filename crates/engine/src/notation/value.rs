@@ -3,11 +3,12 @@
 use std::ops::RangeInclusive;
 use std::sync::Arc;
 
+use super::numbers::{Refusal, finite, in_range, quantity, refuse, whole};
 use super::problem::{nearest, one_line, one_of};
-use super::table::{Brought, Curve, Key, Kind, LARGEST_RATE, Listed};
+use super::table::{AddedWord, Curve, Key, Kind, LARGEST_RATE, Listed};
 use super::times;
-use super::tree::{Data, Item, Number};
-use super::units::{self, NotAQuantity, Unit};
+use super::tree::{Data, Item};
+use super::units;
 use crate::kernel::time::Span;
 
 const LONGEST_NAME: usize = 64;
@@ -41,32 +42,6 @@ pub enum Value {
     Times(Arc<[u32]>),
     /// Points of a curve.
     Points(Vec<(f64, f64)>),
-}
-
-/// A word from outside, with who brought it.
-#[derive(Clone, Copy)]
-pub struct AddedWord {
-    /// As the file has it.
-    pub word: &'static str,
-    /// Whose it is.
-    pub brought: Brought,
-}
-
-/// Why a value is refused.
-#[derive(Debug)]
-pub(crate) struct Refusal {
-    /// What is wrong with it, as a phrase that follows the value: `is not a positive rate`.
-    pub(crate) fault: String,
-    /// A remedy.
-    pub(crate) hint: Option<String>,
-}
-
-pub(super) fn refuse<T>(fault: impl Into<String>) -> Result<T, Refusal> {
-    let hint = None;
-    Err(Refusal {
-        fault: fault.into(),
-        hint,
-    })
 }
 
 /// The meaning of a value that is not a table; `preset`, if known, bounds what hangs on it.
@@ -336,28 +311,6 @@ fn points(node: &Item, curve: &Curve) -> Result<Vec<(f64, f64)>, Refusal> {
     }
 }
 
-fn finite(node: &Item) -> Result<&Number, Refusal> {
-    match &node.data {
-        Data::Number(number) if number.value.is_finite() => Ok(number),
-        Data::Number(number) if number.text.ends_with("nan") => refuse("is not a number"),
-        Data::Number(_) => refuse("is not finite"),
-        _ => refuse("is not a number"),
-    }
-}
-
-pub(super) fn whole(node: &Item, range: &RangeInclusive<u64>) -> Result<u64, Refusal> {
-    let number = finite(node)?;
-    if number.value < 0.0 {
-        return refuse("is negative");
-    }
-    match number.whole.map(u64::try_from) {
-        Some(Ok(count)) => in_range(count, range),
-        Some(Err(_)) => refuse("is too large"),
-        None if number.value > *range.end() as f64 => refuse("is too large"),
-        None => refuse("is not a whole number"),
-    }
-}
-
 /// Adding 0 turns -0 into 0.
 fn number(value: f64) -> Value {
     Value::Number(value + 0.0)
@@ -382,58 +335,9 @@ fn level(node: &Item) -> Result<f64, Refusal> {
     }
 }
 
-fn in_range<N: PartialOrd>(value: N, range: &RangeInclusive<N>) -> Result<N, Refusal> {
-    if value < *range.start() {
-        refuse("is too small")
-    } else if value > *range.end() {
-        refuse("is too large")
-    } else {
-        Ok(value)
-    }
-}
-
 /// The hint that one of the words was meant.
 fn meant<'w>(text: &str, words: impl IntoIterator<Item = &'w str>) -> Option<String> {
     nearest(text, words).map(|word| format!("did you mean \"{word}\"?"))
-}
-
-/// A number with a unit, in base units.
-pub(super) fn quantity(node: &Item, units: &[Unit], what: &str) -> Result<u64, Refusal> {
-    let text = match &node.data {
-        Data::Text(text) => text,
-        Data::Number(_) => &finite(node)?.text,
-        _ => return refuse(format!("is not a {what}")),
-    };
-    let names: Vec<&str> = units.iter().map(|unit| unit.name).collect();
-    units::parse(text, units).or_else(|fault| match fault {
-        NotAQuantity::NoNumber => refuse(format!("is not a {what}")),
-        NotAQuantity::NotFinite => refuse("is not finite"),
-        NotAQuantity::Negative => refuse("is negative"),
-        NotAQuantity::NoUnit => {
-            let number = text.trim();
-            if what == "rate" && number.parse::<f64>().is_ok_and(|value| value == 0.0) {
-                return refuse("is not a positive rate");
-            }
-            // somebody who gives a rate in the thousands thought of bit/s
-            let large = number.parse::<f64>().is_ok_and(|value| value >= 1000.0);
-            let (a, b) = match what {
-                "duration" => ("s", "ms"),
-                "rate" if large => ("bps", "kbps"),
-                "rate" => ("Mbps", "kbps"),
-                "length" => ("m", "km"),
-                _ => ("B", "kB"),
-            };
-            let number = one_line(number, 40);
-            refuse(format!(
-                "has no unit, write \"{number} {a}\" or \"{number} {b}\""
-            ))
-        }
-        NotAQuantity::UnknownUnit(number, unit) => Err(Refusal {
-            fault: format!("has none of the units {}", names.join(", ")),
-            hint: units::meant(&unit, units)
-                .map(|unit| format!("did you mean \"{} {unit}\"?", one_line(&number, 40))),
-        }),
-    })
 }
 
 fn rate(node: &Item) -> Result<u64, Refusal> {

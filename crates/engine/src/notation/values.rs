@@ -2,7 +2,7 @@
 
 use serde_json::json;
 
-use super::setting::{Json, Setting};
+use super::key::{Json, Setting};
 use super::value::Value;
 use crate::kernel::time::Span;
 

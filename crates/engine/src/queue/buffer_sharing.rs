@@ -9,8 +9,8 @@
 //! last data segments that the air has carried, both ways. ACKs do not count there, so that uploads and
 //! downloads are measured alike.
 
-use super::settings::{USUAL_LIMIT, moving};
-use super::{Backlog, QueueCounters, QueueSetting, Verdict};
+use super::QueueCounters;
+use super::discipline::{Backlog, DEFAULT_LIMIT, LIMIT, Verdict, moving};
 use crate::control::buffer_sharing::{Controller, Law, Observation};
 use crate::kernel::streams::Stream;
 use crate::kernel::time::{Span, Time};
@@ -99,8 +99,8 @@ fn tolerance(layers: &Layers) -> Result<f64, Refused> {
     if let Some(tol) = layers.value(SharingSetting::tol)? {
         return Ok(tol);
     }
-    let limit = layers.value(QueueSetting::limit_packets)?;
-    let room = f64::from(limit.unwrap_or(USUAL_LIMIT));
+    let limit = layers.value(LIMIT)?;
+    let room = f64::from(limit.unwrap_or(DEFAULT_LIMIT));
     Ok(1.0 / (room * room))
 }
 

@@ -1,19 +1,16 @@
-//! CoDel: drops at the head, ever more often, while packets have been in the queue for longer than a
-//! target throughout an interval (RFC 8289, section 5).
+//! CoDel: drops at the head, at an increasing rate, while packets have been in the queue for longer than a
+//! target during a whole interval (RFC 8289, section 5).
 //!
-//! Differs from RFC 8289 in: with ECN a packet that can carry a mark is marked and sent where it would have
-//! been dropped, which the RFC leaves open and Linux does; the largest packet is the largest seen so far,
-//! not the MTU.
+//! Differs from RFC 8289 in: with ECN an ECN-capable packet is marked and sent instead of dropped, as in Linux
+//! (the RFC does not specify it); the largest packet is the largest so far, not the MTU.
 //!
-//! Beside the law a packet that leaves is marked if it has waited longer than `ce_threshold`, as in Linux
-//! (`codel_impl.h`, and `ce_threshold_selector` of `fq_codel`): marks by sojourn time, for senders that answer to how
-//! many there are.
+//! In addition, a packet that leaves is marked if it has waited longer than `ce_threshold`, as in Linux
+//! (`codel_impl.h`, and `ce_threshold_selector` of `fq_codel`): marks by sojourn time, for senders that react to the
+//! fraction of marks.
 
 use std::collections::VecDeque;
 
-use super::scheduler::{Kind, Single};
-use super::settings::{OfDiscipline, moving, refuse_idle};
-use super::{Managed, Outlet, Scheduler};
+use super::discipline::{Egress, OfDiscipline, moving, refuse_idle};
 use crate::kernel::streams::Stream;
 use crate::kernel::time::{Span, Time};
 use crate::notation::decode::{Said, Section};
@@ -39,6 +36,8 @@ table! {
 }
 
 impl OfDiscipline for CoDelSetting {
+    type Queue = Single;
+
     const ORDERS: bool = true;
 
     moving!(target, interval);
@@ -47,9 +46,8 @@ impl OfDiscipline for CoDelSetting {
         self.ecn || self.ce_threshold.is_some()
     }
 
-    fn managed(self, limit: u32, _: Outlet, _: Stream) -> Managed {
-        let single = Box::new(Single::new(self));
-        Managed::OnDeparture(Scheduler::new(Kind::CoDel(single), limit))
+    fn queue(self, _: u32, _: Egress, _: Stream) -> Single {
+        Single::new(self)
     }
 
     fn check(_: &Section, own: &Section, problems: &mut Problems) {
@@ -63,7 +61,7 @@ impl OfDiscipline for CoDelSetting {
         if let (Some(target), Some(interval)) = (target, interval)
             && target.value >= interval.value
         {
-            // a default that nobody wrote is not blamed
+            // a default is not reported
             match target.given {
                 true => {
                     let most = &interval.shown;
@@ -81,7 +79,7 @@ impl OfDiscipline for CoDelSetting {
 }
 
 impl CoDelSetting {
-    /// Whether `packet`, which leaves now, has waited for so long that it is marked whatever the law says.
+    /// Returns whether `packet`, which leaves now, has waited longer than `ce_threshold` and is marked.
     #[inline]
     fn is_late(&self, now: Time, packet: &Packet) -> bool {
         let Some(threshold) = self.ce_threshold else {
@@ -92,7 +90,7 @@ impl CoDelSetting {
     }
 }
 
-/// A FIFO that CoDel controls; the packet in service is no longer inside.
+/// A FIFO that CoDel controls, without the packet in service.
 #[derive(Clone, Debug, Default)]
 pub struct CoDel {
     packets: VecDeque<Packet>,
@@ -103,18 +101,18 @@ pub struct CoDel {
 /// The drop state.
 #[derive(Clone, Copy, Debug, Default)]
 struct Law {
-    /// When packets will have been above target for an interval; `None`: they are not above.
+    /// Time at which packets will have been above target for an interval; `None` if they are not above.
     first_above: Option<Time>,
-    /// In drop state: when the next packet is dropped.
+    /// Time of the next drop, in drop state.
     drop_next: Time,
-    /// Packets dropped in this drop state, or taken over from the last.
+    /// Packets dropped in this drop state, or inherited from the last one.
     count: u32,
-    /// `count` when this drop state began.
+    /// `count` at the beginning of this drop state.
     last_count: u32,
     dropping: bool,
 }
 
-/// What happened to the packets that a dequeue passed over.
+/// The packets that a dequeue dropped or marked.
 pub(super) struct Passed<'a> {
     /// Packets dropped.
     pub(super) dropped: &'a mut Vec<Packet>,
@@ -136,23 +134,23 @@ impl CoDel {
         Some(packet)
     }
 
-    /// Packets inside.
+    /// Returns the number of packets in the queue.
     pub(super) fn len(&self) -> usize {
         self.packets.len()
     }
 
-    /// Their length. [bytes]
+    /// Returns their length. [bytes]
     pub(super) fn bytes(&self) -> u64 {
         self.bytes
     }
 
-    /// Packets inside, in order.
+    /// Returns the packets in order.
     pub(super) fn packets(&self) -> impl Iterator<Item = &Packet> {
         self.packets.iter()
     }
 
-    /// The next packet to send. `largest` [bytes] is the length of the largest packet: there is
-    /// no delay to control in a backlog of one.
+    /// Returns the next packet to send. `largest` [bytes] is the length of the largest packet: a backlog of one packet
+    /// has no delay to control.
     pub(super) fn dequeue(
         &mut self,
         now: Time,
@@ -172,7 +170,7 @@ impl CoDel {
         Some(packet)
     }
 
-    /// The next packet to send by the law of CoDel.
+    /// Returns the next packet to send by the algorithm of CoDel.
     fn controlled(
         &mut self,
         now: Time,
@@ -216,7 +214,7 @@ impl CoDel {
         Some(packet)
     }
 
-    /// The first packet, and whether packets have been above target for an interval.
+    /// Removes the first packet, and returns whether packets have been above target for an interval.
     fn next(&mut self, now: Time, setting: &CoDelSetting, largest: u64) -> Option<(Packet, bool)> {
         let Some(packet) = self.pop() else {
             self.law.first_above = None;
@@ -227,7 +225,7 @@ impl CoDel {
             return Some((packet, false));
         }
         let first_above = *self.law.first_above.get_or_insert(now + setting.interval);
-        // the packet that starts the interval is not above it yet, an interval being positive
+        // the packet that starts the interval is not above it yet, because an interval is positive
         Some((packet, now >= first_above))
     }
 }
@@ -236,7 +234,7 @@ impl Law {
     /// Enters drop state with its first drop.
     fn begin(&mut self, now: Time, interval: Span) {
         self.dropping = true;
-        // a rate that controlled the queue a short time ago is a good start
+        // a rate that controlled the queue recently is a good start
         let delta = self.count.saturating_sub(self.last_count);
         let recent = now.since(self.drop_next) < interval * 16;
         self.count = if delta > 1 && recent { delta } else { 1 };
@@ -244,10 +242,31 @@ impl Law {
         self.schedule(now, interval);
     }
 
-    /// The next drop, interval / sqrt(count) after `from`.
+    /// Returns the time of the next drop, interval / sqrt(count) after `from`.
     fn schedule(&mut self, from: Time, interval: Span) {
         let gap = interval.seconds() / f64::from(self.count).sqrt();
         self.drop_next = from + Span::from_seconds(gap);
+    }
+}
+
+/// A single queue with CoDel.
+#[derive(Clone, Debug)]
+pub struct Single {
+    pub(super) setting: CoDelSetting,
+    pub(super) codel: CoDel,
+    /// Longest packet so far. [bytes]
+    pub(super) largest: u64,
+    pub(super) marked: u64,
+}
+
+impl Single {
+    fn new(setting: CoDelSetting) -> Single {
+        Single {
+            setting,
+            codel: CoDel::default(),
+            largest: 0,
+            marked: 0,
+        }
     }
 }
 

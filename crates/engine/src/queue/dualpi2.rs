@@ -4,7 +4,7 @@
 //!
 //! ```text
 //! ECT(1), CE --> L queue ---- marks, p_L = max(p'_L, p_CL) --+
-//!                               ^ p_CL = k p'                 scheduler --> outlet
+//!                               ^ p_CL = k p'                 scheduler --> egress
 //! all else ----> C queue ---- drops or marks, p_C = p'^2 ----+
 //! p' + alpha (delay - target) + beta (delay - delay before)     each `update`; delay: the longer queue's
 //! p'_L = (sojourn - min_threshold) / range, from 0 to 1         with more than a packet in the L queue
@@ -18,7 +18,7 @@
 //! the link is known and a packet takes longer than minTh, the ramp begins with two packets, as in DOCSIS.
 //!
 //! The scheduler, which the RFC leaves open, is Linux's weighted round robin (`sch_dualpi2.c`, 6.17): bytes of both
-//! queues earn credit for the other in proportion to the weights while both have packets, and an idle outlet gives the
+//! queues earn credit for the other in proportion to the weights while both have packets, and an idle egress gives the
 //! L queue the first turn; or the time-shifted FIFO of appendix B, line 29. Instants of update are multiples of
 //! the interval from the start of the run.
 //!
@@ -27,9 +27,7 @@
 
 use std::collections::VecDeque;
 
-use super::scheduler::Kind;
-use super::settings::{OfDiscipline, moving, refuse_idle};
-use super::{Managed, Outlet, Scheduler};
+use super::discipline::{Egress, OfDiscipline, moving, refuse_idle};
 use crate::kernel::streams::Stream;
 use crate::kernel::time::{Span, Time};
 use crate::notation::decode::Section;
@@ -75,6 +73,8 @@ table! {
 }
 
 impl OfDiscipline for DualPi2Setting {
+    type Queue = DualPi2;
+
     /// As in Linux: a quarter of a second at 480 Mb/s.
     const LIMIT: u32 = 10_000;
     const ORDERS: bool = true;
@@ -96,17 +96,16 @@ impl OfDiscipline for DualPi2Setting {
         refuse_idle(own, &[idle], Self::scheduler, needed, problems);
     }
 
-    fn managed(self, limit: u32, outlet: Outlet, _: Stream) -> Managed {
-        let queues = Box::new(DualPi2::new(self.in_front_of(outlet)));
-        Managed::OnDeparture(Scheduler::new(Kind::DualPi2(queues), limit))
+    fn queue(self, _: u32, egress: Egress, _: Stream) -> DualPi2 {
+        DualPi2::new(self.in_front_of(egress))
     }
 }
 
 impl DualPi2Setting {
     /// The setting for a link so slow that a packet alone would be marked: the ramp begins with two (appendix A.2).
-    fn in_front_of(self, outlet: Outlet) -> DualPi2Setting {
-        let one = MTU * 8.0 / outlet.rate_bps as f64;
-        if !outlet.is_fixed || self.min_threshold.seconds() >= one {
+    fn in_front_of(self, egress: Egress) -> DualPi2Setting {
+        let one = MTU * 8.0 / egress.rate_bps as f64;
+        if !egress.is_fixed || self.min_threshold.seconds() >= one {
             return self;
         }
         DualPi2Setting {

@@ -1,15 +1,13 @@
 //! FQ-CoDel: flows are hashed to queues, each controlled by CoDel, and served by deficit round
 //! robin; a queue that has just become busy goes first (RFC 8290, sections 3 and 4).
 //!
-//! Differs from RFC 8290 in: the hash is of the flow's index, with a key drawn for each replication;
-//! both directions of a flow never meet in one queue here. Differs from Linux in: a full queue drops
+//! Differs from RFC 8290 in: the hash is of the index of the flow, with a random key per replication;
+//! both directions of a flow never share a queue here. Differs from Linux in: a full queue drops
 //! one packet from the head of the longest queue (RFC 8290, section 4.1), not a batch.
 
 use super::codel::{CoDelSetting, Passed};
-use super::scheduler::Kind;
-use super::settings::{OfDiscipline, moving};
-use super::turns::{FlowQueue, Turns, hash_key, hashed};
-use super::{Managed, Outlet, Scheduler};
+use super::discipline::{Egress, OfDiscipline, moving};
+use super::drr::{DeficitRoundRobin, FlowQueue, hash_key, hashed};
 use crate::kernel::streams::Stream;
 use crate::kernel::time::{Span, Time};
 use crate::notation::decode::Section;
@@ -52,6 +50,8 @@ impl FqCoDelSetting {
 }
 
 impl OfDiscipline for FqCoDelSetting {
+    type Queue = FqCoDel;
+
     /// RFC 8290, section 5.2.3.
     const LIMIT: u32 = 10_240;
     const ORDERS: bool = true;
@@ -62,9 +62,8 @@ impl OfDiscipline for FqCoDelSetting {
         self.ecn || self.ce_threshold.is_some()
     }
 
-    fn managed(self, limit: u32, _: Outlet, stream: Stream) -> Managed {
-        let queues = Box::new(FqCoDel::new(self, stream));
-        Managed::OnDeparture(Scheduler::new(Kind::FqCoDel(queues), limit))
+    fn queue(self, _: u32, _: Egress, stream: Stream) -> FqCoDel {
+        FqCoDel::new(self, stream)
     }
 
     fn check(queue: &Section, own: &Section, problems: &mut Problems) {
@@ -73,25 +72,25 @@ impl OfDiscipline for FqCoDelSetting {
     }
 }
 
-/// All queues of one outlet.
+/// The queues of one egress.
 #[derive(Clone, Debug)]
 pub struct FqCoDel {
     setting: FqCoDelSetting,
     queues: Vec<FlowQueue>,
-    turns: Turns,
+    drr: DeficitRoundRobin,
     key: u64,
     packets: usize,
-    /// Longest packet seen. [bytes]
+    /// Longest packet so far. [bytes]
     largest: u64,
     pub(super) marked: u64,
 }
 
 impl FqCoDel {
-    /// Empty queues.
+    /// Returns empty queues.
     pub fn new(setting: FqCoDelSetting, stream: Stream) -> FqCoDel {
         FqCoDel {
             queues: vec![FlowQueue::default(); setting.queues as usize],
-            turns: Turns::default(),
+            drr: DeficitRoundRobin::default(),
             key: hash_key(stream),
             packets: 0,
             largest: 0,
@@ -100,21 +99,21 @@ impl FqCoDel {
         }
     }
 
-    /// What may move of the setting is this from now on.
+    /// Sets the values that may change while the queue works.
     pub(super) fn change(&mut self, setting: FqCoDelSetting) {
         self.setting = self.setting.moved_to(setting);
     }
 
-    /// Appends `packet` to its queue; with more than `room` packets inside, one is dropped.
+    /// Appends `packet` to its queue. If there are more than `room` packets, one is dropped.
     pub(super) fn enqueue(&mut self, packet: Packet, room: usize, dropped: &mut Vec<Packet>) {
         let index = hashed(packet.flow, self.key, self.setting.queues);
         self.largest = self.largest.max(u64::from(packet.bytes));
         let queue = &mut self.queues[index as usize];
         queue.codel.push(packet);
         self.packets += 1;
-        self.turns.join(index, queue, self.setting.quantum_bytes);
+        self.drr.join(index, queue, self.setting.quantum_bytes);
         if self.packets > room {
-            let busy = self.turns.members();
+            let busy = self.drr.members();
             let longest = busy.max_by_key(|&index| self.queues[index as usize].codel.bytes());
             let victim = longest.and_then(|index| self.queues[index as usize].codel.pop());
             dropped.extend(victim);
@@ -122,12 +121,12 @@ impl FqCoDel {
         }
     }
 
-    /// The next packet to send.
+    /// Returns the next packet to send.
     pub(super) fn dequeue(&mut self, now: Time, dropped: &mut Vec<Packet>) -> Option<Packet> {
         let (setting, largest) = (self.setting.codel(), self.largest);
         let (packets, marked) = (&mut self.packets, &mut self.marked);
         let quantum_bytes = self.setting.quantum_bytes;
-        self.turns.next(&mut self.queues, quantum_bytes, |codel| {
+        self.drr.next(&mut self.queues, quantum_bytes, |codel| {
             let before = codel.len();
             let passed = Passed { dropped, marked };
             let packet = codel.dequeue(now, &setting, largest, passed);
@@ -136,12 +135,12 @@ impl FqCoDel {
         })
     }
 
-    /// Packets inside.
+    /// Returns the number of packets in the queues.
     pub(super) fn len(&self) -> usize {
         self.packets
     }
 
-    /// Packets inside, queue by queue.
+    /// Returns the packets, queue by queue.
     pub(super) fn packets(&self) -> impl Iterator<Item = &Packet> {
         self.queues.iter().flat_map(|queue| queue.codel.packets())
     }

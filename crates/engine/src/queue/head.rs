@@ -1,36 +1,36 @@
-//! A queue whose head stays inside until it has been sent, under any discipline.
+//! A queue whose first packet stays in it until it has been sent, with any discipline.
 
 use super::settings::QueueSetting;
 use super::{
-    Admission, Fifo, Managed, Outlet, Price, QueueCounters, Scheduled, Scheduler, SharedBuffer,
+    Admission, Egress, Fifo, Managed, Price, QueueCounters, Scheduled, Scheduler, SharedBuffer,
     TxQueues, Waits,
 };
 use crate::kernel::streams::Stream;
 use crate::kernel::time::Time;
 use crate::packet::Packet;
 
-/// A queue in front of a server that works on its first packet.
+/// A queue upstream of a server that works on its first packet.
 #[derive(Clone, Debug)]
 pub enum HeadQueue {
-    /// Packets are judged when they arrive.
+    /// The discipline decides when a packet arrives.
     Fifo(Fifo),
-    /// The others, apart, so that the usual one is found at a glance.
+    /// Any other queue, in a box, so that this type is small.
     Other(Box<OtherQueue>),
 }
 
-/// A queue that is no plain FIFO.
+/// A queue that is not a plain FIFO.
 #[derive(Clone, Debug)]
 pub enum OtherQueue {
-    /// Packets are judged when they leave.
+    /// The discipline decides when a packet leaves.
     Scheduled(Scheduled),
     /// Packets are judged when they arrive, and served several at a time; it has no head.
     TxQueues(TxQueues),
 }
 
 impl HeadQueue {
-    /// An empty queue of `setting`, served by `outlet`.
-    pub fn new(setting: &QueueSetting, outlet: Outlet, stream: Stream) -> HeadQueue {
-        match setting.managed(outlet, stream) {
+    /// Returns an empty queue of `setting`, served by `egress`.
+    pub fn new(setting: &QueueSetting, egress: Egress, stream: Stream) -> HeadQueue {
+        match Managed::new(setting, egress, stream) {
             Managed::OnArrival(admission) => HeadQueue::Fifo(Fifo::new(admission)),
             Managed::OnDeparture(scheduler) => {
                 let scheduled = OtherQueue::Scheduled(Scheduled::new(scheduler));
@@ -55,20 +55,20 @@ impl HeadQueue {
         }
     }
 
-    /// An empty queue that classes share.
+    /// Returns an empty queue that classes share.
     pub fn shared(sharing: SharedBuffer) -> HeadQueue {
         HeadQueue::Fifo(Fifo::new(Admission::BufferSharing(Box::new(sharing))))
     }
 
-    /// An empty queue of at most `limit` packets that drops with a probability set from outside.
+    /// Returns an empty queue of at most `limit` packets, whose drop probability is set while it works.
     pub fn priced(limit: u32, stream: Stream) -> HeadQueue {
         HeadQueue::Fifo(Fifo::new(Admission::Price(Box::new(Price::new(
             limit, stream,
         )))))
     }
 
-    /// Returns its parts, for a server that takes several packets at a time: the admission of that queue, and the
-    /// scheduler in front of it.
+    /// Returns its discipline for a server that takes several packets at a time: the part that decides at arrivals
+    /// there, and the scheduler that is upstream of it.
     pub fn apart(self) -> (Admission, Option<Scheduler>) {
         match self {
             HeadQueue::Fifo(fifo) => (fifo.admission(), None),
@@ -81,15 +81,15 @@ impl HeadQueue {
         }
     }
 
-    /// Sets that probability.
+    /// Sets the drop probability.
     pub fn set_price(&mut self, r: f64) {
         if let HeadQueue::Fifo(fifo) = self {
             fifo.set_price(r);
         }
     }
 
-    /// The setting is `to` from `now` on, as far as it may move: see [`QueueSetting::moved_to`]. Packets that
-    /// wait stay, even beyond a new limit.
+    /// Sets the values of `to` that may change while the queue works: see [`QueueSetting::moved_to`]. Waiting packets
+    /// stay, even beyond a new limit.
     pub fn change(&mut self, now: Time, to: &QueueSetting) {
         match self {
             HeadQueue::Fifo(fifo) => fifo.change(now, to),
@@ -100,7 +100,7 @@ impl HeadQueue {
         }
     }
 
-    /// Length of the packets inside, where they wait in order of arrival. [bytes]
+    /// Returns the length of the packets, if they wait in order of arrival. [bytes]
     pub fn bytes(&self) -> u64 {
         match self {
             HeadQueue::Fifo(fifo) => fifo.bytes(),
@@ -111,7 +111,7 @@ impl HeadQueue {
         }
     }
 
-    /// The shares of its classes, if its discipline has some.
+    /// Returns the shares of its classes, if its discipline has classes.
     #[inline]
     pub fn sharing(&self) -> Option<&SharedBuffer> {
         match self {
@@ -123,7 +123,7 @@ impl HeadQueue {
         }
     }
 
-    /// The air has carried a data segment of `flow`, either way.
+    /// Notes that the air has carried a data segment of `flow`, in either direction.
     #[inline]
     pub fn carried(&mut self, flow: u32) {
         match self {
@@ -136,7 +136,7 @@ impl HeadQueue {
         }
     }
 
-    /// Offers `packet`; returns false if it was refused. Other packets that are lost are fetched with
+    /// Offers `packet`, and returns false if it was refused. Other lost packets are returned by
     /// `take_dropped`.
     #[inline]
     pub fn offer(&mut self, now: Time, packet: &Packet) -> bool {
@@ -146,7 +146,7 @@ impl HeadQueue {
         }
     }
 
-    /// The packet in service.
+    /// Returns the packet in service.
     #[inline]
     pub fn head(&self) -> Option<&Packet> {
         match self {
@@ -155,7 +155,7 @@ impl HeadQueue {
         }
     }
 
-    /// Removes the head, whose place becomes free at `at` (not before now).
+    /// Removes the first packet, whose place becomes free at `at` (not before now).
     #[inline(always)]
     pub fn pop(&mut self, at: Time) -> Option<Packet> {
         match self {
@@ -164,13 +164,13 @@ impl HeadQueue {
         }
     }
 
-    /// Whether it may drop packets after taking them.
+    /// Returns whether it may drop packets after it has accepted them.
     #[inline(always)]
     pub fn may_drop_later(&self) -> bool {
         matches!(self, HeadQueue::Other(_))
     }
 
-    /// A packet that was lost after it had been taken, and has not been fetched yet.
+    /// Returns the next packet that was lost after it had been accepted.
     #[inline]
     pub fn take_dropped(&mut self) -> Option<Packet> {
         match self {
@@ -182,8 +182,8 @@ impl HeadQueue {
         }
     }
 
-    /// Brings to the front the first packet of the flow of a packet drawn at random, if the
-    /// discipline leaves the order open.
+    /// Moves the first packet of the flow of a random packet to the front, unless the discipline
+    /// defines the order.
     #[inline]
     pub fn mix(&mut self, stream: &mut Stream) {
         if let HeadQueue::Fifo(fifo) = self {
@@ -191,7 +191,7 @@ impl HeadQueue {
         }
     }
 
-    /// True unless a source could fill the queue further.
+    /// Returns true unless a source could fill the queue further.
     #[inline]
     pub fn is_full(&self, now: Time) -> bool {
         match self {
@@ -203,7 +203,7 @@ impl HeadQueue {
         }
     }
 
-    /// Packets that occupy a place at `now`.
+    /// Returns the number of packets that occupy a place at `now`.
     #[inline]
     pub fn length(&self, now: Time) -> usize {
         match self {
@@ -215,7 +215,7 @@ impl HeadQueue {
         }
     }
 
-    /// Times of the datagrams that have left.
+    /// Returns the waiting times of the datagrams that have left.
     pub fn waits(&self) -> &Waits {
         match self {
             HeadQueue::Fifo(fifo) => fifo.waits(),
@@ -226,7 +226,7 @@ impl HeadQueue {
         }
     }
 
-    /// Packets inside, the one in service first; of those that are served several at a time the ones that
+    /// Returns the packets in the queue, the packet in service first. If several are served at a time, returns those that
     /// wait.
     pub fn packets(&self) -> impl Iterator<Item = &Packet> {
         let (fifo, scheduled, txqs) = match self {
@@ -241,7 +241,7 @@ impl HeadQueue {
         plain.chain(txqs.into_iter().flatten())
     }
 
-    /// Totals as they stand now.
+    /// Returns the present totals.
     pub fn counters(&self) -> QueueCounters {
         match self {
             HeadQueue::Fifo(fifo) => fifo.counters(),
@@ -252,7 +252,7 @@ impl HeadQueue {
         }
     }
 
-    /// Packets inside that the discipline judges only when they depart.
+    /// Returns the packets in the queue for which the discipline decides at departure.
     pub fn unjudged(&self) -> u64 {
         match self {
             HeadQueue::Fifo(_) => 0,
@@ -263,7 +263,7 @@ impl HeadQueue {
         }
     }
 
-    /// Time integral of the queue length up to `now`. [packets ns]
+    /// Returns the time integral of the queue length up to `now`. [packets ns]
     pub fn occupancy_ns(&self, now: Time) -> u64 {
         match self {
             HeadQueue::Fifo(fifo) => fifo.occupancy_ns(now),

@@ -17,8 +17,7 @@
 //! probability p, independently of the others.
 //! Differs from ns-2 (`pi.cc`) in: no mode by bytes.
 
-use super::settings::{OfDiscipline, check_start, moving};
-use super::{Admission, Backlog, Lot, Managed, Outlet, Verdict};
+use super::discipline::{Backlog, Egress, OfDiscipline, RandomDrop, Verdict, check_start, moving};
 use crate::kernel::streams::Stream;
 use crate::kernel::time::{Span, Time};
 use crate::notation::decode::Section;
@@ -44,14 +43,16 @@ table! {
 }
 
 impl OfDiscipline for PiSetting {
+    type Queue = Pi;
+
     moving!(target, a, b);
 
     fn marks(&self) -> bool {
         self.ecn
     }
 
-    fn managed(self, limit: u32, _: Outlet, stream: Stream) -> Managed {
-        Managed::OnArrival(Admission::Pi(Box::new(Pi::new(self, limit, stream))))
+    fn queue(self, limit: u32, _: Egress, stream: Stream) -> Pi {
+        Pi::new(self, limit, stream)
     }
 
     /// Without an integral part that pulls towards the target nothing would hold the queue there.
@@ -76,7 +77,7 @@ impl OfDiscipline for PiSetting {
 #[derive(Clone, Debug)]
 pub struct Pi {
     setting: PiSetting,
-    lot: Lot,
+    random_drop: RandomDrop,
     next_update: Time,
     /// p, as of the last step. [-]
     probability: f64,
@@ -88,7 +89,7 @@ impl Pi {
     /// An empty queue.
     pub fn new(setting: PiSetting, limit: u32, stream: Stream) -> Pi {
         Pi {
-            lot: Lot::new(limit, setting.ecn, stream),
+            random_drop: RandomDrop::new(limit, setting.ecn, stream),
             next_update: Time::ZERO + setting.update,
             probability: 0.0,
             before: 0,
@@ -116,12 +117,12 @@ impl Pi {
     /// The limit and what may move of the setting are these from the next step on.
     pub(super) fn change(&mut self, setting: PiSetting, limit: u32) {
         self.setting = self.setting.moved_to(setting);
-        self.lot.set_limit(limit);
+        self.random_drop.set_limit(limit);
     }
 
     /// Decides on `packet`, which finds `backlog`; `advance` has been called for `now`.
     pub fn admit(&mut self, backlog: &Backlog, packet: &Packet) -> Verdict {
-        self.lot.admit(self.probability, backlog, packet)
+        self.random_drop.admit(self.probability, backlog, packet)
     }
 }
 

@@ -1,18 +1,17 @@
-//! PIE: holds the queueing delay near a target, by a drop probability that a proportional-integral
-//! controller updates at regular instants (RFC 8033).
+//! PIE: keeps the queueing delay near a target by a drop probability. A proportional-integral controller
+//! updates the probability at regular times (RFC 8033).
 //!
-//! Queueing delay: the backlog over the outlet's rate where that is fixed (RFC 8033, section 4.3,
-//! with a rate that needs no estimate), otherwise the time that the last packet to leave had spent
-//! in the queue, and zero while the queue is empty (same section, time stamps).
+//! Queueing delay: the backlog over the rate of the egress if that is fixed (RFC 8033, section 4.3,
+//! with a rate that needs no estimate). Otherwise it is the time that the last packet to leave spent in
+//! the queue, and zero while the queue is empty (same section, time stamps).
 //!
-//! Included beside sections 4.1 to 4.5: ECN (5.1), de-randomisation (5.4), the cap on the step of
-//! the probability (5.5).
+//! Included in addition to sections 4.1 to 4.5: ECN (5.1), de-randomisation (5.4), the cap on the step
+//! of the probability (5.5).
 //! Differs from RFC 8033 in: the queue includes the packet in service; the controller never sleeps
 //! (5.3); no estimate of the departure rate (5.2); the probability does not depend on the packet's
 //! length; instants of update are multiples of the interval from the start of the run.
 
-use super::settings::{OfDiscipline, moving};
-use super::{Admission, Backlog, Managed, Outlet, Verdict};
+use super::discipline::{Backlog, Egress, OfDiscipline, Verdict, moving};
 use crate::kernel::streams::Stream;
 use crate::kernel::time::{Span, Time};
 use crate::notation::setting::{MS, S, duration, flag, number};
@@ -38,16 +37,16 @@ table! {
 }
 
 impl OfDiscipline for PieSetting {
+    type Queue = Pie;
+
     moving!(target, alpha, beta);
 
     fn marks(&self) -> bool {
         self.ecn
     }
 
-    fn managed(self, limit: u32, outlet: Outlet, stream: Stream) -> Managed {
-        Managed::OnArrival(Admission::Pie(Box::new(Pie::new(
-            self, limit, outlet, stream,
-        ))))
+    fn queue(self, limit: u32, egress: Egress, stream: Stream) -> Pie {
+        Pie::new(self, limit, egress, stream)
     }
 }
 
@@ -57,20 +56,20 @@ const SPARED_BYTES: u64 = 2 * 1_500;
 /// Packets are marked while the probability is below this, dropped above (section 5.1). [-]
 const MARKED_BELOW: f64 = 0.1;
 
-/// State of one PIE queue.
+/// The state of one PIE queue.
 #[derive(Clone, Debug)]
 pub struct Pie {
     setting: PieSetting,
-    /// Packets, the one in service included.
+    /// Packets, including the packet in service.
     limit: u32,
-    /// Rate that turns the backlog into its delay; `None`: the last packet's time counts. [bit/s]
+    /// Rate by which the backlog is converted to its delay; `None` if the time of the last packet counts. [bit/s]
     rate_bps: Option<u64>,
     next_update: Time,
-    /// Drop probability as of the last update. [-]
+    /// Drop probability of the last update. [-]
     probability: f64,
-    /// Probabilities added up since the last drop. [-]
+    /// Sum of probabilities since the last drop. [-]
     accumulated: f64,
-    /// Time for which bursts still pass.
+    /// Remaining time in which bursts pass.
     burst_allowance: Span,
     /// Queueing delay at the last update. [s]
     delay: f64,
@@ -80,11 +79,11 @@ pub struct Pie {
 }
 
 impl Pie {
-    /// An empty queue.
-    pub fn new(setting: PieSetting, limit: u32, outlet: Outlet, stream: Stream) -> Pie {
+    /// Returns an empty queue.
+    pub fn new(setting: PieSetting, limit: u32, egress: Egress, stream: Stream) -> Pie {
         Pie {
             limit,
-            rate_bps: outlet.is_fixed.then_some(outlet.rate_bps),
+            rate_bps: egress.is_fixed.then_some(egress.rate_bps),
             next_update: Time::ZERO + setting.update,
             probability: 0.0,
             accumulated: 0.0,
@@ -96,7 +95,7 @@ impl Pie {
         }
     }
 
-    /// Makes the updates that are due until `now`, given the backlog [bytes] at a past instant.
+    /// Performs the updates that are due until `now`, given the backlog [bytes] at a past time.
     pub fn advance(&mut self, now: Time, mut bytes_at: impl FnMut(Time) -> u64) {
         while self.next_update <= now {
             let bytes = bytes_at(self.next_update);
@@ -105,12 +104,12 @@ impl Pie {
         }
     }
 
-    /// A packet that had been in the queue for `sojourn` has left.
+    /// Notes that a packet has left after this sojourn time.
     pub fn departed(&mut self, sojourn: Span) {
         self.last_sojourn = sojourn.seconds();
     }
 
-    /// Queueing delay with `bytes` in the queue. [s]
+    /// Returns the queueing delay with `bytes` in the queue. [s]
     fn delay_of(&self, bytes: u64) -> f64 {
         match self.rate_bps {
             Some(rate) => bytes as f64 * 8.0 / rate as f64,
@@ -119,7 +118,7 @@ impl Pie {
         }
     }
 
-    /// One step of the controller (section 4.2).
+    /// Performs one step of the controller (section 4.2).
     fn update(&mut self, delay: f64) {
         let PieSetting { alpha, beta, .. } = self.setting;
         let target = self.setting.target.seconds();
@@ -137,7 +136,7 @@ impl Pie {
         self.burst_allowance = self.burst_allowance - self.setting.update;
     }
 
-    /// Auto-tuning: a small probability moves in small steps (section 4.2). [-]
+    /// Returns the factor of auto-tuning: a small probability changes in small steps (section 4.2). [-]
     fn gain(&self) -> f64 {
         let below = [
             (0.000_001, 1.0 / 2_048.0),
@@ -151,13 +150,13 @@ impl Pie {
         found.map_or(1.0, |(_, gain)| *gain)
     }
 
-    /// The limit and what may move of the setting are these from the next update on.
+    /// Sets the limit and the values that may change while the queue works, from the next update on.
     pub(super) fn change(&mut self, setting: PieSetting, limit: u32) {
         self.setting = self.setting.moved_to(setting);
         self.limit = limit;
     }
 
-    /// Decides on `packet`, which finds `backlog`; `advance` has been called for `now`.
+    /// Returns the verdict on `packet`, which finds `backlog`. `advance` has been called for `now`.
     pub fn admit(&mut self, backlog: &Backlog, packet: &Packet) -> Verdict {
         if backlog.packets >= self.limit {
             self.accumulated = 0.0;
@@ -174,7 +173,7 @@ impl Pie {
         Verdict::early(self.setting.ecn && self.probability < MARKED_BELOW, packet)
     }
 
-    /// Whether a packet is dropped or marked early (sections 4.1 and 5.4).
+    /// Returns whether a packet is dropped or marked early (sections 4.1 and 5.4).
     fn drops_early(&mut self, backlog: &Backlog, is_quiet: bool) -> bool {
         if (is_quiet && self.probability < 0.2) || backlog.bytes <= SPARED_BYTES {
             return false;

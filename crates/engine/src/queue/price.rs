@@ -1,24 +1,24 @@
-//! Drops with the probability that its owner sets: the price of a link of a CSMA network (paper 001,
+//! Drops with a probability that its owner sets: the price of a link of a CSMA network (paper 001,
 //! algorithm 1, line 14).
 
-use super::{Backlog, Lot, Verdict};
+use super::discipline::{Backlog, RandomDrop, Verdict};
 use crate::kernel::streams::Stream;
 use crate::packet::Packet;
 
-/// State of one queue.
+/// The state of one queue.
 #[derive(Clone, Debug)]
 pub struct Price {
-    /// Probability of a drop, from 0 on; above 1 it counts as 1.
+    /// Probability of a drop, at least 0. Above 1 it counts as 1.
     r: f64,
-    lot: Lot,
+    random_drop: RandomDrop,
 }
 
 impl Price {
-    /// An empty queue that drops nothing yet.
+    /// Returns an empty queue whose drop probability is zero.
     pub fn new(limit: u32, stream: Stream) -> Price {
         Price {
             r: 0.0,
-            lot: Lot::new(limit, true, stream),
+            random_drop: RandomDrop::new(limit, true, stream),
         }
     }
 
@@ -27,10 +27,10 @@ impl Price {
         self.r = r;
     }
 
-    /// Decides on `packet`, which finds `backlog`.
+    /// Returns the verdict on `packet`, which finds `backlog`.
     #[inline]
     pub fn admit(&mut self, backlog: &Backlog, packet: &Packet) -> Verdict {
-        self.lot.admit(self.r, backlog, packet)
+        self.random_drop.admit(self.r, backlog, packet)
     }
 }
 

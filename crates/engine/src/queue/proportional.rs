@@ -3,8 +3,7 @@
 //!
 //! Differs from the paper in: the queue counts the packet in service.
 
-use super::settings::{OfDiscipline, moving};
-use super::{Admission, Backlog, Lot, Managed, Outlet, Verdict};
+use super::discipline::{Backlog, Egress, OfDiscipline, RandomDrop, Verdict, moving};
 use crate::kernel::streams::Stream;
 use crate::notation::setting::{flag, number};
 use crate::packet::Packet;
@@ -21,44 +20,45 @@ table! {
 }
 
 impl OfDiscipline for ProportionalSetting {
+    type Queue = Proportional;
+
     moving!(slope);
 
     fn marks(&self) -> bool {
         self.ecn
     }
 
-    fn managed(self, limit: u32, _: Outlet, stream: Stream) -> Managed {
-        let proportional = Box::new(Proportional::new(self, limit, stream));
-        Managed::OnArrival(Admission::Proportional(proportional))
+    fn queue(self, limit: u32, _: Egress, stream: Stream) -> Proportional {
+        Proportional::new(self, limit, stream)
     }
 }
 
-/// State of one queue.
+/// The state of one queue.
 #[derive(Clone, Debug)]
 pub struct Proportional {
     slope: f64,
-    lot: Lot,
+    random_drop: RandomDrop,
 }
 
 impl Proportional {
-    /// An empty queue.
+    /// Returns an empty queue.
     pub fn new(setting: ProportionalSetting, limit: u32, stream: Stream) -> Proportional {
         Proportional {
             slope: setting.slope,
-            lot: Lot::new(limit, setting.ecn, stream),
+            random_drop: RandomDrop::new(limit, setting.ecn, stream),
         }
     }
 
-    /// The limit and the slope are these from now on.
+    /// Sets the limit and the slope.
     pub(super) fn change(&mut self, setting: ProportionalSetting, limit: u32) {
         self.slope = setting.slope;
-        self.lot.set_limit(limit);
+        self.random_drop.set_limit(limit);
     }
 
-    /// Decides on `packet`, which finds `backlog`.
+    /// Returns the verdict on `packet`, which finds `backlog`.
     pub fn admit(&mut self, backlog: &Backlog, packet: &Packet) -> Verdict {
         let p = self.slope * f64::from(backlog.packets);
-        self.lot.admit(p, backlog, packet)
+        self.random_drop.admit(p, backlog, packet)
     }
 }
 

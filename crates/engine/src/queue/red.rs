@@ -27,8 +27,7 @@
 //! with ECN packets are marked below max_th, whatever max_p, where ns-2 marks for p_b up to
 //! `mark_p_` = 0.1; no adaptive, cautious or random-victim variants.
 
-use super::settings::{OfDiscipline, check_start, moving};
-use super::{Admission, Backlog, Managed, Outlet, Verdict};
+use super::discipline::{Backlog, Egress, OfDiscipline, Verdict, check_start, moving};
 use crate::kernel::streams::Stream;
 use crate::kernel::time::Time;
 use crate::notation::decode::Section;
@@ -108,16 +107,16 @@ table! {
 }
 
 impl OfDiscipline for RedSetting {
+    type Queue = Red;
+
     moving!(min_th, max_th, max_p);
 
     fn marks(&self) -> bool {
         self.ecn
     }
 
-    fn managed(self, limit: u32, outlet: Outlet, stream: Stream) -> Managed {
-        Managed::OnArrival(Admission::Red(Box::new(Red::new(
-            self, limit, outlet, stream,
-        ))))
+    fn queue(self, limit: u32, egress: Egress, stream: Stream) -> Red {
+        Red::new(self, limit, egress, stream)
     }
 
     fn check(queue: &Section, own: &Section, problems: &mut Problems) {
@@ -154,7 +153,7 @@ pub struct Red {
     max_th: f64,
     /// Weight of the present queue in the average. [-]
     weight: f64,
-    /// C: packets of the mean length that the outlet sends. [1/s]
+    /// C: packets of the mean length that the egress sends. [1/s]
     packets_per_s: f64,
     /// Average queue as of the last arrival.
     average: f64,
@@ -169,16 +168,16 @@ pub struct Red {
 
 impl Red {
     /// An empty queue.
-    pub fn new(setting: RedSetting, limit: u32, outlet: Outlet, stream: Stream) -> Red {
+    pub fn new(setting: RedSetting, limit: u32, egress: Egress, stream: Stream) -> Red {
         let mean_bytes = f64::from(setting.mean_packet_bytes);
-        let packets_per_s = outlet.rate_bps as f64 / (8.0 * mean_bytes);
+        let packets_per_s = egress.rate_bps as f64 / (8.0 * mean_bytes);
         let unit = setting.unit();
         Red {
             limit,
             limit_bytes: limit_bytes(&setting, limit),
             min_th: setting.min_th * unit,
             max_th: setting.max_th * unit,
-            weight: weight(setting.weight, packets_per_s, outlet.delay.seconds()),
+            weight: weight(setting.weight, packets_per_s, egress.delay.seconds()),
             packets_per_s,
             average: 0.0,
             count: match setting.form {

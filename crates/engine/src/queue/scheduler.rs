@@ -1,19 +1,19 @@
-//! Disciplines that drop, mark or reorder when a packet leaves: they own what waits. The packet in
-//! service is not inside.
+//! The disciplines that drop, mark or reorder when a packet leaves. They own the waiting packets, without the
+//! packet in service.
 
-use super::codel::{CoDel, CoDelSetting, Passed};
+use super::codel::{Passed, Single};
+use super::discipline::OfDiscipline;
 use super::dualpi2::DualPi2;
 use super::fair::Fair;
 use super::fq_codel::FqCoDel;
-use super::settings::OfDiscipline;
 use super::{Discipline, QueueCounters, QueueSetting};
 use crate::kernel::time::Time;
 use crate::packet::Packet;
 
-/// A discipline with the packets that wait.
+/// A discipline with the waiting packets.
 #[derive(Clone, Debug)]
 pub struct Scheduler {
-    /// Packets, the one in service included.
+    /// Packets, including the packet in service.
     limit: usize,
     kind: Kind,
 }
@@ -26,35 +26,14 @@ pub(super) enum Kind {
     Fair(Box<Fair>),
 }
 
-/// One queue under CoDel.
-#[derive(Clone, Debug)]
-pub(super) struct Single {
-    setting: CoDelSetting,
-    codel: CoDel,
-    /// Longest packet seen. [bytes]
-    largest: u64,
-    marked: u64,
-}
-
-impl Single {
-    pub(super) fn new(setting: CoDelSetting) -> Single {
-        Single {
-            setting,
-            codel: CoDel::default(),
-            largest: 0,
-            marked: 0,
-        }
-    }
-}
-
 impl Scheduler {
-    /// A discipline over at most `limit` packets.
+    /// Returns a discipline over at most `limit` packets.
     pub(super) fn new(kind: Kind, limit: u32) -> Scheduler {
         let limit = limit as usize;
         Scheduler { limit, kind }
     }
 
-    /// Leaves that take turns, each with a limit of its own.
+    /// Returns a scheduler of leaves that take turns, each with its own limit.
     pub fn fair(fair: Fair) -> Scheduler {
         Scheduler {
             limit: usize::MAX,
@@ -62,7 +41,7 @@ impl Scheduler {
         }
     }
 
-    /// The setting is this from now on, as far as it may move; packets that wait stay.
+    /// Sets the values of `to` that may change while the queue works. Waiting packets stay.
     pub fn change(&mut self, to: &QueueSetting) {
         match (&mut self.kind, &to.discipline) {
             (Kind::CoDel(single), Discipline::CoDel(setting)) => {
@@ -71,13 +50,13 @@ impl Scheduler {
             (Kind::FqCoDel(fq), Discipline::FqCoDel(setting)) => fq.change(*setting),
             (Kind::DualPi2(dual), Discipline::DualPi2(setting)) => dual.change(*setting),
             (Kind::Fair(fair), _) => return fair.set_limit(to.limit_packets),
-            _ => return, // another discipline
+            (Kind::CoDel(_) | Kind::FqCoDel(_) | Kind::DualPi2(_), _) => return, // another discipline
         }
         self.limit = to.limit_packets as usize;
     }
 
-    /// A packet arrives while the outlet is `busy` with another or idle. The packet that is lost for it,
-    /// itself or another, is appended to `dropped`.
+    /// Adds a packet while the egress is `busy` or idle. The packet that is lost in exchange, possibly itself, is appended
+    /// to `dropped`.
     pub fn enqueue(&mut self, now: Time, packet: Packet, busy: bool, dropped: &mut Vec<Packet>) {
         let room = self.limit - usize::from(busy);
         let packet = Packet {
@@ -96,8 +75,7 @@ impl Scheduler {
         }
     }
 
-    /// The next packet to send, marked if it was to be marked; packets that are lost before it are appended
-    /// to `dropped`.
+    /// Returns the next packet to send, with its mark. Packets that are lost before it are appended to `dropped`.
     pub fn dequeue(&mut self, now: Time, dropped: &mut Vec<Packet>) -> Option<Packet> {
         match &mut self.kind {
             Kind::CoDel(single) => {
@@ -127,7 +105,7 @@ impl Scheduler {
         }
     }
 
-    /// Whether data of `flow` finds room that its source could fill: see [`super::HeadQueue::is_full`].
+    /// Returns whether data of `flow` finds room that its source could fill: see [`super::HeadQueue::is_full`].
     pub fn has_room(&self, flow: u32) -> bool {
         match &self.kind {
             Kind::Fair(fair) => fair.has_room(flow),
@@ -135,14 +113,14 @@ impl Scheduler {
         }
     }
 
-    /// `packet`, the last one that was taken, has been sent.
+    /// Notes that `packet`, the last packet that was taken, has been sent.
     pub fn departed(&mut self, packet: &Packet, at: Time) {
         if let Kind::Fair(fair) = &mut self.kind {
             fair.departed(packet, at);
         }
     }
 
-    /// Totals of each leaf, where there are any.
+    /// Returns the totals of each leaf, if there are leaves.
     pub fn leaves(&self) -> Vec<QueueCounters> {
         match &self.kind {
             Kind::Fair(fair) => fair.counters().collect(),
@@ -150,7 +128,7 @@ impl Scheduler {
         }
     }
 
-    /// Packets waiting.
+    /// Returns the number of waiting packets.
     pub(crate) fn len(&self) -> usize {
         match &self.kind {
             Kind::CoDel(single) => single.codel.len(),
@@ -160,7 +138,7 @@ impl Scheduler {
         }
     }
 
-    /// Packets marked since the start.
+    /// Returns the number of packets marked since the start.
     pub fn marked(&self) -> u64 {
         match &self.kind {
             Kind::CoDel(single) => single.marked,
@@ -170,7 +148,7 @@ impl Scheduler {
         }
     }
 
-    /// Packets waiting, in order within each flow.
+    /// Returns the waiting packets, in order within each flow.
     pub fn packets(&self) -> impl Iterator<Item = &Packet> {
         let (mut single, mut fq, mut dual, mut fair) = (None, None, None, None);
         match &self.kind {

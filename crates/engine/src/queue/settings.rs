@@ -1,86 +1,38 @@
-//! What a file says of a queue: its limit and at most one discipline.
+//! The keys of a queue: its limit and at most one discipline.
 //!
-//! A discipline is one line of the list below; what it says of itself stands in its own file.
+//! A discipline is one line of the list below; its keys are in its own file.
 
 use serde_json::json;
 
 use super::buffer_sharing::SharingSetting;
 use super::codel::CoDelSetting;
+use super::discipline::{DEFAULT_LIMIT, LIMIT, OfDiscipline, THRESHOLD};
 use super::dualpi2::DualPi2Setting;
 use super::fq_codel::FqCoDelSetting;
 use super::mac80211::Mac80211Setting;
-use super::outside::OutsideDiscipline;
 use super::pi::PiSetting;
 use super::pie::PieSetting;
+use super::plugin::PluginDiscipline;
 use super::proportional::ProportionalSetting;
 use super::red::RedSetting;
-use super::{Admission, Managed, Outlet};
-use crate::kernel::streams::Stream;
-use crate::notation::decode::{Entry, Said, Section};
+use crate::notation::decode::Section;
 use crate::notation::layers::Layers;
 use crate::notation::moving::{Movable, Moving};
 use crate::notation::problem::{Origin, Problems, Refused};
 use crate::notation::setting::{FileTable, Json, KeyOf, Spec, count, inner, shorthand};
 use crate::table;
 
-/// Limit of a queue whose discipline has no limit of its own. [packets]
-pub(super) const USUAL_LIMIT: u32 = 1_000;
-
-/// Keys of a discipline that may change while its queue works; all others stay.
-macro_rules! moving {
-    ($vis:vis $($key:ident),+) => {
-        /// What may change while the queue works, as it is now.
-        $vis fn moving(&self) -> Vec<crate::notation::moving::Moving> {
-            use crate::notation::moving::Movable;
-            vec![$( self.$key.at(Self::$key.name()) ),+]
-        }
-
-        /// The same with what may change as `other` has it.
-        $vis fn moved_to(self, other: Self) -> Self {
-            Self {
-                $( $key: other.$key, )+
-                ..self
-            }
-        }
-    };
-}
-pub(super) use moving;
-
-/// What a discipline adds to the table that its keys make.
-pub(crate) trait OfDiscipline: FileTable {
-    /// Limit of a queue whose table gives none. [packets]
-    const LIMIT: u32 = USUAL_LIMIT;
-
-    /// Whether it chooses the next packet, so that nobody else can choose the order.
-    const ORDERS: bool = false;
-
-    /// Whether it may mark packets.
-    fn marks(&self) -> bool;
-
-    /// The discipline of an empty queue of `limit` packets in front of `outlet`.
-    fn managed(self, limit: u32, outlet: Outlet, stream: Stream) -> Managed;
-
-    /// What may change while the queue works, as it is now.
-    fn moving(&self) -> Vec<Moving>;
-
-    /// The same with what may change as `other` has it.
-    fn moved_to(self, other: Self) -> Self;
-
-    /// What its values must satisfy together, and with the queue's limit.
-    fn check(_queue: &Section, _own: &Section, _problems: &mut Problems) {}
-}
-
 /// Disciplines with a table of their own: variant, settings, key, how the table may be written.
 macro_rules! disciplines {
     ( $( $(#[doc = $doc:literal])+ $variant:ident($settings:ident) as $key:ident = $spec:expr; )+ ) => {
-        /// How a queue is managed.
+        /// The discipline of a queue.
         #[derive(Clone, Debug, PartialEq)]
         pub enum Discipline {
-            /// First in, first out; a packet that finds the queue full is lost.
+            /// First in, first out. A packet that finds the queue full is lost.
             DropTail,
-            /// A packet that finds this many packets is lost: drop-tail by another name.
+            /// A packet that finds this many packets is lost: another name of drop-tail.
             Threshold {
-                /// Packets, the one in service included; at least 1.
+                /// Packets, including the packet in service; at least 1.
                 packets: u32,
             },
             /// Classes of flows share the queue. Only the access point can have this discipline.
@@ -88,7 +40,7 @@ macro_rules! disciplines {
             /// Queue of a Linux access point. Only the access point can have this discipline.
             Mac80211(Mac80211Setting),
             /// A discipline of another crate.
-            Outside(OutsideDiscipline),
+            Plugin(PluginDiscipline),
             $( $(#[doc = $doc])+ $variant($settings), )+
         }
 
@@ -108,31 +60,17 @@ macro_rules! disciplines {
         }
 
         impl QueueSetting {
-            /// Whether packets may be marked.
+            /// Returns whether packets may be marked.
             pub fn marks(&self) -> bool {
                 match &self.discipline {
                     Discipline::DropTail | Discipline::Threshold { .. } | Discipline::BufferSharing(_) => false,
                     Discipline::Mac80211(settings) => settings.marks(),
-                    Discipline::Outside(outside) => outside.0.marks,
+                    Discipline::Plugin(plugin) => plugin.0.marks,
                     $( Discipline::$variant(settings) => settings.marks(), )+
                 }
             }
 
-            /// The discipline of an empty queue in front of `outlet`. Classes and stations are
-            /// known only to the access point: elsewhere a queue for them is drop-tail.
-            pub fn managed(&self, outlet: Outlet, stream: Stream) -> Managed {
-                let limit = self.limit_packets;
-                match &self.discipline {
-                    Discipline::DropTail
-                    | Discipline::Threshold { .. }
-                    | Discipline::BufferSharing(_)
-                    | Discipline::Mac80211(_) => Managed::OnArrival(Admission::DropTail(self.most_packets())),
-                    Discipline::Outside(outside) => outside.managed(limit, outlet, stream),
-                    $( Discipline::$variant(settings) => settings.managed(limit, outlet, stream), )+
-                }
-            }
-
-            /// Name and parameters of the discipline in the normalised scenario; the limit is
+            /// Returns name and parameters of the discipline in the normalised scenario. The limit is
             /// next to it.
             pub fn to_json(&self) -> Json {
                 let limit_packets = self.limit_packets;
@@ -144,7 +82,7 @@ macro_rules! disciplines {
                     }
                     Discipline::BufferSharing(settings) => ("vbs", settings.to_json(limit_packets)),
                     Discipline::Mac80211(settings) => ("mac80211", settings.json()),
-                    Discipline::Outside(outside) => (outside.0.name, outside.0.json.clone()),
+                    Discipline::Plugin(plugin) => (plugin.0.name, plugin.0.json.clone()),
                     $( Discipline::$variant(settings) => (stringify!($key), settings.json()), )+
                 };
                 let mut json = json!({ "discipline": name });
@@ -156,29 +94,29 @@ macro_rules! disciplines {
         }
 
         impl Discipline {
-            /// Whether it chooses the next packet itself.
+            /// Returns whether it chooses the next packet itself.
             pub(crate) fn orders(&self) -> bool {
                 match self {
                     Discipline::DropTail
                     | Discipline::Threshold { .. }
                     | Discipline::BufferSharing(_)
-                    | Discipline::Outside(_) => false,
+                    | Discipline::Plugin(_) => false,
                     Discipline::Mac80211(_) => true,
                     $( Discipline::$variant(_) => <$settings as OfDiscipline>::ORDERS, )+
                 }
             }
 
-            /// Limit of a queue whose table gives none. [packets]
-            fn usual_limit(&self) -> u32 {
+            /// Returns the default limit of a queue. [packets]
+            fn default_limit(&self) -> u32 {
                 match self {
                     Discipline::Threshold { packets } => *packets,
-                    Discipline::DropTail | Discipline::BufferSharing(_) | Discipline::Outside(_) => USUAL_LIMIT,
+                    Discipline::DropTail | Discipline::BufferSharing(_) | Discipline::Plugin(_) => DEFAULT_LIMIT,
                     Discipline::Mac80211(_) => Mac80211Setting::LIMIT,
                     $( Discipline::$variant(_) => <$settings as OfDiscipline>::LIMIT, )+
                 }
             }
 
-            /// The discipline that the nearest table of a queue names.
+            /// Returns the discipline that the nearest table of a queue names.
             fn read(layers: &Layers) -> Result<Discipline, Refused> {
                 let Some(queue) = layers.0.first() else {
                     return Err(layers.lack(QueueSetting::limit_packets));
@@ -195,9 +133,9 @@ macro_rules! disciplines {
                 $( if let Some(own) = queue.inside(QueueSetting::$key) {
                     return $settings::read(&Layers(&[own])).map(Discipline::$variant);
                 } )+
-                for (_, brought, own) in queue.from_outside() {
-                    if let Some(outside) = OutsideDiscipline::read(brought, own)? {
-                        return Ok(Discipline::Outside(outside));
+                for (_, extension, own) in queue.extensions() {
+                    if let Some(plugin) = PluginDiscipline::read(extension, own)? {
+                        return Ok(Discipline::Plugin(plugin));
                     }
                 }
                 Ok(Discipline::DropTail)
@@ -210,7 +148,7 @@ macro_rules! disciplines {
                     keys.map(|own| Moving { key: format!("{table}.{}", own.key), ..own }).collect()
                 };
                 match self {
-                    Discipline::DropTail | Discipline::Outside(_) => Vec::new(),
+                    Discipline::DropTail | Discipline::Plugin(_) => Vec::new(),
                     Discipline::Threshold { packets } => vec![packets.at(QueueSetting::threshold.name())],
                     Discipline::BufferSharing(settings) => inside(ApQueue::vbs.name(), settings.moving()),
                     Discipline::Mac80211(settings) => inside(ApQueue::mac80211.name(), settings.moving()),
@@ -227,7 +165,15 @@ macro_rules! disciplines {
                     }
                     (Discipline::Mac80211(own), Discipline::Mac80211(to)) => Discipline::Mac80211(own.moved_to(*to)),
                     $( (Discipline::$variant(own), Discipline::$variant(to)) => Discipline::$variant(own.moved_to(*to)), )+
-                    (own, _) => own.clone(),
+                    (
+                        own @ (Discipline::DropTail
+                        | Discipline::Threshold { .. }
+                        | Discipline::BufferSharing(_)
+                        | Discipline::Mac80211(_)
+                        | Discipline::Plugin(_)
+                        $( | Discipline::$variant(_) )+),
+                        _,
+                    ) => own.clone(),
                 }
             }
 
@@ -275,12 +221,12 @@ table! {
     }
 }
 
-/// A queue; a bare number is its limit.
+/// Returns the kind of a queue. A bare number is its limit.
 pub(crate) fn queue() -> Spec<QueueSetting> {
     shorthand(QueueSetting::limit_packets)
 }
 
-/// The queue of the access point, which knows stations.
+/// Returns the kind of the queue of the access point, which has disciplines for stations.
 pub fn ap_queue() -> Spec<ApQueue> {
     shorthand(QueueSetting::limit_packets)
 }
@@ -304,16 +250,16 @@ fn meant(name: &str) -> Option<String> {
     Some(known.to_owned())
 }
 
-/// The limit that a queue's table gives, else that of its discipline.
+/// Returns the limit that the table of a queue gives, else that of its discipline.
 fn limit(layers: &Layers) -> Result<u32, Refused> {
     match layers.value(QueueSetting::limit_packets)? {
         Some(limit) => Ok(limit),
-        None => Ok(Discipline::read(layers)?.usual_limit()),
+        None => Ok(Discipline::read(layers)?.default_limit()),
     }
 }
 
 impl QueueSetting {
-    /// A drop-tail queue of `limit_packets`.
+    /// Returns a drop-tail queue of `limit_packets`.
     pub const fn drop_tail(limit_packets: u32) -> QueueSetting {
         QueueSetting {
             limit_packets,
@@ -321,7 +267,7 @@ impl QueueSetting {
         }
     }
 
-    /// The queue under `key` of `table`, or the one that its default makes.
+    /// Returns the queue under `key` of `table`, or the queue of its default.
     ///
     /// # Errors
     /// It has been refused.
@@ -333,7 +279,7 @@ impl QueueSetting {
         Ok(limit.map(QueueSetting::drop_tail))
     }
 
-    /// The queue under `key` of the nearest table that has one.
+    /// Returns the queue under `key` of the nearest table that has it.
     ///
     /// # Errors
     /// It has been refused.
@@ -346,7 +292,7 @@ impl QueueSetting {
         Err(layers.lack(key))
     }
 
-    /// What may change while the queue works, as it is now; a threshold is its limit.
+    /// Returns the present values of the keys that may change while the queue works. A threshold is its limit.
     pub fn moving(&self) -> Vec<Moving> {
         let own = self.discipline.moving().into_iter();
         let has_limit = !matches!(self.discipline, Discipline::Threshold { .. });
@@ -354,7 +300,7 @@ impl QueueSetting {
         has_limit.then_some(limit).into_iter().chain(own).collect()
     }
 
-    /// The same with what may change as `other` has it; if that is another discipline, nothing may.
+    /// Returns this with the changeable values of `other`, if that has the same discipline.
     pub fn moved_to(&self, other: &QueueSetting) -> QueueSetting {
         let kind = std::mem::discriminant::<Discipline>;
         if kind(&self.discipline) != kind(&other.discipline) {
@@ -366,7 +312,7 @@ impl QueueSetting {
         }
     }
 
-    /// Most packets that the queue ever holds.
+    /// Returns the largest number of packets in the queue.
     pub fn most_packets(&self) -> u32 {
         if let Discipline::Threshold { packets } = self.discipline {
             return packets.min(self.limit_packets);
@@ -374,7 +320,7 @@ impl QueueSetting {
         self.limit_packets
     }
 
-    /// Whether nothing but the number of packets decides what is lost.
+    /// Returns whether losses depend only on the number of packets.
     pub fn is_plain(&self) -> bool {
         matches!(
             self.discipline,
@@ -392,14 +338,14 @@ impl QueueSetting {
     }
 }
 
-/// A queue's table must not be empty, and has one discipline at most.
+/// Checks that the table of a queue is not empty and has at most one discipline.
 fn check_disciplines(queue: &Section, problems: &mut Problems) {
     let place = |key: &'static str| {
         let origin = queue.table(key).map(|table| table.origin);
         let origin = origin.or(queue.entry(key).map(|entry| entry.origin));
         Some((key, origin?))
     };
-    let outside = queue.from_outside().map(|(key, ..)| key);
+    let outside = queue.extensions().map(|(key, ..)| key);
     let all = DISCIPLINES.iter().copied().chain(outside);
     let named: Vec<(&str, Origin)> = all.filter_map(place).collect();
     let is_empty = named.is_empty() && queue.entry(QueueSetting::limit_packets.name()).is_none();
@@ -407,7 +353,7 @@ fn check_disciplines(queue: &Section, problems: &mut Problems) {
     if is_empty && !is_refused {
         let message = format!(
             "the table is empty; expected limit, or one of {}",
-            known(queue)
+            names_for(queue)
         );
         problems.add(queue.origin, &queue.path, message);
     }
@@ -422,39 +368,22 @@ fn check_disciplines(queue: &Section, problems: &mut Problems) {
     if let [(first, _), (second, origin), ..] = inside[..] {
         let message = format!(
             "a second discipline in addition to {first}; expected one of {}",
-            known(queue)
+            names_for(queue)
         );
         problems.add_with_hint(origin, &queue.path(second), message, hint);
     }
 }
 
-/// The names of the disciplines that a queue may have.
-fn known(queue: &Section) -> String {
+/// Returns the names of the disciplines that a queue may have.
+fn names_for(queue: &Section) -> String {
     let names = DISCIPLINES.iter().copied();
     let names: Vec<&str> = names.filter(|name| queue.knows(name)).collect();
     names.join(", ")
 }
 
-/// Keys of a discipline that have no effect while its `switch` stands as it does; `needed` is how it would have to
-/// stand.
-pub(super) fn refuse_idle<T>(
-    own: &Section,
-    keys: &[&str],
-    switch: KeyOf<T>,
-    needed: &str,
-    problems: &mut Problems,
-) {
-    let overruled = own.given(switch.name()).is_some_and(Entry::is_set);
-    let needed = format!("{} = {needed}", switch.name());
-    own.refuse_idle(keys, &needed, overruled, problems);
-}
-
-/// A limit beyond a threshold would do nothing.
+/// Refuses a limit that a threshold makes ineffective.
 fn check_threshold(queue: &Section, problems: &mut Problems) {
-    let (Some(threshold), Some(limit)) = (
-        queue.said(QueueSetting::threshold),
-        queue.said(QueueSetting::limit_packets),
-    ) else {
+    let (Some(threshold), Some(limit)) = (queue.said(THRESHOLD), queue.said(LIMIT)) else {
         return;
     };
     let is_set = |origin| matches!(origin, Origin::Setting(_));
@@ -471,45 +400,5 @@ fn check_threshold(queue: &Section, problems: &mut Problems) {
             format!("`{whole}` replaces the whole queue")
         });
         problems.add_with_hint(limit.origin, &limit.path, message, hint);
-    }
-}
-
-/// A discipline that begins where the queue ends would do nothing: its `start` is below the limit.
-pub(crate) fn check_start<T: Copy + Into<f64>>(
-    queue: &Section,
-    start: &Said<T>,
-    key: &str,
-    problems: &mut Problems,
-) {
-    if queue.entry(QueueSetting::threshold.name()).is_some() {
-        return;
-    }
-    let given = queue.said(QueueSetting::limit_packets);
-    let limit = match &given {
-        Some(limit) => limit.value,
-        None if queue.lacks(QueueSetting::limit_packets) => return,
-        None => USUAL_LIMIT,
-    };
-    let least = start.value.into();
-    if f64::from(limit) > least {
-        return;
-    }
-    match given {
-        Some(given) => {
-            let message = format!(
-                "with the limit {} the queue never reaches {key}; expected more than {}",
-                given.shown,
-                least.floor()
-            );
-            problems.add(given.origin, &given.path, message);
-        }
-        None => {
-            let message = format!(
-                "{} is never reached by a queue with the limit {USUAL_LIMIT}; expected less",
-                start.shown
-            );
-            let hint = format!("`{}.limit` sets the limit of the queue", queue.path);
-            problems.add_with_hint(start.origin, &start.path, message, Some(hint));
-        }
     }
 }

@@ -1,9 +1,10 @@
 //! From a decoded file without problems to the [`Scenario`].
 
+use super::flow_tables;
 use super::model::*;
 use super::root::{Root, RootKeys, StationTable};
 use super::stations::{made_stations, member_names};
-use super::tcp_defaults::TcpDefaults;
+use super::tcp_defaults;
 use super::{csma, file, flows, greedy, idle, network, opportunities, programs, reach, sharing};
 use crate::echo::Echo;
 use crate::kernel::time::Span;
@@ -57,8 +58,8 @@ pub(super) fn assemble(
         csma: None,
         record: Record::read(&top.inside(RootKeys::record).layers())?,
         tcp: TcpSettings::read(&top.inside(RootKeys::tcp).layers())?,
-        tcp_defaults: TcpDefaults::of(root),
-        udp: flows::udp_of(root, None)?,
+        tcp_defaults: tcp_defaults::of(root),
+        udp: flow_tables::udp_of(root, None)?,
         programs: Vec::new(),
     };
     network::assemble(root, &mut scenario, problems)?;
@@ -150,7 +151,7 @@ fn station(
     };
     let by_snr = Layers(&tables).value(StreamKeys::mcs)?.flatten().is_none();
     station.mcs_by_snr = modulation.is_some() && by_snr && station.hears_noise();
-    let tcp = flows::tcp_of(root, section, None)?;
+    let tcp = flow_tables::tcp_of(root, section, None)?;
     let data_bytes = cell.frame_bytes(tcp.mss_bytes + tcp.header_bytes);
     let ack_bytes = cell.frame_bytes(tcp.header_bytes);
     if let Some(modulation) = &mut station.modulation

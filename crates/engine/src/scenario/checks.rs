@@ -2,7 +2,8 @@
 //! judged again.
 
 use super::csma;
-use super::flows::{CONNECTIONS, DATAGRAMS, REPORTS, StationFlow, made};
+use super::flow_keys::StationFlow;
+use super::flow_tables::{CONNECTIONS, DATAGRAMS, REPORTS, made};
 use super::model::*;
 use super::root::{Root, RootKeys, StationTable};
 use super::sharing;

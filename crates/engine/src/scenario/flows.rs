@@ -1,5 +1,7 @@
-//! The flows of a station: what a file says of them, and the flows made of it.
+//! The flows of a station, made from the tables of a file.
 
+use super::flow_keys::{Connections, StationFlow};
+use super::flow_tables::{CONNECTIONS, DATAGRAMS, REPORTS, made, tcp_of, udp_of, under};
 use super::model::*;
 use super::network;
 use super::root::{RootKeys, StationTable};
@@ -11,120 +13,14 @@ use crate::mac::ApTable;
 use crate::notation::decode::{Said, Section};
 use crate::notation::layers::Layers;
 use crate::notation::problem::{Problems, Refused};
-use crate::notation::setting::{FileTable, KeyOf, S, count, duration, name, word};
+use crate::notation::setting::FileTable;
 use crate::notation::units::{self, TIME};
-use crate::table;
 
-/// Longest deadline of reports that is chosen without being asked for.
+/// Longest default deadline of reports.
 const LONGEST_DEFAULT_DEADLINE: Span = Span(10_000_000_000);
 
-table! {
-    /// Keys of every flow of a station.
-    pub struct StationFlow in "flow of a station" {
-        /// Time of the first packet, to which the delay of stagger is added.
-        start: Span = duration(0..=1_000_000 * S).default("0 s");
-        /// Time after which no new data is sent.
-        stop: Option<Span> = duration(0..=1_000_000 * S).depends("the end of the run");
-        /// Node of the wired network to which the server is attached.
-        server: Option<String> = name().depends("the node that cell.node sets");
-        /// Access category of the flow's packets. The ACKs of a TCP flow have the same category.
-        category: Category = word().default(Category::BestEffort);
-    }
-}
-
-table! {
-    /// TCP connections of a station in one direction. A bare number is the number of connections.
-    pub struct Connections in "connections" {
-        /// Number of connections.
-        connections: u32 = count(0..=100_000).default(1);
-        all_of StationFlow;
-        /// Number of segments that each connection sends.
-        segments: Option<u64> = count(1..=4_000_000_000).depends("no limit");
-        all_of TcpSettings, inherits "the station's table tcp";
-    }
-}
-
-table! {
-    /// A UDP source. A bare value is its rate.
-    pub struct DatagramFlow in "datagrams" {
-        all_of Datagrams;
-        all_of StationFlow;
-        all_of UdpSettings, inherits "[udp]";
-    }
-}
-
-table! {
-    /// Small reports, each in one segment or datagram. A bare value is the mean time between reports.
-    pub struct SensorFlow in "reports" {
-        all_of SensorSettings;
-        all_of StationFlow;
-    }
-}
-
-table! {
-    /// Calls of a station. A bare number is the number of calls, and the word "audio" is one call without video. Each call has 50 audio packets of 160 B per second (64 kb/s) in both directions. With video it also has 30 frames per second in both directions, each of 5 packets of 1000 B (1.2 Mb/s).
-    pub struct StationCall in "call" {
-        all_of CallKeys;
-        all_of StationFlow;
-    }
-}
-
-table! {
-    /// Settings of one station's TCP connections.
-    pub struct StationTcp in "station_tcp" {
-        all_of TcpSettings, inherits "[tcp]";
-    }
-}
-
-/// Tables of a station that make flows of TCP connections.
-pub(super) const CONNECTIONS: [(KeyOf<Connections>, Direction); 2] = [
-    (StationTable::upload, Direction::Up),
-    (StationTable::download, Direction::Down),
-];
-
-/// Tables of a station that make a flow of datagrams.
-pub(super) const DATAGRAMS: [(KeyOf<DatagramFlow>, Direction); 2] = [
-    (StationTable::udp_up, Direction::Up),
-    (StationTable::udp_down, Direction::Down),
-];
-
-/// Tables of a station that make a flow of reports.
-pub(super) const REPORTS: [(KeyOf<SensorFlow>, Direction); 2] = [
-    (StationTable::sensor_up, Direction::Up),
-    (StationTable::sensor_down, Direction::Down),
-];
-
-/// The tables that a station has under these keys.
-pub(super) fn made<T>(
-    station: &Section,
-    keys: [(KeyOf<T>, Direction); 2],
-) -> impl Iterator<Item = (&Section, Direction)> {
-    let table = |(key, direction)| Some((station.inside(key)?, direction));
-    keys.into_iter().filter_map(table)
-}
-
-/// Settings of TCP connections of a station, some of which may be in their own table.
-pub(super) fn tcp_of(
-    root: &Section,
-    station: &Section,
-    own: Option<&Section>,
-) -> Result<TcpSettings, Refused> {
-    let layers: Vec<&Section> = own
-        .into_iter()
-        .chain(station.inside(StationTable::tcp))
-        .chain(root.inside(RootKeys::tcp))
-        .collect();
-    TcpSettings::read(&Layers(&layers))
-}
-
-/// Settings of datagram sources, some of which may be in their own table.
-pub(super) fn udp_of(root: &Section, own: Option<&Section>) -> Result<UdpSettings, Refused> {
-    let layers: Vec<&Section> = own.into_iter().chain(root.inside(RootKeys::udp)).collect();
-    UdpSettings::read(&Layers(&layers))
-}
-
-/// The flows of one station of a table in a run of this `duration`, named without the station,
-/// stagger not applied.
+/// Returns the flows of one station of a table in a run of this `duration`, with names without the station and starts
+/// without `stagger`.
 pub(super) fn of_station(
     root: &Section,
     station: &Section,
@@ -214,7 +110,7 @@ pub(super) fn of_station(
     Ok(flows)
 }
 
-/// The start of the k-th flow, k times the stagger later; it is before its stop and the end.
+/// Returns the start of the k-th flow, k times `stagger` later, if it is before its stop and the end.
 pub(super) fn staggered(
     root: &Section,
     k: usize,
@@ -238,7 +134,7 @@ pub(super) fn staggered(
     Err(late.refuse(message, problems))
 }
 
-/// The start of a flow in the file.
+/// Returns the start of a flow in the file.
 fn start_of<'a>(root: &'a Section, stations: &[Station], flow: &Flow) -> Option<Said<'a, Span>> {
     let Ends::Station { station, direction } = flow.ends else {
         return root
@@ -257,17 +153,7 @@ fn start_of<'a>(root: &'a Section, stations: &[Station], flow: &Flow) -> Option<
     table?.said(StationFlow::start)
 }
 
-/// The table of a station that makes flows of this direction.
-pub(super) fn under<T>(
-    station: &Section,
-    keys: [(KeyOf<T>, Direction); 2],
-    direction: Direction,
-) -> Option<&Section> {
-    let found = made(station, keys).find(|(_, way)| *way == direction);
-    found.map(|(table, _)| table)
-}
-
-/// An order of service cannot go with a discipline that has its own.
+/// Refuses an order of service with a discipline that has its own.
 pub(super) fn check_order(root: &Section, scenario: &Scenario, problems: &mut Problems) {
     let ap = &scenario.cell.ap.queue;
     let table = root.inside(RootKeys::cell);

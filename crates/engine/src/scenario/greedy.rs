@@ -1,7 +1,7 @@
 //! A greedy source needs a queue that it can fill: the first on its path that has a rate.
 
 use super::checks::MOST_DATAGRAMS;
-use super::flows::{DATAGRAMS, under};
+use super::flow_tables::{DATAGRAMS, under};
 use super::model::*;
 use super::root::RootKeys;
 use crate::kernel::time::Span;

@@ -1,6 +1,6 @@
 //! Settings that would do nothing. Whoever wrote one meant something, so it is refused.
 
-use super::flows::{CONNECTIONS, made};
+use super::flow_tables::{CONNECTIONS, made};
 use super::model::Scenario;
 use super::model::{LinkRate, LinkSettings, Record, Wire};
 use super::root::{RootKeys, StationTable};

@@ -4,15 +4,17 @@
 //! text --read_toml/read_json--> Item --settings--> Item --decode--> Section --checks--> assemble --> Scenario
 //! ```
 //!
-//! The tree keeps the line of every key, so that each problem names its place. The parts say their
-//! keys once, `root` puts them together: decoder, messages and [`schema`] are read off it. Another
-//! crate may add a table of its own at the root, a [`Companion`].
+//! The tree keeps the line of every key, so that each problem names its place. Each part defines its keys once,
+//! and `root` combines them: decoder, messages and [`schema`] follow from it. Another crate may add its own
+//! tables at the root, an [`ExtensionTable`].
 
 mod assemble;
 mod checks;
-mod companion;
 mod csma;
+mod extension_table;
 mod file;
+mod flow_keys;
+mod flow_tables;
 mod flows;
 mod greedy;
 mod idle;
@@ -27,6 +29,7 @@ mod record;
 mod root;
 mod routes;
 mod rows;
+mod shapes;
 mod sharing;
 mod stations;
 mod tcp_defaults;
@@ -38,12 +41,11 @@ mod tests;
 pub use crate::notation::problem::{Problem, WHOLE_FILE};
 pub use crate::notation::times::Files;
 pub use crate::notation::{Format, LARGEST_FILE};
-pub use companion::{Beside, Companion, Needed};
+pub use extension_table::{Context, ExtensionTable, Needed};
 pub use model::*;
 pub use motion::{Changeable, Reader};
 pub use root::FORMAT;
 pub use rows::LongList;
-pub use tcp_defaults::TcpDefaults;
 
 use std::sync::LazyLock;
 
@@ -52,36 +54,36 @@ use crate::notation::table::{Added, NOTHING_ADDED, Table};
 use crate::notation::times::NO_FILES;
 use crate::notation::{self, schema};
 
-/// A scenario without companions.
-static ALONE: LazyLock<Table> = LazyLock::new(|| Table {
-    elsewhere: companion::ELSEWHERE,
+/// The root of a scenario without extensions.
+static ROOT: LazyLock<Table> = LazyLock::new(|| Table {
+    elsewhere: extension_table::ELSEWHERE,
     ..root::Root::table().clone()
 });
 
-/// JSON Schema (2020-12) of the scenario file, in TOML or JSON, shorthands included. It has no table of
-/// a companion: see [`Companion::schema`].
+/// Returns the JSON Schema (2020-12) of the scenario file, in TOML or JSON, with shorthands. It has no
+/// extension tables: see [`ExtensionTable::schema`].
 pub fn schema() -> serde_json::Value {
     schema::schema(
-        &file::grammar(&ALONE, &NOTHING_ADDED, &NO_FILES),
+        &file::grammar(&ROOT, &NOTHING_ADDED, &NO_FILES),
         file::TITLE,
         &["duration"],
     )
 }
 
-/// The tables in which settings of TCP stand, each with where it inherits them from.
+/// Returns the tables with settings of TCP, each with the table that it inherits from.
 pub(crate) fn tables_of_tcp() -> [(&'static str, Option<&'static str>); 4] {
     [
         (TcpSettings::table().name, None),
-        (flows::StationTcp::table().name, Some("tcp")),
+        (flow_keys::StationTcp::table().name, Some("tcp")),
         (
-            flows::Connections::table().name,
+            flow_keys::Connections::table().name,
             Some("the station's table tcp"),
         ),
         (wired::FlowTable::table().name, Some("tcp")),
     ]
 }
 
-/// The scenario that `text` and the settings over it describe, or every problem found.
+/// Returns the scenario that `text` and the settings over it describe, or every problem found.
 ///
 /// `source` is the name of the file in messages; `settings` are pairs of key path and value
 /// (`--set cell.ap.cwmin=15`), applied in order before anything is checked.
@@ -94,8 +96,8 @@ pub fn parse(
     parse_bytes(text.as_bytes(), format, source, settings)
 }
 
-/// The same from the bytes of a file, which may be too many or not text at all. A table of a companion
-/// is refused, and so is the name of a file: see [`Companion::parse_beside`].
+/// Returns the scenario of the bytes of a file, which may be too many or not text at all. An extension table
+/// is refused, and so is the name of a file: see [`ExtensionTable::parse_with_scenario`].
 pub fn parse_bytes(
     bytes: &[u8],
     format: Format,
@@ -105,7 +107,7 @@ pub fn parse_bytes(
     parse_with(&NOTHING_ADDED, bytes, format, source, settings)
 }
 
-/// The same with what parts from outside add to the tables.
+/// Returns the scenario of the bytes of a file, with keys and words that plugins add to the tables.
 pub(crate) fn parse_with(
     added: &Added,
     bytes: &[u8],
@@ -113,7 +115,7 @@ pub(crate) fn parse_with(
     source: &str,
     settings: &[(String, String)],
 ) -> Result<Scenario, Vec<Problem>> {
-    let grammar = file::grammar(&ALONE, added, &NO_FILES);
+    let grammar = file::grammar(&ROOT, added, &NO_FILES);
     file::parse(
         &grammar,
         bytes,
@@ -128,14 +130,14 @@ pub(crate) fn parse_with(
     )
 }
 
-/// The units that values may have: each with its SI unit as it ends names, such as `bps`, and its size in
-/// that, as numerator and denominator.
+/// Returns the units that values may have, each with its SI unit as a suffix of names, such as `bps`, and its
+/// size in that unit, as numerator and denominator.
 pub fn units() -> Vec<(&'static str, &'static str, u64, u64)> {
     notation::units::in_si().collect()
 }
 
-/// The names of files that a scenario needs beside its text, in its order.
+/// Returns the names of files that a scenario needs in addition to its text, in its order.
 pub fn files_named(bytes: &[u8], format: Format, settings: &[(String, String)]) -> Vec<String> {
-    let grammar = file::grammar(&ALONE, &NOTHING_ADDED, &NO_FILES);
+    let grammar = file::grammar(&ROOT, &NOTHING_ADDED, &NO_FILES);
     notation::files_named(bytes, format, &grammar, settings)
 }

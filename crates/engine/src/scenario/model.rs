@@ -20,7 +20,6 @@ use crate::kernel::streams::Streams;
 use std::ops::Range;
 
 pub use super::record::Record;
-use super::tcp_defaults::TcpDefaults;
 use crate::bottleneck;
 use crate::kernel::time::{Span, Time};
 pub use crate::link::{LinkRate, LinkSettings, Loss, Trace, Wire};
@@ -119,4 +118,13 @@ impl Scenario {
             flows: &self.flows,
         }
     }
+}
+
+/// Defaults of TCP that at least one flow has, among those that depend on the kind of network.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct TcpDefaults {
+    /// The network: its physical layer, or the key of its table.
+    pub network: &'static str,
+    /// Keys of the table `tcp`, each with its default as a file states it.
+    pub values: Vec<(&'static str, String)>,
 }

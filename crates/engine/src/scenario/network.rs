@@ -2,12 +2,14 @@
 
 use std::collections::HashSet;
 
-use super::flows::{StationFlow, udp_of};
+use super::flow_keys::StationFlow;
+use super::flow_tables::udp_of;
 use super::model::*;
 use super::root::{RootKeys, StationTable};
 use super::routes::{Route, nodes, route};
+use super::shapes::{Shape, shape, shape_links, spread_rate};
 use super::stations::{member_names, members};
-use super::wired::{Dumbbell, FlowTable, Hosts, ParkingLot, ShapeLink};
+use super::wired::{FlowTable, Hosts};
 use crate::app::WiredDatagrams;
 use crate::app::call::{CallKeys, CallPart};
 use crate::kernel::time::Span;
@@ -19,18 +21,6 @@ use crate::notation::units::{self, TIME};
 
 /// Longest route. [links]
 const LONGEST_ROUTE: usize = 250;
-
-/// A network of a known shape.
-struct Shape<'a> {
-    section: &'a Section,
-    /// Its nodes, in a row.
-    nodes: Vec<String>,
-    links: Vec<String>,
-    /// Range of the links' rates, as a part of their rate. [-]
-    rate_spread: f64,
-    /// Classes of flows: name, number, first and last node.
-    flows: Vec<(String, u64, usize, usize)>,
-}
 
 /// A class of equal flows.
 struct Class<'a> {
@@ -110,73 +100,6 @@ pub(super) fn unique(
     let message = format!("flow name `{name}` is made twice; expected unique names");
     Err(table.refuse(message, problems))
 }
-
-fn shape<'a>(root: &'a Section, problems: &mut Problems) -> Result<Option<Shape<'a>>, Refused> {
-    let dumbbell = root.inside(RootKeys::dumbbell);
-    match (dumbbell, root.inside(RootKeys::parking_lot)) {
-        (None, None) => Ok(None),
-        (Some(section), None) => {
-            let Dumbbell { flows } = Dumbbell::read(&Layers(&[section]))?;
-            Ok(Some(Shape {
-                section,
-                nodes: vec!["left".to_owned(), "right".to_owned()],
-                links: vec!["bottleneck".to_owned()],
-                rate_spread: 0.0,
-                flows: vec![("flow".to_owned(), flows, 0, 1)],
-            }))
-        }
-        (None, Some(section)) => {
-            let ParkingLot {
-                hops,
-                rate_spread,
-                flows,
-                cross,
-            } = ParkingLot::read(&Layers(&[section]))?;
-            let hops = hops as usize;
-            let through = ("through".to_owned(), flows, 0, hops);
-            let across = (0..hops).map(|k| (format!("cross-{}", k + 1), cross, k, k + 1));
-            Ok(Some(Shape {
-                section,
-                nodes: (0..=hops).map(|k| format!("r{k}")).collect(),
-                links: (1..=hops).map(|k| format!("bottleneck-{k}")).collect(),
-                rate_spread,
-                flows: std::iter::once(through).chain(across).collect(),
-            }))
-        }
-        (Some(_), Some(second)) => {
-            let message = "a second shape, in addition to `dumbbell`; expected one of the two";
-            Err(second.refuse(message, problems))
-        }
-    }
-}
-
-/// Both directions of each bottleneck.
-fn shape_links(root: &Section, shape: &Shape) -> Result<Vec<LinkSettings>, Refused> {
-    let mut links = Vec::new();
-    let queue = QueueSetting::nearest(&Layers(&[root]), RootKeys::queue)?;
-    let ShapeLink { bottleneck, delay } = ShapeLink::read(&Layers(&[shape.section]))?;
-    for (k, name) in shape.links.iter().enumerate() {
-        let rate = match &bottleneck {
-            LinkRate::Constant(bps) => {
-                let bps = spread_rate(*bps, shape.rate_spread, k, shape.links.len());
-                LinkRate::Constant(bps)
-            }
-            LinkRate::Unlimited | LinkRate::Trace(_) => bottleneck.clone(),
-        };
-        let there = LinkSettings {
-            rate,
-            delay,
-            queue: queue.clone(),
-            ..LinkSettings::ideal(name, &shape.nodes[k], &shape.nodes[k + 1])
-        };
-        let back = there.back(there.rate.clone(), QueueSetting::drop_tail(BACK_QUEUE));
-        links.extend([there, back]);
-    }
-    Ok(links)
-}
-
-/// Queue of the way back of a shape's bottleneck. [packets]
-const BACK_QUEUE: u32 = 1_000;
 
 /// Links have names of their own, and two ends.
 fn unique_links(
@@ -567,15 +490,6 @@ fn jitter(
     };
     let bytes = u64::from(tcp.mss_bytes + tcp.header_bytes);
     Ok(Span::to_send(bytes, rate_bps))
-}
-
-/// Rate of member `k` of `members`: evenly over `spread` of the rate, around it.
-fn spread_rate(rate_bps: u64, spread: f64, k: usize, members: usize) -> u64 {
-    if members < 2 {
-        return rate_bps;
-    }
-    let place = k as f64 / (members - 1) as f64 - 0.5;
-    ((rate_bps as f64 * (1.0 + spread * place)).round() as u64).max(1)
 }
 
 /// Links of a flow's hosts: source to network, network to sink, sink to network, network to source.

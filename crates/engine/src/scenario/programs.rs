@@ -1,22 +1,12 @@
 //! Programs that run at places of an emulation: `[programs]`.
 
 use super::model::{Ends, Program, Scenario};
-use super::root::RootKeys;
+use super::root::{ProgramTable, RootKeys};
 use crate::notation::decode::Section;
 use crate::notation::problem::{Problems, did_you_mean, one_line, one_of};
-use crate::notation::setting::commands;
-use crate::table;
 
-table! {
-    /// Programs at one place of an emulation. A bare value is the command, or the list of commands.
-    pub struct ProgramTable in "program" {
-        /// Shell command, or list of shell commands. Each program starts with the run, and ends with the run at the latest.
-        run: Vec<String> = commands().checked();
-    }
-}
-
-/// Places that are named where one is wanted that there is none of.
-const SHOWN: usize = 10;
+/// Most places that an error message names.
+const MAX_SHOWN: usize = 10;
 
 /// Adds the programs of the file to a scenario that is complete otherwise.
 pub(super) fn assemble(root: &Section, scenario: &mut Scenario, problems: &mut Problems) {
@@ -28,8 +18,8 @@ pub(super) fn assemble(root: &Section, scenario: &mut Scenario, problems: &mut P
     for (place, section) in tables {
         if !places.contains(place) {
             let known = places.iter().map(String::as_str);
-            let shown: Vec<&str> = known.clone().take(SHOWN).collect();
-            let more = match places.len().saturating_sub(SHOWN) {
+            let shown: Vec<&str> = known.clone().take(MAX_SHOWN).collect();
+            let more = match places.len().saturating_sub(MAX_SHOWN) {
                 0 => String::new(),
                 more => format!(" and {more} more"),
             };
@@ -60,7 +50,7 @@ pub(super) fn assemble(root: &Section, scenario: &mut Scenario, problems: &mut P
     }
 }
 
-/// Names of the places of an emulation.
+/// Returns the names of the places of an emulation.
 fn places(scenario: &Scenario) -> Vec<String> {
     let mut places = Vec::new();
     if !scenario.stations.is_empty() {

@@ -1,7 +1,6 @@
-//! The table that a scenario file is, and what it says of a run.
+//! The keys of a scenario file and of its stations.
 
-use super::flows::{Connections, DatagramFlow, SensorFlow, StationCall, StationTcp};
-use super::programs::ProgramTable;
+use super::flow_keys::{Connections, DatagramFlow, SensorFlow, StationCall, StationTcp};
 use super::record::Record;
 use super::wired::{Dumbbell, FlowTable, ParkingLot};
 use crate::app::call::CallKeys;
@@ -14,7 +13,8 @@ use crate::kernel::time::Span;
 use crate::link::{LinkSettings, Wire};
 use crate::mac::{Cell, DATA_RATE, NOT_MODELLED, NodeAccess, PhyKind, SleepKeys, StreamKeys};
 use crate::notation::setting::{
-    MS, S, by_place, count, duration, inner, listed, shorthand, tables, title, word_or_none,
+    MS, S, by_place, commands, count, duration, inner, listed, shorthand, tables, title,
+    word_or_none,
 };
 use crate::notation::table::joined;
 use crate::queue::{QueueSetting, queue};
@@ -79,6 +79,14 @@ table! {
             .absent("no programs");
         /// Data to record in addition to mean values.
         key record: Record = inner().depends("only mean values");
+    }
+}
+
+table! {
+    /// Programs at one place of an emulation. A bare value is the command, or the list of commands.
+    pub struct ProgramTable in "program" {
+        /// Shell command, or list of shell commands. Each program starts with the run, and ends with the run at the latest.
+        run: Vec<String> = commands().checked();
     }
 }
 

@@ -2,7 +2,8 @@
 
 use std::collections::HashMap;
 
-use super::flows::{CONNECTIONS, Connections, DATAGRAMS, REPORTS, made};
+use super::flow_keys::Connections;
+use super::flow_tables::{CONNECTIONS, DATAGRAMS, REPORTS, made};
 use super::root::{RootKeys, StationTable};
 use super::wired::{Dumbbell, FlowTable, ParkingLot};
 use crate::app::call::CallKeys;

@@ -1,7 +1,7 @@
 //! Defaults of TCP that a file leaves to the kind of its network.
 
-use super::flows::{CONNECTIONS, REPORTS, made};
-use super::model::{Carrier, Phy};
+use super::flow_tables::{CONNECTIONS, REPORTS, made};
+use super::model::{Carrier, Phy, TcpDefaults};
 use super::root::{RootKeys, StationTable};
 use super::stations::shapes;
 use super::wired::{Dumbbell, FlowTable, ParkingLot};
@@ -11,28 +11,17 @@ use crate::notation::layers::Layers;
 use crate::notation::setting::keys;
 use crate::tcp::{CongestionControl, TcpSettings};
 
-/// Defaults of TCP that at least one flow has, among those that depend on the kind of network.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct TcpDefaults {
-    /// The network: its physical layer, or the key of its table.
-    pub network: &'static str,
-    /// Keys of the table `tcp`, each with its default as a file states it.
-    pub values: Vec<(&'static str, String)>,
-}
-
-impl TcpDefaults {
-    /// Returns the defaults that flows of the file `root` have.
-    pub(super) fn of(root: &Section) -> TcpDefaults {
-        let senders = senders(root);
-        let keys = keys!(TcpSettings: congestion, sack, initial_cwnd_packets, window_packets);
-        let default = |key: &&'static str| {
-            let mut shown = senders.iter().filter_map(|tables| default_of(tables, key));
-            Some((*key, shown.next()?))
-        };
-        TcpDefaults {
-            network: network(root),
-            values: keys.iter().filter_map(default).collect(),
-        }
+/// Returns the defaults that flows of the file `root` have.
+pub(super) fn of(root: &Section) -> TcpDefaults {
+    let senders = senders(root);
+    let keys = keys!(TcpSettings: congestion, sack, initial_cwnd_packets, window_packets);
+    let default = |key: &&'static str| {
+        let mut shown = senders.iter().filter_map(|tables| default_of(tables, key));
+        Some((*key, shown.next()?))
+    };
+    TcpDefaults {
+        network: network(root),
+        values: keys.iter().filter_map(default).collect(),
     }
 }
 

@@ -77,8 +77,8 @@ pub(crate) struct FlowState {
     pub(super) last: u32,
     pub(super) data_bytes: u16,
     pub(super) ack_bytes: u16,
-    /// Whether ACKs wait for something that comes before them ([`super::ahead`]).
-    pub(super) held_up: bool,
+    /// Whether ACKs are deferred until an earlier event ([`super::lookahead`]).
+    pub(super) has_deferred: bool,
     /// Whether there are `reports`.
     pub(super) reporting: bool,
     /// Length of the last segment of a message.
@@ -181,7 +181,7 @@ impl FlowState {
             ended_at: Time::NEVER,
             cwnd_ns_at_end: 0.0,
             timer: Time::NEVER,
-            held_up: false,
+            has_deferred: false,
         }
     }
 

@@ -10,7 +10,7 @@
 //! | what an endpoint does with a packet, a timer, a start or a stop | here |
 //! | greedy sources | [`super::greedy`] |
 //! | connections of web sources | [`super::web`], [`super::connections`] |
-//! | endpoints that act ahead of time | [`super::ahead`] |
+//! | lookahead of endpoints | [`super::lookahead`] |
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -18,9 +18,9 @@ use super::clock::Clock;
 use super::flow::{Endpoints, FlowState};
 use super::greedy::GreedyFlows;
 use super::hosts::Hosts;
+use super::lookahead::Deferred;
 use super::numbers::{self, Owner};
-use super::step::{Taken, Wants};
-use super::waiting::Waiting;
+use super::step::{Delivery, Wants};
 use super::web::{Web, Webs};
 use super::wires::Wires;
 use crate::echo::Responder;
@@ -34,7 +34,7 @@ use crate::tcp::Ack;
 pub(crate) struct Flows {
     /// By number: those of the scenario, then users', then pings, then connections.
     pub(super) states: Vec<FlowState>,
-    pub(super) waiting: Waiting,
+    pub(super) deferred: Deferred,
     pub(super) webs: Webs,
     making: Making,
     /// Whether connections that are yet to be opened keep their round-trip samples.
@@ -82,7 +82,7 @@ impl Flows {
         }
         Flows {
             states,
-            waiting: Waiting::new(scenario.flows.len(), reach),
+            deferred: Deferred::new(scenario.flows.len(), reach),
             webs,
             making: Making::default(),
             keeps_rtts: false,
@@ -94,9 +94,9 @@ impl Flows {
         }
     }
 
-    /// A packet has come to the endpoint it is for, whose answer takes the packet's place.
+    /// Delivers a packet to its endpoint, whose reply takes the place of the packet.
     #[inline(always)]
-    pub(super) fn take(&mut self, now: Time, packet: &mut Packet, clock: &mut Clock) -> Taken {
+    pub(super) fn take(&mut self, now: Time, packet: &mut Packet, clock: &mut Clock) -> Delivery {
         let number = packet.flow;
         let index = number as usize;
         let flow = &mut self.states[index];
@@ -116,26 +116,26 @@ impl Flows {
                 match ack {
                     Some(ack) => {
                         *packet = ack;
-                        Taken::Answered
+                        Delivery::Acked
                     }
-                    None => Taken::Kept,
+                    None => Delivery::Consumed,
                 }
             }
             (Endpoints::Tcp(_), PacketKind::Ack | PacketKind::SynAck) => {
                 flow.take_ack(now, packet);
-                Taken::LetsGo
+                Delivery::WindowOpened
             }
             (Endpoints::Tcp(_), PacketKind::Syn) => {
                 flow.answer_syn(now, packet);
-                Taken::Answered
+                Delivery::Acked
             }
             (Endpoints::Udp(_), _) => {
                 flow.take_datagram(now, packet);
-                Taken::Kept
+                Delivery::Consumed
             }
             (Endpoints::Ping, PacketKind::Ack) => {
                 flow.counters.acks_arrived += 1;
-                Taken::Pong
+                Delivery::PingReply
             }
             (Endpoints::Ping, _) => {
                 flow.counters.arrived += 1;
@@ -144,7 +144,7 @@ impl Flows {
             (Endpoints::Hosts, _) => {
                 flow.count_arrival(packet);
                 self.hosts.take(now, packet);
-                Taken::Kept
+                Delivery::Consumed
             }
             (Endpoints::Tcp(_), PacketKind::Datagram) => {
                 unreachable!("a TCP flow sends no datagrams")
@@ -194,7 +194,7 @@ impl Flows {
     /// A ping has come to its station, whose answer takes its place if it is sent at once.
     #[cold]
     #[inline(never)]
-    fn take_ping(&mut self, now: Time, packet: &mut Packet, clock: &mut Clock) -> Taken {
+    fn take_ping(&mut self, now: Time, packet: &mut Packet, clock: &mut Clock) -> Delivery {
         let number = packet.flow;
         let station = number as usize - self.first_ping;
         let answer = Ack {
@@ -204,14 +204,14 @@ impl Flows {
             ece: EcnEcho::NONE,
         };
         match self.responders[station].answers_after(now) {
-            None => Taken::Kept,
+            None => Delivery::Consumed,
             Some(Span::ZERO) => {
                 *packet = self.states[number as usize].ack(now, number, answer);
-                Taken::Answered
+                Delivery::Acked
             }
             Some(delay) => {
                 self.make_ack_by(now + delay, number, answer, clock);
-                Taken::Kept
+                Delivery::Consumed
             }
         }
     }
@@ -494,8 +494,8 @@ impl Flows {
     }
 
     /// Packets that have come to their endpoint, which has to wait for them.
-    pub(crate) fn held_up(&self) -> impl Iterator<Item = &Packet> {
-        self.waiting.packets()
+    pub(crate) fn deferred_packets(&self) -> impl Iterator<Item = &Packet> {
+        self.deferred.packets()
     }
 }
 

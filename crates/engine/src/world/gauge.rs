@@ -94,15 +94,15 @@ impl Gauge {
             }
         }
         let Flows {
-            states, waiting, ..
+            states, deferred, ..
         } = flows;
         let window = |(index, flow): (usize, &FlowState)| {
             let sender = flow.sender()?;
-            waiting.window(index).or_else(|| Some(sender.cwnd()))
+            deferred.window(index).or_else(|| Some(sender.cwnd()))
         };
         self.read_windows(states.iter().enumerate().map(window));
         let next = now + self.interval;
-        waiting.expect_readings(next, self.interval);
+        deferred.expect_readings(next, self.interval);
         next
     }
 

@@ -1,25 +1,25 @@
-//! The journey of a packet, from the endpoint that sends it to the one that it is for.
+//! The journey of a packet, from its source to its destination.
 //!
 //! ```text
-//!           +--------------- an answer, in its place; what an ACK lets go ----------------+
+//!           +---------- a reply in its place; segments of the opened window --------------+
 //!           v                                                                             |
 //!   endpoint: send --> travel --(legs over links)--> UnderWay .. travel --> Arrived: arrive
 //!           |            |                                         ^                ^
 //!           +------------+--> OnAir --> UnderWay --(queue, medium)-+----------------+
 //! ```
 //!
-//! Where it has to wait, in a queue of the radio or on a link behind which an event waits for it, it is
-//! under way; the event takes its journey up again.
+//! A packet that waits, in a queue of the radio or on a link after which an event waits for it, is
+//! under way. The event continues its journey.
 
 use super::flows::Flows;
 use super::medium::Medium;
-use super::step::{Step, Taken};
-use super::{World, ahead};
+use super::step::{Delivery, Step};
+use super::{World, lookahead};
 use crate::kernel::time::Time;
 use crate::packet::Packet;
 
 impl World<'_> {
-    /// An endpoint sends a packet at `at`.
+    /// Sends a packet of an endpoint at `at`.
     #[inline(always)]
     pub(super) fn send(&mut self, at: Time, packet: &mut Packet) {
         match self.wires.first_queue(packet) {
@@ -28,7 +28,7 @@ impl World<'_> {
         }
     }
 
-    /// A packet goes on over wires at `at`, until it has to wait, is lost or has arrived.
+    /// Moves a packet over wires from `at`, until it has to wait, is lost or has arrived.
     #[inline(never)]
     pub(super) fn travel(&mut self, at: Time, packet: &mut Packet) {
         let World {
@@ -38,7 +38,7 @@ impl World<'_> {
             radio,
             ..
         } = self;
-        match ahead::travel(wires, flows, clock, at, packet) {
+        match lookahead::travel(wires, flows, clock, at, packet) {
             Step::UnderWay => {}
             Step::OnAir(queue) => {
                 offer(radio, flows, at, queue, packet);
@@ -51,18 +51,18 @@ impl World<'_> {
         }
     }
 
-    /// A packet has come to the endpoint it is for.
+    /// Delivers a packet to its endpoint.
     #[inline(never)]
     pub(super) fn arrive(&mut self, at: Time, packet: &mut Packet) {
         match self.flows.take(at, packet, &mut self.clock) {
-            Taken::Kept => {}
-            Taken::Answered => self.send(at, packet),
-            Taken::LetsGo => self.pump(at, packet.flow as usize),
-            Taken::Pong => self.hear(at, packet),
+            Delivery::Consumed => {}
+            Delivery::Acked => self.send(at, packet),
+            Delivery::WindowOpened => self.pump(at, packet.flow as usize),
+            Delivery::PingReply => self.hear(at, packet),
         }
     }
 
-    /// Counts what the radio has lost, if anything.
+    /// Counts the packets that the radio has lost, if any.
     #[inline(always)]
     pub(super) fn lose_dropped(&mut self) {
         if self.radio.has_lost() {
@@ -70,7 +70,7 @@ impl World<'_> {
         }
     }
 
-    /// Lets the TCP sender of flow `index` send all it may.
+    /// Sends all that the TCP sender of flow `index` may send.
     pub(super) fn pump(&mut self, at: Time, index: usize) {
         while let Some(mut packet) = self.flows.states[index].next_packet(at, index as u32) {
             self.send(at, &mut packet);
@@ -81,7 +81,7 @@ impl World<'_> {
     }
 }
 
-/// A packet enters a queue of the radio, or is lost there.
+/// Adds a packet to a queue of the radio, where it may be lost.
 #[inline(always)]
 fn offer(radio: &mut Medium, flows: &mut Flows, now: Time, queue: u32, packet: &Packet) {
     if !radio.offer(now, queue, packet) {
@@ -92,7 +92,7 @@ fn offer(radio: &mut Medium, flows: &mut Flows, now: Time, queue: u32, packet: &
     }
 }
 
-/// Counts what the radio has lost.
+/// Counts the packets that the radio has lost.
 #[cold]
 #[inline(never)]
 fn lose_all(radio: &mut Medium, flows: &mut Flows) {

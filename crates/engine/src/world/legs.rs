@@ -9,7 +9,7 @@
 //!
 //! has a cut wherever an event must wait for the packet:
 //!
-//! - before a link whose packets' order is open until they come ([`super::order`]);
+//! - before a link whose packets have an unknown order until they arrive ([`super::lookahead`]);
 //! - behind a link from which packets depart in an event of their own;
 //! - at the queue of a radio and at an endpoint that acts in its own time.
 //!
@@ -44,7 +44,7 @@ pub(super) enum Place {
     Host(u32),
     /// Another link.
     Link(u32),
-    /// The same, into which nothing goes that comes later than a world halts ([`super::ahead`]).
+    /// The same, into which nothing goes that comes later than a world halts ([`super::lookahead`]).
     Gate(u32),
     /// A link that only delays.
     Delay,

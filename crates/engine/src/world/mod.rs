@@ -14,11 +14,11 @@
 //! |---|---|
 //! | what is due, in which order | here: [`World::run_until`], [`World::step`] |
 //! | what comes next for a packet | [`journey`] |
-//! | links, ways over them, what is entered ahead of time | [`wires`], [`routes`], [`legs`], [`order`] |
+//! | links, routes over them | [`wires`], [`routes`], [`legs`] |
 //! | endpoints and their timers | [`flows`], [`flow`] |
 //! | web connections | [`web`], [`connections`] |
 //! | greedy sources, and the queues that they fill | [`greedy`] |
-//! | endpoints that act before their time | [`ahead`], [`waiting`] |
+//! | packets and endpoints processed before the time of their events | [`lookahead`] |
 //! | the medium and its queues | [`radio`] |
 //! | flows between hosts outside | [`hosts`] |
 //! | users that open and close connections; pings | [`users`], [`control`], [`pings`] |
@@ -31,7 +31,6 @@
 //! delayed-ACK timer). All but the medium, whose turn it is most of the time in a cell, and arrivals over
 //! links are slots of the agenda in this order.
 
-mod ahead;
 mod clock;
 mod connections;
 mod control;
@@ -42,16 +41,15 @@ mod greedy;
 mod hosts;
 mod journey;
 mod legs;
+mod lookahead;
 mod medium;
-mod nearness;
 mod numbers;
-mod order;
 mod pings;
 mod plan;
+mod prefetch;
 mod routes;
 mod step;
 mod users;
-mod waiting;
 mod web;
 mod wired;
 mod wires;
@@ -177,7 +175,7 @@ impl<'a> World<'a> {
         watch: &mut Watch<'_>,
     ) -> Result<(), EngineError> {
         self.halt = until;
-        self.be_quiet();
+        self.set_safe_time();
         if self.gated {
             self.open_gate();
         }
@@ -221,7 +219,7 @@ impl<'a> World<'a> {
         let (pending, slot) = self.clock.first();
         let (arrives, link) = self.wires.carried.first();
         if self.wires.carried.takes_fresh() {
-            self.bring_near();
+            self.prefetch();
         }
         let medium = self.radio.deadline();
         let now = pending.min(arrives).min(medium);
@@ -286,7 +284,9 @@ impl<'a> World<'a> {
         for (off, packet) in &mut received {
             match off {
                 OffAir::AtStation => self.arrive(now, packet),
-                _ => self.come_to_access_point(now, packet),
+                OffAir::AtAccessPoint | OffAir::Nothing | OffAir::Several => {
+                    self.come_to_access_point(now, packet);
+                }
             }
         }
         received.clear();
@@ -340,14 +340,14 @@ impl<'a> World<'a> {
         let wants = flows.sender_timer(now, index, wires, clock);
         let expired = matches!(wants, Wants::All(_));
         self.serve(now, wants);
-        if expired && self.flows.states[index].held_up {
+        if expired && self.flows.states[index].has_deferred {
             let World {
                 flows,
                 wires,
                 clock,
                 ..
             } = self;
-            ahead::take_held_up(wires, flows, clock, index);
+            lookahead::take_deferred(wires, flows, clock, index);
         }
     }
 
@@ -391,7 +391,7 @@ impl<'a> World<'a> {
                 flows.stop(now, index as usize, wires, clock);
             }
         }
-        self.be_quiet();
+        self.set_safe_time();
     }
 
     fn start_flow(&mut self, now: Time, index: usize) {
@@ -405,8 +405,8 @@ impl<'a> World<'a> {
         self.serve(now, wants);
     }
 
-    /// Endpoints may act ahead of time up to what is planned next, or to where somebody looks.
-    fn be_quiet(&mut self) {
+    /// Sets the safe time of lookahead: the next planned event, halt or end.
+    fn set_safe_time(&mut self) {
         let until = self.plan.next_heard().min(self.halt).min(self.clock.end);
         let World {
             flows,
@@ -414,7 +414,7 @@ impl<'a> World<'a> {
             clock,
             ..
         } = self;
-        ahead::quiet_until(wires, flows, clock, until);
+        lookahead::set_safe_time(wires, flows, clock, until);
     }
 
     /// Packets that stand in front of gates go on, those that come before the world halts again.
@@ -438,17 +438,17 @@ impl<'a> World<'a> {
         self.wires.gate.until = until;
     }
 
-    /// Receivers take the segments that have waited and need no longer.
+    /// Processes the deferred segments that arrive before the safe time.
     #[inline(always)]
     fn catch_up(&mut self) {
-        if self.flows.waiting.has_segments() {
+        if self.flows.deferred.has_segments() {
             self.take_segments();
         }
     }
 
     #[cold]
     fn take_segments(&mut self) {
-        while let Some((at, mut segment)) = self.flows.waiting.next_segment() {
+        while let Some((at, mut segment)) = self.flows.deferred.next_segment() {
             self.clock.events += 1;
             self.arrive(at, &mut segment);
         }
@@ -491,7 +491,7 @@ impl<'a> World<'a> {
         self.wires.hop_by_hop();
     }
 
-    /// Somebody may [`World::change`] it where it halts, so that nothing enters a link ahead of that.
+    /// Allows [`World::change`] where it halts, so that no packet enters a link with lookahead beyond the halt.
     pub(crate) fn gate(&mut self) {
         self.gated = true;
         self.wires.gate.until = Time::ZERO;
@@ -569,7 +569,7 @@ impl<'a> World<'a> {
         let queued = self.radio.queues().flat_map(HeadQueue::packets);
         queued.chain(self.radio.kept()).for_each(&mut *visit);
         self.wires.each_packet(visit);
-        self.flows.held_up().for_each(visit);
+        self.flows.deferred_packets().for_each(visit);
     }
 
     /// Name of a flow; a flow of a web connection has its source's name with its own number.

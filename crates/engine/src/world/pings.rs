@@ -5,7 +5,7 @@ use super::World;
 use super::flow::{Endpoints, FlowState};
 use super::numbers;
 use crate::bottleneck::Bottleneck;
-use crate::control::Ask;
+use crate::control::Probe;
 use crate::kernel::time::Time;
 use crate::mac::numbering::station_of;
 use crate::packet::{Packet, PacketKind};
@@ -33,17 +33,17 @@ impl World<'_> {
             let own = beside.iter().filter(|&&(_, of)| of == station);
             own.map(|&(flow, _)| states[flow].counters.arrived).sum()
         };
-        let asks = bottleneck.advance(now, datagrams, &self.wires.passed());
+        let probes = bottleneck.advance(now, datagrams, &self.wires.passed());
         let next = bottleneck.deadline();
         self.set_bottleneck();
-        self.ping(now, &asks);
+        self.ping(now, &probes);
         let first = numbers::first_ping(self.scenario);
         self.flows.set_timer(first, next, &mut self.clock);
     }
 
     /// Sends pings from the access point.
-    fn ping(&mut self, now: Time, asks: &[Ask]) {
-        for &Ask { station, number } in asks {
+    fn ping(&mut self, now: Time, probes: &[Probe]) {
+        for &Probe { station, number } in probes {
             let index = numbers::first_ping(self.scenario) + station as usize;
             let mut packet = self.flows.states[index].datagram(now, index as u32, number);
             self.send(now, &mut packet);
@@ -54,9 +54,9 @@ impl World<'_> {
     pub(super) fn hear(&mut self, now: Time, answer: &Packet) {
         if let Some(bottleneck) = &mut self.bottleneck {
             let passed_bytes = self.wires.passed().bytes;
-            let asks = bottleneck.answered(now, answer.number as u16, passed_bytes);
+            let probes = bottleneck.answered(now, answer.number as u16, passed_bytes);
             self.set_bottleneck();
-            self.ping(now, &asks.unwrap_or_default());
+            self.ping(now, &probes.unwrap_or_default());
         }
     }
 
@@ -94,9 +94,9 @@ impl World<'_> {
                 _ => packet.number,
             };
             let ack = (station, packet.flow, next);
-            let asks = bottleneck.acknowledged(now, ack, passed_bytes);
+            let probes = bottleneck.acknowledged(now, ack, passed_bytes);
             self.set_bottleneck();
-            self.ping(now, &asks);
+            self.ping(now, &probes);
         }
     }
 

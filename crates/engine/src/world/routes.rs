@@ -29,7 +29,7 @@ struct Way {
     /// Links between the two: a range of [`Routes::links`].
     start: u32,
     end: u32,
-    /// Whether the endpoint acts ahead of time ([`super::ahead`]).
+    /// Whether the endpoint has lookahead ([`super::lookahead`]).
     ahead: bool,
 }
 
@@ -246,7 +246,7 @@ impl Routes {
         self.ways.iter().map(move |ways| ways.each_ref().map(links))
     }
 
-    /// Which flows' receivers and senders act ahead of time; those beyond the lists do not.
+    /// Sets which receivers and senders of flows have lookahead. Flows beyond the lists have none.
     pub(super) fn act_ahead(&mut self, receivers: &[bool], senders: &[bool]) {
         for (index, [acks, data]) in self.ways.iter_mut().enumerate() {
             data.ahead = receivers.get(index).is_some_and(|&ahead| ahead);
@@ -254,7 +254,7 @@ impl Routes {
         }
     }
 
-    /// Whether receiver and sender of a flow act ahead of time.
+    /// Returns whether receiver and sender of a flow have lookahead.
     #[cfg(test)]
     pub(super) fn ahead(&self, flow: usize) -> [bool; 2] {
         let [acks, data] = self.ways[flow];

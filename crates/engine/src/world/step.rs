@@ -1,40 +1,40 @@
-//! What comes next: for a packet, for an endpoint.
+//! The next step of a packet and of an endpoint.
 
 use super::greedy::Filled;
 use crate::packet::Packet;
 
-/// What a packet that goes on its way comes to.
+/// The next step of a packet that moves.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Step {
-    /// It enters a queue of the radio.
+    /// It enters this queue of the radio.
     OnAir(u32),
-    /// The endpoint that it is for.
+    /// It arrives at its endpoint.
     Arrived,
     /// It is lost.
     Lost,
-    /// A link or a queue has it, or it has come to an endpoint ahead of time.
+    /// It is in a link or a queue, or an endpoint with lookahead has it.
     UnderWay,
 }
 
-/// What an endpoint does with a packet that has come to it.
+/// The effect of a packet on its endpoint.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Taken {
-    /// It keeps the packet.
-    Kept,
-    /// It answers: the answer has taken the packet's place.
-    Answered,
-    /// It may send, as far as the packet lets it.
-    LetsGo,
-    /// It has the answer to a ping.
-    Pong,
+pub(super) enum Delivery {
+    /// The endpoint consumes the packet.
+    Consumed,
+    /// The endpoint replies: the reply has taken the place of the packet.
+    Acked,
+    /// The sender may send more.
+    WindowOpened,
+    /// The packet is the reply to a ping.
+    PingReply,
 }
 
-/// What an endpoint to which something has happened wants to send.
+/// The packets that an endpoint sends after an event.
 pub(super) enum Wants {
     Nothing,
     /// A packet.
     Packet(Packet),
-    /// All that the TCP sender of this flow may send.
+    /// All packets that the TCP sender of this flow may send.
     All(usize),
     /// Datagrams of greedy sources until this queue is full.
     Fill(Filled),

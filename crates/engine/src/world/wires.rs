@@ -1,15 +1,15 @@
 //! The wires of a world: links, the ways over them, packets on their way.
 //!
-//! A packet costs one event at each place where the order of arrivals is open: where several links
-//! meet, and at its end unless the endpoint acts ahead of time too ([`super::ahead`]). Between them it
-//! enters the links ahead of time, all at once ([`super::order`] says where that is exact).
+//! A packet costs one event at each place where the order of arrivals is unknown: where several links meet, and at its
+//! endpoint unless that has lookahead too. Between these places it enters all links in one event
+//! ([`super::lookahead`]).
 
 use std::collections::VecDeque;
 
 use super::clock::Clock;
 use super::greedy::{Approach, Filled};
+use super::lookahead::Eligibility;
 use super::numbers::{self, Owner};
-use super::order::Order;
 use super::routes::{Routes, Stop, WIRED};
 use super::wired::{Label, WiredLink};
 use crate::bottleneck::{self, Passed};
@@ -263,14 +263,14 @@ fn links_of(scenario: &Scenario, routes: &mut Routes, streams: &Streams) -> Vec<
         link::of_wire(wire, &wire.back, "wire/up", ["ap", "servers"]),
     ];
     let settings: Vec<&LinkSettings> = wires.iter().chain(&scenario.links).collect();
-    let order = Order::new(&settings, routes, scenario);
-    routes.act_ahead(&order.receivers, &order.senders);
+    let eligible = Eligibility::new(&settings, routes, scenario);
+    routes.act_ahead(&eligible.receivers, &eligible.senders);
     let links = settings.iter().enumerate().map(|(number, settings)| {
         let shown = !settings.of_host && settings.rate.bps().is_some();
         let bin = shown.then_some(bin);
         let link = Link::new(settings, streams, measured.clone(), bin);
         let label = Label {
-            ahead: order.enter(number, &link),
+            ahead: eligible.enter(number, &link),
             shown,
             marks: settings.queue.marks(),
             name: settings.name.as_str().into(),

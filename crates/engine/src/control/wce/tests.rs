@@ -2,7 +2,6 @@ use std::collections::VecDeque;
 
 use proptest::prelude::*;
 
-use super::super::wce_settings::WceRule;
 use super::*;
 
 const MS: u64 = 1_000_000;

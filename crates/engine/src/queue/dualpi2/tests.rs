@@ -296,12 +296,12 @@ fn the_l_queue_is_marked_by_its_own_delay_and_a_single_packet_is_spared() {
 fn on_a_slow_link_the_ramp_begins_with_two_packets() {
     let begins = |rate_bps, is_fixed| {
         let delay = Span(0);
-        let outlet = Outlet {
+        let egress = Egress {
             rate_bps,
             is_fixed,
             delay,
         };
-        usual().in_front_of(outlet).min_threshold
+        usual().in_front_of(egress).min_threshold
     };
     assert_eq!(begins(12_000_000, true), Span(2 * MS));
     assert_eq!(begins(15_000_000, true), Span(800 * US));

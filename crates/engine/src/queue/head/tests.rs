@@ -15,7 +15,7 @@ use crate::queue::{
 
 const MS: u64 = 1_000_000;
 
-const OUTLET: Outlet = Outlet {
+const OUTLET: Egress = Egress {
     rate_bps: 10_000_000,
     is_fixed: false,
     delay: Span(0),

@@ -9,7 +9,7 @@ use crate::kernel::time::Time;
 use crate::packet::Packet;
 use crate::queue::CoDelSetting;
 use crate::queue::codel::Passed;
-use crate::queue::turns::{FlowQueue, Turns, hash_key, hashed};
+use crate::queue::drr::{DeficitRoundRobin, FlowQueue, hash_key, hashed};
 
 /// Flow queues, and the tins whose flows they have.
 #[derive(Clone, Debug)]
@@ -18,7 +18,7 @@ pub(super) struct Fq {
     queues: Vec<FlowQueue>,
     /// The tin of each queue that is listed.
     tin_of: Vec<u32>,
-    tins: Vec<Turns>,
+    tins: Vec<DeficitRoundRobin>,
     /// Packets in each tin.
     waiting: Vec<u32>,
     /// Queues that flows are hashed to.
@@ -57,7 +57,7 @@ impl Fq {
         Fq {
             queues: vec![FlowQueue::default(); queues],
             tin_of: (0..setting.flows).map(|_| 0).chain(overflow).collect(),
-            tins: vec![Turns::default(); tins as usize],
+            tins: vec![DeficitRoundRobin::default(); tins as usize],
             waiting: vec![0; tins as usize],
             flows: setting.flows,
             quantum_bytes: setting.quantum_bytes,
@@ -99,7 +99,7 @@ impl Fq {
 
     /// The queue with most bytes, of equal ones the first.
     fn fattest(&self) -> Option<u32> {
-        let members = self.tins.iter().flat_map(Turns::members);
+        let members = self.tins.iter().flat_map(DeficitRoundRobin::members);
         let bytes = |index: u32| self.queues[index as usize].codel.bytes();
         let fattest = members.max_by_key(|&index| (bytes(index), Reverse(index)));
         fattest.filter(|&index| bytes(index) > 0)
@@ -131,9 +131,9 @@ impl Fq {
         dropped: &mut Vec<Packet>,
     ) -> Option<Packet> {
         let before = dropped.len();
-        let turns = &mut self.tins[tin as usize];
+        let drr = &mut self.tins[tin as usize];
         // its `mtu` is left at 0: only a flow's last packet is spared, whatever its length
-        let packet = turns.next(&mut self.queues, self.quantum_bytes, |codel| {
+        let packet = drr.next(&mut self.queues, self.quantum_bytes, |codel| {
             codel.dequeue(now, setting, 0, Passed { dropped, marked })
         });
         for gone in dropped[before..].iter().chain(&packet) {

@@ -5,7 +5,7 @@ use crate::notation::decode::Section;
 use crate::notation::problem::Problems;
 use crate::notation::setting::{S, US, count, duration, flag, keys, size};
 use crate::queue::CoDelSetting;
-use crate::queue::settings::{OfDiscipline, moving, refuse_idle};
+use crate::queue::discipline::{OfDiscipline, moving, refuse_idle};
 use crate::table;
 
 table! {

@@ -16,14 +16,14 @@ const SETTING: PieSetting = PieSetting {
 };
 
 /// 1,500 B take 1.2 ms.
-const OUTLET: Outlet = Outlet {
+const OUTLET: Egress = Egress {
     rate_bps: 10_000_000,
     is_fixed: true,
     delay: Span(0),
 };
 
-fn pie(setting: PieSetting, outlet: Outlet) -> Pie {
-    Pie::new(setting, 100, outlet, Streams::new(1, 0).stream("pie"))
+fn pie(setting: PieSetting, egress: Egress) -> Pie {
+    Pie::new(setting, 100, egress, Streams::new(1, 0).stream("pie"))
 }
 
 fn packet(ecn: Ecn) -> Packet {
@@ -195,11 +195,11 @@ fn marks_stand_for_drops_while_the_probability_is_below_a_tenth() {
 
 #[test]
 fn without_a_fixed_rate_the_last_departure_tells_the_delay() {
-    let outlet = Outlet {
+    let egress = Egress {
         is_fixed: false,
         ..OUTLET
     };
-    let mut queue = pie(SETTING, outlet);
+    let mut queue = pie(SETTING, egress);
     queue.departed(Span(60 * MS));
     queue.advance(Time(15 * MS), |_| 1_500);
     close(queue.probability, 0.080_625 / 2_048.0);

@@ -22,7 +22,7 @@ const SETTING: RedSetting = RedSetting {
 };
 
 /// 500 B take 4 ms.
-const OUTLET: Outlet = Outlet {
+const OUTLET: Egress = Egress {
     rate_bps: 1_000_000,
     is_fixed: true,
     delay: Span(10_000_000),
@@ -189,9 +189,9 @@ fn the_average_is_the_one_that_ns2_prints() {
 fn automatic_weights_are_those_of_ns2() {
     // C = 250 packets/s; the delay of 10 ms makes a round trip below 100 ms
     let weight = |weight, delay| {
-        let outlet = Outlet { delay, ..OUTLET };
+        let egress = Egress { delay, ..OUTLET };
         let setting = RedSetting { weight, ..SETTING };
-        Red::new(setting, 50, outlet, stream()).weight
+        Red::new(setting, 50, egress, stream()).weight
     };
     let once = 1.0 - libm::exp(-1.0 / 250.0);
     let slow = 1.0 - libm::exp(-1.0 / (10.0 * 3.0 * 0.104 * 250.0));

@@ -3,9 +3,9 @@
 mod access;
 mod aggregation;
 mod bottleneck;
-mod companion;
 mod csma;
 mod examples;
+mod extension_table;
 mod grammar;
 mod networks;
 mod programs;

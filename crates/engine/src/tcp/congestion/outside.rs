@@ -8,7 +8,7 @@ use super::Law;
 use crate::notation::layers::Layers;
 use crate::notation::problem::Refused;
 use crate::notation::setting::{FileTable, KeyOf};
-use crate::notation::value::AddedWord;
+use crate::notation::table::AddedWord;
 
 /// A congestion control of another crate.
 pub trait Control: Law + Clone + fmt::Debug + Send + 'static {
@@ -68,7 +68,7 @@ impl OutsideControl {
     }
 
     pub(super) fn of(word: &AddedWord) -> Option<OutsideControl> {
-        let part = word.brought.downcast_ref::<ControlPart>()?;
+        let part = word.extension.downcast_ref::<ControlPart>()?;
         Some(OutsideControl { part })
     }
 

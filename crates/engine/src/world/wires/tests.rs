@@ -161,11 +161,7 @@ fn endpoints_ahead_of_time_change_nothing_and_count_as_the_events_they_would_be(
         }
         let mut world = World::new(&scenario, 0).expect("a dumbbell");
         let flow = world.wires.routes.ahead(0);
-        assert_eq!(
-            flow,
-            [true, true],
-            "receivers and senders act ahead of time"
-        );
+        assert_eq!(flow, [true, true], "receivers and senders have lookahead");
         world.run_unwatched(Time::ZERO + scenario.duration);
         let timeouts = |flow: &FlowState| flow.sender().map_or(0, Sender::timeouts);
         assert!(world.flows.states().iter().map(timeouts).sum::<u64>() > 10);
@@ -175,7 +171,7 @@ fn endpoints_ahead_of_time_change_nothing_and_count_as_the_events_they_would_be(
 }
 
 #[test]
-fn endpoints_act_ahead_of_time_only_where_the_order_of_their_packets_is_known() {
+fn endpoints_have_lookahead_only_if_the_order_of_their_packets_is_known() {
     let cases = [
         // (settings of flows, receivers, senders)
         ("access = \"2 Mbps\"\ndelayed_ack = false", [true, true]),

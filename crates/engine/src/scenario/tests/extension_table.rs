@@ -1,6 +1,6 @@
 //! A table of the file that another crate reads.
 
-use super::super::{Companion, Files, Format, Needed, Problem, Scenario};
+use super::super::{ExtensionTable, Files, Format, Needed, Problem, Scenario};
 use super::{SMALL, complaints, toml};
 use crate::notation::layers::Layers;
 use crate::notation::problem::Refused;
@@ -27,7 +27,7 @@ struct Room {
     lamps: Lamps,
 }
 
-static ROOM: Companion<Option<Room>> = Companion::new(
+static ROOM: ExtensionTable<Option<Room>> = ExtensionTable::new(
     || vec![inner().absent("dark").key(LAMPS, "Lamps of the room.")],
     |root, problems| {
         let Some(lamps) = root.table(LAMPS.name()) else {
@@ -41,23 +41,25 @@ static ROOM: Companion<Option<Room>> = Companion::new(
             problems.add(lit.origin, &lit.path, message);
         }
     },
-    |beside, _| -> Result<Option<Room>, Refused> {
-        let Some(lamps) = beside.root.table(LAMPS.name()) else {
+    |context, _| -> Result<Option<Room>, Refused> {
+        let Some(lamps) = context.root.table(LAMPS.name()) else {
             return Ok(None);
         };
         Ok(Some(Room {
-            title: beside.name.to_owned(),
-            stations: beside.scenario.map_or(0, |one| one.stations.len()),
+            title: context.name.to_owned(),
+            stations: context
+                .scenario
+                .map_or(0, |scenario| scenario.stations.len()),
             lamps: Lamps::read(&Layers(&[lamps]))?,
         }))
     },
 );
 
-fn beside(text: &str) -> Result<(Scenario, Option<Room>), Vec<Problem>> {
-    ROOM.parse_beside(text.as_bytes(), Format::Toml, "x.toml", &[], &Files::new())
+fn with_scenario(text: &str) -> Result<(Scenario, Option<Room>), Vec<Problem>> {
+    ROOM.parse_with_scenario(text.as_bytes(), Format::Toml, "x.toml", &[], &Files::new())
 }
 
-fn alone(text: &str) -> Result<Room, Vec<Problem>> {
+fn without_extension(text: &str) -> Result<Room, Vec<Problem>> {
     let needed = Needed {
         key: "lamps",
         what: "a table [lamps]",
@@ -68,8 +70,8 @@ fn alone(text: &str) -> Result<Room, Vec<Problem>> {
 }
 
 #[test]
-fn a_companion_is_read_beside_its_scenario() {
-    let (scenario, room) = beside(&format!("{SMALL}[lamps]\nnumber = 3\n")).unwrap();
+fn an_extension_is_read_with_its_scenario() {
+    let (scenario, room) = with_scenario(&format!("{SMALL}[lamps]\nnumber = 3\n")).unwrap();
     assert_eq!(scenario, toml(SMALL, &[]).unwrap());
     let lamps = Lamps { number: 3, lit: 0 };
     let title = "x".to_owned();
@@ -81,19 +83,21 @@ fn a_companion_is_read_beside_its_scenario() {
             lamps
         })
     );
-    assert_eq!(beside(SMALL).unwrap().1, None);
+    assert_eq!(with_scenario(SMALL).unwrap().1, None);
 }
 
 #[test]
-fn a_companion_needs_no_scenario_but_its_table() {
-    let room = alone("name = \"hall\"\nlamps.number = 1\n").unwrap();
+fn an_extension_needs_its_table_but_no_scenario() {
+    let room = without_extension("name = \"hall\"\nlamps.number = 1\n").unwrap();
     assert_eq!((room.title.as_str(), room.stations), ("hall", 0));
     assert_eq!(
-        complaints(alone(SMALL)),
+        complaints(without_extension(SMALL)),
         "x.toml: `lamps`: missing; expected a table [lamps]"
     );
     assert_eq!(
-        complaints(beside("lamps.number = 1\n")).lines().next(),
+        complaints(with_scenario("lamps.number = 1\n"))
+            .lines()
+            .next(),
         Some("x.toml: `duration`: missing; expected a duration from 1 ms to 1000000 s")
     );
 }
@@ -101,7 +105,10 @@ fn a_companion_needs_no_scenario_but_its_table() {
 #[test]
 fn all_that_is_wrong_with_either_is_told_at_once() {
     let wrong = format!("{SMALL}window = 0\n[lamps]\nnumber = 3\nlit = 4\nlitt = 1\n");
-    for said in [complaints(beside(&wrong)), complaints(alone(&wrong))] {
+    for said in [
+        complaints(with_scenario(&wrong)),
+        complaints(without_extension(&wrong)),
+    ] {
         let lines: Vec<&str> = said.lines().collect();
         assert_eq!(
             lines[1..],
@@ -127,7 +134,7 @@ fn its_table_is_the_last_of_the_schema() {
 }
 
 #[test]
-fn a_scenario_alone_says_who_reads_the_table_of_a_companion() {
+fn a_scenario_without_extensions_names_the_reader_of_an_extension_table() {
     let file = format!("{SMALL}[gateway]\nwan = \"eth0\"\n");
     let said = "`gateway`: is no key of a scenario\nhint: `lasthop gateway` reads it";
     assert_eq!(complaints(toml(&file, &[])), format!("x.toml:5: {said}"));

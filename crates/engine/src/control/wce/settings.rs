@@ -1,6 +1,6 @@
-//! What a file says of the wireless capacity estimator, in a simulation and on Linux.
+//! The keys of the wireless capacity estimator in scenario files and in files of the gateway.
 
-use super::wce::{Thresholds, WceSettings};
+use super::parameters::{Thresholds, WceRule, WceSettings};
 use crate::kernel::time::Span;
 use crate::notation::decode::{Said, Section};
 use crate::notation::layers::Layers;
@@ -8,17 +8,7 @@ use crate::notation::problem::{Problems, Refused};
 use crate::notation::setting::{
     FileTable, Json, KeyOf, MS, S, Setting, duration, number, rate, word,
 };
-use crate::{table, words};
-
-words! {
-    /// Algorithm that sets C from round-trip times.
-    pub enum WceRule {
-        /// Agreement of the stations with traffic. A minority of late, sleeping or silent stations is ignored.
-        Agreement = "agreement",
-        /// Every reply on its own, with the steps of paper 002.
-        Paper = "paper",
-    }
-}
+use crate::table;
 
 table! {
     /// Steps and thresholds of the estimator.

@@ -1,8 +1,8 @@
-//! What many events of one day are about to need is brought near the processor together.
+//! Prefetching: the memory that many events of one day need is read together, before the events.
 //!
-//! The state of thousands of flows lies beyond the caches, and an event that finds its own there waits for
-//! memory again and again: for its packet, its flow, the endpoint behind that, the way. Read in a row, ahead
-//! of the events, they are waited for together. Nothing else comes of it.
+//! The state of thousands of flows is outside the caches, and each event waits for memory several times: for its packet,
+//! its flow, the endpoint and the route. If these are read in a row, the memory accesses overlap. There is no other
+//! effect.
 
 use std::hint::black_box;
 
@@ -11,10 +11,10 @@ use super::flow::Endpoints;
 use super::legs::Leg;
 
 impl World<'_> {
-    /// A day with many arrivals has begun.
+    /// Reads the state for the events of a day that begins with many arrivals.
     #[cold]
     #[inline(never)]
-    pub(super) fn bring_near(&self) {
+    pub(super) fn prefetch(&self) {
         let states = &self.flows.states;
         let routes = &self.wires.routes;
         let read = |of: &dyn Fn(usize) -> u64| {

@@ -1,4 +1,4 @@
-//! Queues that take turns by deficit round robin; one that has just become busy goes first (RFC 8290,
+//! Deficit round robin (DRR): queues take turns, and a queue that has just become busy is first (RFC 8290,
 //! sections 4.1 and 4.2).
 
 use std::collections::VecDeque;
@@ -7,34 +7,34 @@ use super::codel::CoDel;
 use crate::kernel::streams::Stream;
 use crate::packet::Packet;
 
-/// One of the queues.
+/// A queue of the round robin.
 #[derive(Clone, Debug, Default)]
 pub(super) struct FlowQueue {
     pub(super) codel: CoDel,
-    /// What it may still send before the others' turn. [bytes]
+    /// Bytes that it may still send in its turn. [bytes]
     deficit: i64,
-    /// Whether it stands in one of the two lists.
+    /// Whether it is in one of the two lists.
     listed: bool,
 }
 
 impl FlowQueue {
-    /// Whether it takes part in some turns.
+    /// Returns whether it is in the round robin.
     pub(super) fn is_listed(&self) -> bool {
         self.listed
     }
 }
 
-/// Whose turn it is.
+/// The busy queues in the order of their turns.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Turns {
-    /// Queues that became busy and have not used up their first quantum, by index.
+pub(super) struct DeficitRoundRobin {
+    /// Queues that became busy and have not used their first quantum, by index.
     new: VecDeque<u32>,
     /// The other busy queues.
     old: VecDeque<u32>,
 }
 
-impl Turns {
-    /// `queue`, which has this index, has got a packet.
+impl DeficitRoundRobin {
+    /// Adds `queue`, which has this index, after a packet has arrived.
     pub(super) fn join(&mut self, index: u32, queue: &mut FlowQueue, quantum_bytes: u32) {
         if !queue.listed {
             queue.listed = true;
@@ -43,7 +43,7 @@ impl Turns {
         }
     }
 
-    /// The next packet, which `take` takes from the queue whose turn it is, if it has one.
+    /// Returns the next packet, which `take` removes from the queue whose turn it is, if there is one.
     pub(super) fn next(
         &mut self,
         queues: &mut [FlowQueue],
@@ -67,7 +67,7 @@ impl Turns {
             }
             list.pop_front();
             if is_new {
-                // once around with the old queues, so that going idle gives no priority over them
+                // one round with the old queues, so that becoming idle gives no priority over them
                 self.old.push_back(index);
             } else {
                 queue.listed = false;
@@ -75,19 +75,19 @@ impl Turns {
         }
     }
 
-    /// The queues that take turns, by index.
+    /// Returns the queues that are in the round robin, by index.
     pub(super) fn members(&self) -> impl Iterator<Item = u32> + '_ {
         self.new.iter().chain(&self.old).copied()
     }
 }
 
-/// A key for [`hashed`].
+/// Returns a key for [`hashed`].
 pub(super) fn hash_key(mut stream: Stream) -> u64 {
     let half = |stream: &mut Stream| u64::from(stream.up_to(u32::MAX));
     half(&mut stream) << 32 | half(&mut stream)
 }
 
-/// Which of so many queues `flow` is hashed to.
+/// Returns the index of the queue that `flow` is hashed to.
 pub(super) fn hashed(flow: u32, key: u64, queues: u32) -> u32 {
     // multiplication and shifts after Stafford's variant 13: each bit of the key counts
     let mixed = (u64::from(flow) ^ key).wrapping_mul(0xbf58_476d_1ce4_e5b9);

@@ -1,8 +1,9 @@
-//! Packets and endpoints ahead of time.
+//! Lookahead: packets and endpoints that are processed before the simulated time of their events.
 //!
-//! When the arrival of a packet at its endpoint is known ([`super::order`]), so is what the endpoint will
-//! do about it, and it does it at once: a segment is acknowledged and the ACK goes on its way, the ACK lets
-//! the sender send. A round trip through one bottleneck is then one event, the entry into it:
+//! The term is that of parallel discrete-event simulation: an event may be processed as soon as no other event can
+//! change its effect. If the arrival of a packet at its endpoint is known ([`eligibility`]), the endpoint reacts
+//! immediately: a segment is acknowledged and the ACK continues, the ACK lets the sender send. A round trip through one
+//! bottleneck is then one event, the entry into it:
 //!
 //! ```text
 //!   now      +access        +bottleneck, +delay     +delays        +host's link
@@ -11,25 +12,29 @@
 //!  entry ---> BOTTLENECK ------> receiver -- ACK ---> sender -- segments ---> next event: their entry
 //! ```
 //!
-//! Each arrival counts as the event that it would be in its own time, and nothing that is measured changes
-//! (the tests compare with `by_events`), because
+//! Each arrival counts as the event that it would be at its own time. No measured value changes (the tests compare with
+//! `by_events`), because
 //!
-//! - the packets of an endpoint that does so come in order and leave through a link of its own, in the
-//!   same order; on the links behind it either an event waits for them, or their order is that of the
-//!   one link that all of them have come through;
-//! - a receiver does so only if it acknowledges each segment at once, and does nothing else;
-//! - an ACK that arrives after the sender's timer expires waits for the timer;
-//! - what is planned (stops, changes, starts but of TCP) and whoever looks (the end of the warm-up, samples) finds all
-//!   endpoints as of its instant: packets that arrive after the next such instant wait for it;
-//! - a window that changes ahead of readings ([`super::gauge`]) is noted for them before.
+//! - the packets of an endpoint with lookahead arrive in order and leave through its own link, in the same order; on
+//!   later links either an event waits for them, or their order is that of the single link that all have passed;
+//! - a receiver has lookahead only if it acknowledges each segment immediately, and does nothing else;
+//! - an ACK that arrives after the sender's timer expires is deferred until the timer;
+//! - nothing is processed beyond the **safe time**, before which there is neither a planned event (a stop, a change, a
+//!   start except that of TCP) nor an observation (the end of the warm-up, a sample); packets that arrive later are
+//!   deferred;
+//! - a window that changes before earlier readings ([`super::gauge`]) is noted for these readings first.
 //!
-//! Where somebody may change queues whenever a world halts, links have gates: a packet that comes to one later
-//! than the halt is kept in front of it, and goes on, by its instant there, before anything else happens when the
-//! world does. What follows from one, an ACK that the receiver sends at once, may come to another gate behind a
-//! packet that stands there, and then stands there, too.
+//! If queues may change whenever a world halts, links have gates: a packet that reaches one after the halt is held
+//! upstream of it. When the world continues, the packet continues at its time before any other event. An ACK that the
+//! receiver sends in reaction may reach another gate with a held packet, and is then held too.
 //!
-//! These are free functions over the wires, the flows and the clock, since a packet touches all three.
+//! The functions are free functions over the wires, the flows and the clock, because a packet touches all three.
 
+mod deferred;
+mod eligibility;
+
+pub(super) use self::deferred::Deferred;
+pub(super) use self::eligibility::Eligibility;
 use super::clock::Clock;
 use super::flow::Endpoints;
 use super::flows::Flows;
@@ -40,8 +45,8 @@ use crate::kernel::time::{Span, Time};
 use crate::link::Transit;
 use crate::packet::{Packet, PacketKind};
 
-/// A packet goes on its way at `at`, now or ahead of time, as far as it may; what its endpoint answers
-/// ahead of time takes its place and goes on. Returns what the packet comes to.
+/// Moves a packet from `at`, which may be later than now, as far as possible. The reply of its endpoint takes its place
+/// and continues. Returns the next step of the packet.
 #[inline(always)] // one pointer to the world, not three to its parts
 pub(super) fn travel(
     wires: &mut Wires,
@@ -52,22 +57,22 @@ pub(super) fn travel(
 ) -> Step {
     let mut next = at;
     loop {
-        match go_on(wires, flows, clock, next, packet) {
-            Next::Answer(at) => next = at,
+        match advance(wires, flows, clock, next, packet) {
+            Next::Reply(at) => next = at,
             Next::Step(step) => return step,
         }
     }
 }
 
-/// What a packet that has gone on comes to.
+/// The result of moving a packet.
 enum Next {
-    /// The packet that answers it leaves at this instant.
-    Answer(Time),
+    /// The reply leaves at this time.
+    Reply(Time),
     Step(Step),
 }
 
 #[inline(always)]
-fn go_on(
+fn advance(
     wires: &mut Wires,
     flows: &mut Flows,
     clock: &mut Clock,
@@ -76,7 +81,7 @@ fn go_on(
 ) -> Next {
     let now = clock.now;
     let mut at = at;
-    let mut carrier = 0; // no link yet; set before `at` moves
+    let mut carrier = 0; // no link yet; set before `at` changes
     for leg in wires.routes.legs(packet) {
         if at > now && !leg.ahead {
             break;
@@ -86,7 +91,7 @@ fn go_on(
         match leg.place {
             Place::Host(link) => at = wires.links[link as usize].pass_host(at, packet),
             Place::Gate(_) if at > wires.gate.until => {
-                keep(&mut wires.gate, at, leg.lead, packet);
+                hold(&mut wires.gate, at, leg.lead, packet);
                 return Next::Step(Step::UnderWay);
             }
             Place::Link(link) | Place::Gate(link) => {
@@ -111,11 +116,11 @@ fn go_on(
     Next::Step(Step::UnderWay)
 }
 
-/// A packet that comes to a gate only at `at`, with the `lead` of its leg, is kept until the world goes on.
+/// Holds a packet that reaches a gate only at `at`, with the `lead` of its leg, until the world continues.
 #[cold]
 #[inline(never)]
-fn keep(gate: &mut Gate, at: Time, lead: Span, packet: &mut Packet) {
-    packet.hop -= 1; // the leg is still before it
+fn hold(gate: &mut Gate, at: Time, lead: Span, packet: &mut Packet) {
+    packet.hop -= 1; // its leg is still to come
     let place = gate.kept.partition_point(|other| other.there <= at);
     let kept = Kept {
         there: at,
@@ -125,7 +130,7 @@ fn keep(gate: &mut Gate, at: Time, lead: Span, packet: &mut Packet) {
     gate.kept.insert(place, kept);
 }
 
-/// A packet that entered link number `link` at `at` does not get through, or not yet.
+/// Processes a packet that entered link number `link` at `at` and does not pass it, or not yet.
 #[inline(never)]
 fn stop_at(
     wires: &mut Wires,
@@ -145,8 +150,8 @@ fn stop_at(
     Step::UnderWay
 }
 
-/// A packet whose endpoint need not wait for it arrives there at `at`, by link number `carrier`; the
-/// ACK that leaves at once, if one does, takes its place.
+/// Processes the arrival of a packet at an endpoint with lookahead at `at`, by link number `carrier`. The ACK, if it
+/// leaves immediately, takes its place.
 #[inline(always)]
 fn reach(
     wires: &mut Wires,
@@ -160,63 +165,63 @@ fn reach(
         reach_sender(wires, flows, clock, at, packet);
         return Next::Step(Step::UnderWay);
     }
-    if at <= flows.waiting.quiet_until && flows.waiting.count == 0 {
+    if at <= flows.deferred.safe_until && flows.deferred.count == 0 {
         clock.events += 1;
         let flow = &mut flows.states[packet.flow as usize];
         if packet.kind == PacketKind::Syn {
             flow.answer_syn(at, packet);
-            return Next::Answer(at);
+            return Next::Reply(at);
         }
         return match flow.take_segment(at, packet) {
             Some(ack) => {
                 *packet = flow.ack(at, packet.flow, ack);
-                Next::Answer(at)
+                Next::Reply(at)
             }
             None => Next::Step(Step::UnderWay),
         };
     }
-    flows.waiting.count += 1;
-    flows.waiting.segments.push(at, carrier, *packet);
+    flows.deferred.count += 1;
+    flows.deferred.segments.push(at, carrier, *packet);
     Next::Step(Step::UnderWay)
 }
 
 #[inline(always)]
 fn reach_sender(wires: &mut Wires, flows: &mut Flows, clock: &mut Clock, at: Time, ack: &Packet) {
     let flow = &flows.states[ack.flow as usize];
-    let before = flow.timer.min(flows.waiting.next_reading);
-    let is_next = at <= before.min(flows.waiting.quiet_until) && !flow.held_up;
+    let before = flow.timer.min(flows.deferred.next_reading);
+    let is_next = at <= before.min(flows.deferred.safe_until) && !flow.has_deferred;
     if is_next || becomes_next(flows, clock, at, ack) {
         take_ack(wires, flows, clock, at, ack);
     }
 }
 
-/// Whether an ACK is the next to change its sender although something else comes before it; if not, it is
-/// held up.
+/// Returns whether an ACK is the next to change its sender although something else comes before it. If not, the ACK is
+/// deferred.
 #[inline(never)]
 fn becomes_next(flows: &mut Flows, clock: &mut Clock, at: Time, ack: &Packet) -> bool {
     let index = ack.flow as usize;
-    let may = !flows.states[index].held_up && may_take(flows, at, index);
+    let may = !flows.states[index].has_deferred && may_take(flows, at, index);
     if may {
-        pass_by(flows, clock, at, index);
+        catch_up(flows, clock, at, index);
     } else {
-        hold_up(flows, at, *ack);
+        defer(flows, at, *ack);
     }
     may
 }
 
-/// Whether nothing changes the sender of flow `index` before `at`.
+/// Returns whether nothing changes the sender of flow `index` before `at`.
 fn may_take(flows: &Flows, at: Time, index: usize) -> bool {
     let sender = flows.states[index].sender();
-    at <= flows.waiting.quiet_until && sender.is_some_and(|sender| at <= sender.deadline())
+    at <= flows.deferred.safe_until && sender.is_some_and(|sender| at <= sender.deadline())
 }
 
-/// Does what comes before `at` but changes nothing about the sender of flow `index`.
-fn pass_by(flows: &mut Flows, clock: &mut Clock, at: Time, index: usize) {
+/// Processes the events before `at` that do not change the sender of flow `index`.
+fn catch_up(flows: &mut Flows, clock: &mut Clock, at: Time, index: usize) {
     if flows.states[index].timer < at {
-        clock.events += 1; // a lazy timer finds its deadline moved
+        clock.events += 1; // the deadline of a lazy timer has moved
         flows.rearm(index, clock);
     }
-    if flows.waiting.next_reading < at {
+    if flows.deferred.next_reading < at {
         note_window(flows, at, index);
     }
 }
@@ -228,7 +233,7 @@ fn take_ack(wires: &mut Wires, flows: &mut Flows, clock: &mut Clock, at: Time, a
     let flow = &mut flows.states[index];
     flow.take_ack(at, ack);
     while let Some(mut packet) = flow.next_packet(at, ack.flow) {
-        // through the link of its host, behind which an event waits for it
+        // through the link of its host, after which an event waits for it
         let leg = wires.routes.legs(&packet)[0];
         let arrives = match leg.host() {
             Some(link) => wires.links[link as usize].pass_host(at, &packet),
@@ -243,14 +248,14 @@ fn take_ack(wires: &mut Wires, flows: &mut Flows, clock: &mut Clock, at: Time, a
     }
 }
 
-/// Keeps the window of flow `index` for the readings before `at`.
+/// Notes the window of flow `index` for the readings before `at`.
 fn note_window(flows: &mut Flows, at: Time, index: usize) {
     let Endpoints::Tcp(tcp) = &flows.states[index].endpoints else {
         return;
     };
-    let interval = flows.waiting.reading_interval;
-    let windows = &mut flows.waiting.windows[index];
-    let mut next = flows.waiting.next_reading + interval * windows.len() as u64;
+    let interval = flows.deferred.reading_interval;
+    let windows = &mut flows.deferred.windows[index];
+    let mut next = flows.deferred.next_reading + interval * windows.len() as u64;
     while next < at {
         windows.push_back(tcp.0.cwnd());
         next += interval;
@@ -258,38 +263,38 @@ fn note_window(flows: &mut Flows, at: Time, index: usize) {
 }
 
 #[cold]
-fn hold_up(flows: &mut Flows, at: Time, ack: Packet) {
-    let held_up = &mut flows.states[ack.flow as usize].held_up;
-    if !std::mem::replace(held_up, true) {
-        flows.waiting.hold_up(at, ack.flow);
+fn defer(flows: &mut Flows, at: Time, ack: Packet) {
+    let has_deferred = &mut flows.states[ack.flow as usize].has_deferred;
+    if !std::mem::replace(has_deferred, true) {
+        flows.deferred.defer(at, ack.flow);
     }
-    flows.waiting.acks[ack.flow as usize].push_back((at, ack));
+    flows.deferred.acks[ack.flow as usize].push_back((at, ack));
 }
 
-/// Something has happened that ACKs of flow `index` may have waited for.
-pub(super) fn take_held_up(wires: &mut Wires, flows: &mut Flows, clock: &mut Clock, index: usize) {
-    while let Some(&(at, ack)) = flows.waiting.acks[index].front() {
+/// Processes the deferred ACKs of flow `index` after an event that they may have waited for.
+pub(super) fn take_deferred(wires: &mut Wires, flows: &mut Flows, clock: &mut Clock, index: usize) {
+    while let Some(&(at, ack)) = flows.deferred.acks[index].front() {
         if !may_take(flows, at, index) {
-            flows.waiting.hold_up(at, index as u32);
+            flows.deferred.defer(at, index as u32);
             return;
         }
-        flows.waiting.acks[index].pop_front();
-        pass_by(flows, clock, at, index);
+        flows.deferred.acks[index].pop_front();
+        catch_up(flows, clock, at, index);
         take_ack(wires, flows, clock, at, &ack);
     }
-    flows.states[index].held_up = false;
+    flows.states[index].has_deferred = false;
 }
 
-/// Nothing is planned, and nobody looks, before `until`.
-pub(super) fn quiet_until(wires: &mut Wires, flows: &mut Flows, clock: &mut Clock, until: Time) {
-    flows.waiting.quiet_until = until;
-    // first all that are due: one that waits for its timer as well is due again
-    let mut due = std::mem::take(&mut flows.waiting.due);
-    while let Some(flow) = flows.waiting.next_held_up(until) {
+/// Sets the safe time, and processes the ACKs that were deferred until then.
+pub(super) fn set_safe_time(wires: &mut Wires, flows: &mut Flows, clock: &mut Clock, until: Time) {
+    flows.deferred.safe_until = until;
+    // first all that are due: a flow that also waits for its timer is due again
+    let mut due = std::mem::take(&mut flows.deferred.due);
+    while let Some(flow) = flows.deferred.next_due(until) {
         due.push(flow);
     }
     for flow in due.drain(..) {
-        take_held_up(wires, flows, clock, flow as usize);
+        take_deferred(wires, flows, clock, flow as usize);
     }
-    flows.waiting.due = due;
+    flows.deferred.due = due;
 }

@@ -1,60 +1,60 @@
-//! Parts of other crates in scenario files: queue disciplines and congestion controls.
+//! Plugins: queue disciplines and congestion controls of other crates in scenario files.
 //!
-//! A crate says what its part does ([`Policy`], [`Control`]) and what files say of it
-//! ([`table!`](crate::table)); scenarios parsed through [`Parts`] then know its key or word like any other.
+//! A crate implements an algorithm ([`Policy`], [`Control`]) and its settings ([`table!`](crate::table)).
+//! Scenarios that are parsed through a [`Registry`] then accept its key or word like any other.
 //! `examples/parts` is such a crate.
 
 use crate::notation::setting::FileTable;
 use crate::notation::setting::{KeyOf, Spec, inner};
 use crate::notation::table::{Added, Default};
-use crate::queue::{ApQueue, QueuePart, QueueSetting};
-pub use crate::queue::{Backlog, Outlet, Policy, Verdict};
+use crate::queue::{ApQueue, DisciplinePlugin, QueueSetting};
+pub use crate::queue::{Backlog, Egress, Policy, Verdict};
 use crate::scenario::{self, Format, Problem, Scenario};
 pub use crate::tcp::{Control, Law, NewAck, RttEstimator, Window};
 use crate::tcp::{ControlPart, TcpSettings};
 
-/// What other crates bring.
+/// The plugins of other crates.
 #[derive(Clone, std::default::Default)]
-pub struct Parts {
+pub struct Registry {
     added: Added,
 }
 
-impl Parts {
-    /// Lasthop's own parts alone.
-    pub fn new() -> Parts {
-        Parts::default()
+impl Registry {
+    /// Returns a registry without plugins.
+    pub fn new() -> Registry {
+        Registry::default()
     }
 
     /// Adds this queue discipline, for every queue.
     #[must_use]
-    pub fn discipline<P: Policy>(mut self) -> Parts {
-        let part: &'static QueuePart = const { &QueuePart::of::<P>() };
+    pub fn discipline<P: Policy>(mut self) -> Registry {
+        let plugin: &'static DisciplinePlugin = const { &DisciplinePlugin::of::<P>() };
         for queue in [QueueSetting::table(), ApQueue::table()] {
             let spec: Spec<P::Settings> = inner();
             let key = spec.absent("none").key(KeyOf::new(P::NAME), P::DOC);
-            self.added.key(queue.name, key, None, part);
+            self.added.key(queue.name, key, None, plugin);
         }
         self
     }
 
-    /// Adds this congestion control, for every connection. Its settings are a table with its name wherever
-    /// those of TCP stand.
+    /// Adds this congestion control, for every connection. Its settings are a table with its name in every table
+    /// with settings of TCP.
     #[must_use]
-    pub fn congestion<C: Control>(mut self) -> Parts {
-        let part: &'static ControlPart = const { &ControlPart::of::<C>() };
+    pub fn congestion<C: Control>(mut self) -> Registry {
+        let plugin: &'static ControlPart = const { &ControlPart::of::<C>() };
         self.added
-            .word(TcpSettings::congestion.name(), C::NAME, part);
+            .word(TcpSettings::congestion.name(), C::NAME, plugin);
         for (table, inherits) in scenario::tables_of_tcp() {
             let spec: Spec<C::Settings> = inner();
             let doc = C::Settings::table().doc;
             let mut key = spec.key(KeyOf::new(C::NAME), doc);
             key.default = Default::Depends("the defaults of the table's keys");
-            self.added.key(table, key, inherits, part);
+            self.added.key(table, key, inherits, plugin);
         }
         self
     }
 
-    /// The scenario that `text` and the settings over it describe, or every problem found
+    /// Returns the scenario that `text` and the settings over it describe, or every problem found
     /// ([`scenario::parse`]).
     ///
     /// # Errors

@@ -1,7 +1,7 @@
-//! Tables at the root of the file that another crate reads.
+//! Tables at the root of the file that another crate defines.
 //!
-//! The engine has no use for them. It reads the file once all the same, so that every key of it is
-//! known and every problem told, whichever part of the file it is in.
+//! The engine does not use them. It still reads the whole file once, so that every key is known and every
+//! problem is reported, whichever part of the file it is in.
 
 use std::sync::OnceLock;
 
@@ -16,65 +16,65 @@ use crate::notation::setting::{FileTable, Json, Parts};
 use crate::notation::table::{Default, Key, NOTHING_ADDED, Table};
 use crate::notation::times::{Files, NO_FILES};
 
-/// Root tables of companions, each with who reads it: the hint for a scenario read without companions.
+/// Extension tables, each with its reader: the hint for a scenario read without extensions.
 pub(super) const ELSEWHERE: &[(&str, &str)] = &[
     ("gateway", "`lasthop gateway` reads it"),
     ("interface", "`lasthop queue` reads it"),
 ];
 
-/// Another crate's tables at the root of the file, and how they become a `T`.
-pub struct Companion<T> {
+/// The tables of another crate at the root of the file, and their conversion to a `T`.
+pub struct ExtensionTable<T> {
     keys: fn() -> Vec<Key>,
     check: fn(&Section, &mut Problems),
-    read: fn(&Beside, &mut Problems) -> Result<T, Refused>,
+    read: fn(&Context, &mut Problems) -> Result<T, Refused>,
     /// The root of a scenario that may have the tables.
-    beside: OnceLock<Table>,
-    /// The root of a file that need not say what to simulate.
-    alone: OnceLock<Table>,
+    with_scenario: OnceLock<Table>,
+    /// The root of a file that need not have a scenario.
+    without_scenario: OnceLock<Table>,
 }
 
-/// What a companion is made of: its tables, without problems, and what the file says beside them.
-pub struct Beside<'a> {
-    /// The root of the file, with the companion's tables.
+/// The tables of an extension, without problems, and the rest of the file.
+pub struct Context<'a> {
+    /// The root of the file, with the extension's tables.
     pub root: &'a Section,
-    /// The file's title.
+    /// Title of the file.
     pub name: &'a str,
-    /// The scenario; none if the file does not say what to simulate.
+    /// The scenario, if the file has one.
     pub scenario: Option<&'a Scenario>,
 }
 
-/// A table that a file must have, and what is said without it: a text that follows "expected".
+/// A table that a file must have, and the message if it is missing.
 #[derive(Clone, Copy, Debug)]
 pub struct Needed {
     /// Its key.
     pub key: &'static str,
-    /// What is needed.
+    /// The expected table, as a text that follows "expected".
     pub what: &'static str,
 }
 
-impl<T> Companion<T> {
-    /// The companion with these `keys` at the root of the file. `check` judges what several values of its
-    /// tables must satisfy together, given the root; `read` takes tables without problems, of which none need be
-    /// there, and may find some beside the scenario.
+impl<T> ExtensionTable<T> {
+    /// Returns the extension with these `keys` at the root of the file. `check` checks several values of its tables
+    /// together, given the root. `read` converts tables without problems, each of which may be absent, and may report
+    /// problems with the scenario.
     pub const fn new(
         keys: fn() -> Vec<Key>,
         check: fn(&Section, &mut Problems),
-        read: fn(&Beside, &mut Problems) -> Result<T, Refused>,
-    ) -> Companion<T> {
-        Companion {
+        read: fn(&Context, &mut Problems) -> Result<T, Refused>,
+    ) -> ExtensionTable<T> {
+        ExtensionTable {
             keys,
             check,
             read,
-            beside: OnceLock::new(),
-            alone: OnceLock::new(),
+            with_scenario: OnceLock::new(),
+            without_scenario: OnceLock::new(),
         }
     }
 
-    /// The scenario of a file, and its companion; `files` are those that it names.
+    /// Returns the scenario of a file and its extension; `files` are the files that it names.
     ///
     /// # Errors
-    /// All that is wrong with either.
-    pub fn parse_beside(
+    /// All problems of both.
+    pub fn parse_with_scenario(
         &'static self,
         bytes: &[u8],
         format: Format,
@@ -82,7 +82,7 @@ impl<T> Companion<T> {
         settings: &[(String, String)],
         files: &Files,
     ) -> Result<(Scenario, T), Vec<Problem>> {
-        let grammar = file::grammar(self.beside(), &NOTHING_ADDED, files);
+        let grammar = file::grammar(self.table_with_scenario(), &NOTHING_ADDED, files);
         file::parse(
             &grammar,
             bytes,
@@ -100,11 +100,11 @@ impl<T> Companion<T> {
         )
     }
 
-    /// The companion of a file, which must have the table that is `needed`. A file that says what to simulate
-    /// is checked as a scenario too.
+    /// Returns the extension of a file, which must have the table that is `needed`. A file with a scenario is checked as
+    /// a scenario too.
     ///
     /// # Errors
-    /// All that is wrong with it.
+    /// All problems of the file.
     pub fn parse(
         &'static self,
         needed: Needed,
@@ -114,7 +114,7 @@ impl<T> Companion<T> {
         settings: &[(String, String)],
         files: &Files,
     ) -> Result<T, Vec<Problem>> {
-        let grammar = file::grammar(self.alone(), &NOTHING_ADDED, files);
+        let grammar = file::grammar(self.table_without_scenario(), &NOTHING_ADDED, files);
         file::parse(
             &grammar,
             bytes,
@@ -144,9 +144,9 @@ impl<T> Companion<T> {
         )
     }
 
-    /// JSON Schema (2020-12) of the scenario file with these tables.
+    /// Returns the JSON Schema (2020-12) of the scenario file with these tables.
     pub fn schema(&'static self) -> Json {
-        let grammar = file::grammar(self.beside(), &NOTHING_ADDED, &NO_FILES);
+        let grammar = file::grammar(self.table_with_scenario(), &NOTHING_ADDED, &NO_FILES);
         let names: Vec<&str> = (self.keys)().iter().map(|key| key.name).collect();
         let needed: Vec<&str> = ["duration"].into_iter().chain(names).collect();
         schema::schema(&grammar, file::TITLE, &needed)
@@ -159,25 +159,26 @@ impl<T> Companion<T> {
         scenario: Option<&Scenario>,
         problems: &mut Problems,
     ) -> Result<T, Refused> {
-        let beside = Beside {
+        let context = Context {
             root,
             name: &file::name(root, source)?,
             scenario,
         };
-        (self.read)(&beside, problems)
+        (self.read)(&context, problems)
     }
 
-    fn beside(&'static self) -> &'static Table {
-        self.beside.get_or_init(|| self.root(Default::Required))
+    fn table_with_scenario(&'static self) -> &'static Table {
+        self.with_scenario
+            .get_or_init(|| self.root(Default::Required))
     }
 
-    fn alone(&'static self) -> &'static Table {
+    fn table_without_scenario(&'static self) -> &'static Table {
         let nothing = Default::Absent("nothing is simulated");
-        self.alone.get_or_init(|| self.root(nothing))
+        self.without_scenario.get_or_init(|| self.root(nothing))
     }
 
-    /// The keys of a scenario, with `without_duration` as the default of its duration, and the companion's
-    /// keys.
+    /// Returns the keys of a scenario, with `without_duration` as the default of its duration, and the keys of the
+    /// extension.
     fn root(&self, without_duration: Default) -> Table {
         let scenario = Root::table();
         let mut parts = Parts::default();

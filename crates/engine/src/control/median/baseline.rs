@@ -1,0 +1,68 @@
+//! The baseline of a station: its round-trip time without a queue.
+//!
+//! | sample | baseline |
+//! |---|---|
+//! | below it by more than the tolerance, after a rise | what it was before the rise |
+//! | below it | the sample |
+//! | above it by more than the tolerance, with an empty queue, several times in a row | the smallest of these |
+//! | any other | unchanged |
+
+use crate::kernel::time::Span;
+
+/// Most samples in a row with an empty queue that are required for a rise.
+const RISE_AFTER: u32 = 8;
+
+/// The delays that count as no queue.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct NearBase {
+    /// Round-trip time up to which the queue is considered empty whatever the baseline is.
+    pub floor: Span,
+    /// Difference from the baseline that is attributed to noise.
+    pub tolerance: Span,
+}
+
+/// A round-trip time without a queue.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(super) struct Baseline {
+    rtt: Option<Span>,
+    /// The baseline before it was raised.
+    before_rise: Option<Span>,
+    /// Number and minimum of the latest samples in a row above the baseline with an empty queue.
+    candidate: Option<(u32, Span)>,
+}
+
+impl Baseline {
+    /// Returns the round-trip time without a queue, once there is a sample of it.
+    pub fn rtt(&self) -> Option<Span> {
+        self.rtt
+    }
+
+    /// Adds a round-trip time and returns the queueing delay that it shows, as if the baseline were at most `floor`.
+    ///
+    /// If the queue is known to be empty, `rise_after` samples in a row above the baseline raise it.
+    pub fn add(&mut self, rtt: Span, near: NearBase, rise_after: Option<u32>) -> Span {
+        let NearBase { floor, tolerance } = near;
+        if self.rtt.is_some_and(|base| rtt + tolerance < base) {
+            // the path is as before the rise, and may have a queue
+            self.rtt = self.before_rise.take().or(self.rtt);
+        }
+        let base = self.rtt.unwrap_or(floor);
+        if rtt < base || rtt <= floor {
+            self.rtt = Some(base.min(rtt));
+        }
+        match rise_after {
+            Some(samples) if rtt > base.max(floor) + tolerance => {
+                let (count, minimum) = self.candidate.unwrap_or((0, rtt));
+                let (count, minimum) = (count + 1, minimum.min(rtt));
+                self.candidate = Some((count, minimum));
+                if count >= samples.min(RISE_AFTER) {
+                    self.before_rise = Some(self.before_rise.unwrap_or(base));
+                    self.rtt = Some(minimum);
+                    self.candidate = None;
+                }
+            }
+            Some(_) | None => self.candidate = None,
+        }
+        rtt - (self.rtt.unwrap_or(floor) - floor)
+    }
+}

@@ -1,0 +1,65 @@
+//! The outlier rule: a station whose delays exceed those of the others is doubted and does not count.
+//!
+//! ```text
+//! Trusted --mean lateness above 25 ms after 3 comparisons, or late in a poll--> Doubted
+//! Doubted --mean lateness below 12.5 ms, and 10 s since it was last late------> Trusted
+//! Doubted --more than half of the active stations are doubted-----------------> Trusted, without history
+//! ```
+
+use super::sample::TOLERANCE;
+use crate::kernel::time::{Span, Time};
+
+/// Comparisons that the running mean extends over.
+const MEAN_OVER: f64 = 4.0;
+/// Comparisons after which the running mean counts.
+const MIN_COMPARISONS: u32 = 3;
+/// Shortest time in state Doubted after the station was last late.
+const DOUBTED_FOR: Span = Span(10_000_000_000);
+
+/// The lateness of one station relative to the others.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(super) struct Lateness {
+    comparisons: u32,
+    /// Running mean of its delay minus that of the others. [s]
+    mean_s: f64,
+    /// When it was last late, in state Doubted.
+    doubted: Option<Time>,
+}
+
+impl Lateness {
+    /// Updates the running mean with a delay and the simultaneous delay of the others.
+    pub fn compare(&mut self, now: Time, delay: Span, others: Span) {
+        let late_s = delay.seconds() - others.seconds();
+        self.comparisons += 1;
+        self.mean_s += (late_s - self.mean_s) / f64::from(self.comparisons).min(MEAN_OVER);
+        self.update(now);
+    }
+
+    /// Raises the mean to the lateness in a poll, which counts immediately.
+    pub fn exceed_poll(&mut self, now: Time, late_by: Span) {
+        self.comparisons = self.comparisons.max(MIN_COMPARISONS);
+        self.mean_s = self.mean_s.max(late_by.seconds());
+        self.update(now);
+    }
+
+    fn update(&mut self, now: Time) {
+        let tolerance_s = TOLERANCE.seconds();
+        let is_late = self.comparisons >= MIN_COMPARISONS && self.mean_s > tolerance_s;
+        let is_over = |since| now.since(since) >= DOUBTED_FOR;
+        if is_late {
+            self.doubted = Some(now);
+        } else if self.mean_s < tolerance_s / 2.0 && self.doubted.is_some_and(is_over) {
+            self.doubted = None;
+        }
+    }
+
+    /// Returns whether it is in state Doubted.
+    pub fn is_doubted(&self) -> bool {
+        self.doubted.is_some()
+    }
+
+    /// Returns how much later than the others it is on average.
+    pub fn mean(&self) -> Span {
+        Span::from_seconds(self.mean_s.max(0.0))
+    }
+}

@@ -1,0 +1,392 @@
+//! C by the median: the queueing delay that active stations have in common.
+//!
+//! Paper 002's estimator follows each reply to a ping. One station that replies late, because it sleeps or lies, thus
+//! lowers the rate of all others. This estimator follows a median and rejects outliers:
+//!
+//! - **Sample** ([`sampling`], [`baseline`]). The queueing delay of a station is its round-trip time minus its own
+//!   baseline, so that a long path does not count as a queue.
+//! - **Estimate** ([`estimate`]). The estimate is the lower median of the last samples of five different stations: with
+//!   one station its sample, with two the smaller one. A delay of one station only, because it sleeps or has a queue
+//!   of its own at the access point, is not in the common queue.
+//! - **Poll** ([`poll`]). If one sample shows a long queue and the median does not, all other stations are sampled
+//!   simultaneously, at most 31 by pings. The lower median of all samples counts.
+//! - **Outlier rule** ([`lateness`], [`suspicion`]). A station that is late in a poll, or late on average, is doubted. It
+//!   does not count until it has been as fast as the others for 10 s. At most half of the stations can be doubted.
+//!
+//! [`rate`] describes how C follows the estimate.
+//!
+//! # The events of a sample
+//!
+//! | sample of | no poll, or a decided one | poll is open |
+//! |---|---|---|
+//! | a doubted station | compared with others | compared with others |
+//! | a member of the poll, late by more than 25 ms | doubted from now on | counted in the poll |
+//! | another station; the median is long, or the sample is short | C follows the median | counted if it is a member |
+//! | another station; the sample is above `high`, the median is not | a poll starts | counted if it is a member |
+//!
+//! # Limits
+//! Up to (m - 1)/2 late, sleeping or silent stations of m do not affect C. A reply to a ping cannot be early, because
+//! requests contain data that cannot be guessed. A station whose baseline was raised, or that acknowledges segments
+//! early, can pretend that there is no queue; such a station is not detected. So medians of other stations are upper
+//! medians: one of two stations can neither make a third one late nor turn its queue into a longer path. At most five
+//! stations decide. If there are many stations, three that are early together may be sampled in a row.
+//!
+//! # Stations that do not reply to pings
+//! A station that has not replied to five pings is **overheard** ([`reachability`]). In its turn the estimator times
+//! segments of its flows, from the bottleneck to the ACK that covers them. These samples count like replies, except:
+//!
+//! - They have their own baseline, because an ACK may be delayed.
+//! - Nobody waits for them, because it is unknown whether a segment will pass or its ACK be delayed.
+//! - They count in a poll only if the segment left after the start of the poll.
+//! - The station is still pinged, seldom, and is sampled by pings again after its first reply.
+//!
+//! An ACK of data that has not arrived yet ("optimistic") is early. The first one lowers the baseline, so that honest
+//! ACKs are late from then on. A station that always sends them pretends that there is no queue: a minority of such
+//! stations changes nothing, and a single active station harms only itself.
+//!
+//! # A single station
+//! C follows the samples of a single station. If it is found to be late later, C returns to its value before.
+//!
+//! # A standing queue does not raise a baseline
+//! A queue that never drains looks like a longer path ([`standing_queue`]). After 64 samples in a row above the
+//! baseline, C falls by measurement until a sample is near it. If no sample is, although C has been at its minimum for
+//! twice the longest delay, the path is longer: baselines rise to the samples, and C returns. The baseline of one
+//! station rises without that test to the minimum of 8 samples during which the others had no queue.
+
+mod baseline;
+mod estimate;
+mod lateness;
+mod poll;
+mod rate;
+mod reachability;
+mod sample;
+mod sampling;
+mod standing_queue;
+mod station;
+mod suspicion;
+
+use self::baseline::NearBase;
+use self::estimate::SampleWindow;
+use self::poll::{Poll, PollMedian, PollResult, Reply};
+use self::rate::RateControl;
+use self::sample::{DelaySample, TOLERANCE};
+pub use self::sample::{Probe, RoundTrip, SampleSource};
+use self::sampling::Sampler;
+use self::standing_queue::StandingQueue;
+use self::station::Stations;
+use self::suspicion::Suspicion;
+use super::step::Step;
+use super::wce::{Cycle, WceSettings};
+use crate::kernel::streams::Stream;
+use crate::kernel::time::{Span, Time};
+
+/// The estimator.
+#[derive(Clone, Debug)]
+pub struct MedianEstimator {
+    settings: WceSettings,
+    stations: Stations,
+    sampler: Sampler,
+    window: SampleWindow,
+    poll: Option<Poll>,
+    suspicion: Suspicion,
+    standing_queue: StandingQueue,
+    rate: RateControl,
+    last_step: Step,
+    /// Whether the last estimate was above the high threshold.
+    is_congested: bool,
+}
+
+impl MedianEstimator {
+    /// Returns an estimator without samples; C is at its maximum.
+    pub fn new(settings: WceSettings, draws: Stream) -> MedianEstimator {
+        MedianEstimator {
+            settings,
+            stations: Stations::default(),
+            sampler: Sampler::new(draws, settings.interval, settings.timeout),
+            window: SampleWindow::default(),
+            poll: None,
+            suspicion: Suspicion::default(),
+            standing_queue: StandingQueue::new(settings.max_bps),
+            rate: RateControl::new(&settings),
+            last_step: Step::Hold,
+            is_congested: false,
+        }
+    }
+
+    /// Returns C. [bit/s]
+    pub fn capacity_bps(&self) -> u64 {
+        self.rate.rate_bps()
+    }
+
+    /// Returns the step of the last sample that counted.
+    pub fn last_step(&self) -> Step {
+        self.last_step
+    }
+
+    /// Returns the pings of an interval, and must be called once per interval.
+    ///
+    /// `active` are the stations that have had traffic lately. `passed_bytes` have left the bottleneck since the
+    /// beginning.
+    pub fn tick(&mut self, now: Time, active: &[u32], passed_bytes: u64) -> Vec<Probe> {
+        self.sampler.begin_interval(now);
+        self.stations.mark_active(now, active);
+        self.stations.limit_doubted();
+        self.decide_poll(now);
+        if !self.has_open_poll() {
+            self.sampler.end_listening();
+        }
+        self.sampler
+            .regular(now, &mut self.stations, self.is_congested, passed_bytes)
+    }
+
+    /// Returns the stations whose segments are to be timed until the next tick, for [`MedianEstimator::overhear`].
+    pub fn listening(&self) -> &[u32] {
+        self.sampler.listening()
+    }
+
+    /// Processes the reply to the ping with these lowest 16 bits of its number.
+    ///
+    /// `rtt` is the round-trip time if it is known better than from `now`; `passed_bytes` as in
+    /// [`MedianEstimator::tick`]. Returns the round-trip time and further pings, or `None` if there is no such ping.
+    pub fn answer(
+        &mut self,
+        now: Time,
+        number: u16,
+        rtt: Option<Span>,
+        passed_bytes: u64,
+    ) -> Option<(Span, Vec<Probe>)> {
+        let trip = self.sampler.reply(now, number, rtt)?;
+        if !self.sampler.is_current(now, trip.rtt) {
+            self.last_step = Step::Hold;
+            return Some((trip.rtt, Vec::new()));
+        }
+        let probes = self.add(now, trip, SampleSource::Pings, passed_bytes);
+        Some((trip.rtt, probes))
+    }
+
+    /// Processes the round trip of a segment and returns further pings; `passed_bytes` as in [`MedianEstimator::tick`].
+    ///
+    /// It counts if the station does not reply to pings, and once each time that its flows are listened to.
+    pub fn overhear(&mut self, now: Time, trip: RoundTrip, passed_bytes: u64) -> Vec<Probe> {
+        let state = self.stations.get(trip.station);
+        let is_expected = state.is_some_and(|state| {
+            state.reachability.is_silent(now) && state.reachability.is_listened_to()
+        });
+        let counts = is_expected && self.stations.is_active(trip.station);
+        if !counts || !self.sampler.is_current(now, trip.rtt) {
+            return Vec::new();
+        }
+        self.sampler.end_listening_to(trip.station);
+        self.add(now, trip, SampleSource::Flows, passed_bytes)
+    }
+
+    fn add(
+        &mut self,
+        now: Time,
+        trip: RoundTrip,
+        source: SampleSource,
+        passed_bytes: u64,
+    ) -> Vec<Probe> {
+        let rise_after = self.samples_for_rise(now, trip);
+        let near = NearBase {
+            floor: self.settings.thresholds.low,
+            tolerance: self.settings.thresholds.near_base(),
+        };
+        let state = self.stations.entry(trip.station);
+        let sample = state.add(trip, source, near, rise_after);
+        for station in self.suspicion.add(now, sample, &mut self.stations) {
+            self.reject(now, station);
+        }
+        if self.stations.is_doubted(sample.station) {
+            self.last_step = Step::Hold;
+            return Vec::new();
+        }
+        if self.add_to_poll(now, sample) {
+            return Vec::new();
+        }
+        self.window.push(now, sample);
+        let Some(median) = self.window.median(now, sample, &self.stations) else {
+            return Vec::new();
+        };
+        let high = self.settings.thresholds.high;
+        if sample.delay > high && median.delay <= high && !self.has_open_poll() {
+            let probes = self.start_poll(now, sample, passed_bytes);
+            if let Some(probes) = probes {
+                return probes;
+            }
+        }
+        self.follow(now, median);
+        Vec::new()
+    }
+
+    /// Returns after how many samples in a row with an empty queue a baseline rises, if the queue is known to be empty.
+    fn samples_for_rise(&self, now: Time, trip: RoundTrip) -> Option<u32> {
+        if !self.settings.follows_base {
+            return None;
+        }
+        let others = self.stations.median_of_others(now, trip.station);
+        if others.is_some_and(|delay| delay <= self.longest_near_base()) {
+            return Some(u32::MAX);
+        }
+        let active = self.stations.active().count().max(1) as u32;
+        let is_longer_path = self.standing_queue.is_longer_path(now, trip.sent);
+        is_longer_path.then(|| (8 / active).max(2))
+    }
+
+    /// Returns the longest delay that counts as an empty queue.
+    fn longest_near_base(&self) -> Span {
+        let thresholds = self.settings.thresholds;
+        thresholds.low + thresholds.near_base()
+    }
+
+    fn has_open_poll(&self) -> bool {
+        self.poll.as_ref().is_some_and(Poll::is_open)
+    }
+
+    /// Starts a poll and returns its pings, if there are other stations.
+    fn start_poll(
+        &mut self,
+        now: Time,
+        cause: DelaySample,
+        passed_bytes: u64,
+    ) -> Option<Vec<Probe>> {
+        let (pinged, overheard) = self.sampler.polled(now, cause.station, &self.stations);
+        if pinged.is_empty() && overheard.is_empty() {
+            return None;
+        }
+        self.poll = Some(Poll::start(now, cause, pinged.len(), overheard.len()));
+        for station in overheard {
+            self.sampler.listen_to(now, station, &mut self.stations);
+        }
+        let stations = &mut self.stations;
+        let ping = |station| self.sampler.ping(now, station, stations, passed_bytes);
+        Some(pinged.into_iter().map(ping).collect())
+    }
+
+    /// Adds a sample to the poll. Returns whether it has been processed completely.
+    fn add_to_poll(&mut self, now: Time, sample: DelaySample) -> bool {
+        let Some(poll) = &mut self.poll else {
+            return false;
+        };
+        match poll.add(sample) {
+            Reply::Unrelated { is_open } => is_open,
+            Reply::Late(median) => self.reject_if_late(now, sample, median),
+            Reply::Counted => {
+                self.decide_poll(now);
+                true
+            }
+        }
+    }
+
+    /// Decides the poll if that is possible: C follows its median, and late members are doubted.
+    fn decide_poll(&mut self, now: Time) {
+        let Some(poll) = &mut self.poll else {
+            return;
+        };
+        let PollMedian {
+            delay,
+            samples,
+            decisive,
+        } = match poll.decide(now) {
+            PollResult::Unchanged => return,
+            PollResult::Failed => {
+                self.poll = None;
+                return;
+            }
+            PollResult::Decided(median) => median,
+        };
+        for sample in samples {
+            if !self.reject_if_late(now, sample, delay) {
+                self.window.push(now, sample);
+            }
+        }
+        self.follow(now, decisive);
+    }
+
+    /// Doubts a station whose sample exceeds the median of a poll. Returns whether it does.
+    fn reject_if_late(&mut self, now: Time, sample: DelaySample, median: Span) -> bool {
+        let is_late = sample.delay > median + TOLERANCE;
+        if is_late && let Some(state) = self.stations.get_mut(sample.station) {
+            state.lateness.exceed_poll(now, sample.delay - median);
+            self.reject(now, sample.station);
+        }
+        is_late
+    }
+
+    /// Removes the effect of a station that is doubted from now on.
+    fn reject(&mut self, now: Time, station: u32) {
+        self.window.remove(station);
+        if let Some(bps) = self.suspicion.end_single(now, station)
+            && bps > self.rate.rate_bps()
+        {
+            self.rate.restore(now, bps);
+        }
+    }
+
+    /// Adapts C to an estimate.
+    fn follow(&mut self, now: Time, estimate: DelaySample) {
+        if estimate.delay > self.longest_near_base() {
+            self.standing_queue.on_late_sample(estimate.delay);
+        } else if let Some(bps) = self.standing_queue.on_near_sample(self.rate.rate_bps()) {
+            self.rate.restore(now, bps);
+        }
+        let in_doubt = self.settings.follows_base && self.standing_queue.is_in_doubt();
+        if let Some(single) = self.window.single() {
+            let station = single.station;
+            self.suspicion.on_single(now, station, self.rate.rate_bps());
+        }
+        self.last_step = self.rate.step(now, estimate, in_doubt);
+        self.is_congested = estimate.delay > self.settings.thresholds.high;
+        let is_min = self.rate.rate_bps() <= self.settings.min_bps;
+        self.standing_queue.on_rate(now, is_min);
+    }
+
+    /// Returns the active stations that are doubted, each with its mean lateness.
+    pub fn doubted(&self) -> impl Iterator<Item = (u32, Span)> {
+        self.stations.doubted()
+    }
+
+    /// Returns the single station that C follows and its queueing delay, if it keeps C low.
+    ///
+    /// That is so if C has fallen by more than a quarter since it follows this station, and would fall further.
+    pub fn holds_down(&self) -> Option<(u32, Span)> {
+        let single = self.suspicion.single()?;
+        let sample = self.window.single()?;
+        let is_late = sample.delay > self.settings.thresholds.threshold;
+        let has_fallen = self.rate.rate_bps() < single.before_bps / 4 * 3;
+        let holds = sample.station == single.station && is_late && has_fallen;
+        holds.then_some((single.station, sample.delay))
+    }
+
+    /// Returns the round-trip time of a station without a queue, once there is a sample of it.
+    pub fn base_rtt(&self, station: u32) -> Option<Span> {
+        let state = self.stations.get(station)?;
+        state.base_rtt(self.sampler.last_tick()?)
+    }
+
+    /// Returns the source of a station's samples, if it has been sampled.
+    pub fn heard(&self, station: u32) -> Option<SampleSource> {
+        let state = self.stations.get(station)?;
+        state.reachability.source(self.sampler.last_tick()?)
+    }
+
+    /// Forgets a station.
+    pub fn forget(&mut self, station: u32) {
+        self.stations.forget(station);
+        self.sampler.forget(station);
+        self.window.remove(station);
+        self.suspicion.forget(station);
+    }
+
+    /// Returns the limit cycle around a WLAN of this capacity. [bit/s]
+    pub fn cycle(&self, capacity_bps: u64) -> Cycle {
+        rate::limit_cycle(
+            self.settings.thresholds,
+            self.settings.interval,
+            capacity_bps,
+        )
+    }
+}
+
+#[cfg(test)]
+mod tests;

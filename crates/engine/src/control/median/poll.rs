@@ -1,0 +1,153 @@
+//! The poll: all stations are sampled simultaneously, because one sample shows a long queue and the median does not.
+//!
+//! ```text
+//! none, Decided --sample above `high`, median of the window is not--> Open
+//! Open --the median of all members is known-------------------------> Decided
+//! Open --time is over, 2 or more members have replied---------------> Decided, by these members
+//! Open --time is over, 1 member has replied-------------------------> none
+//! ```
+//!
+//! | sample of | Open | Decided |
+//! |---|---|---|
+//! | a pinged member | counted | late: an outlier if it exceeds the median |
+//! | a member that is overheard, of a segment after the start | counted, once | not of the poll |
+//! | any other | ignored | not of the poll |
+//!
+//! A member without a reply is later than the time that has passed. So the median is known as soon as half of the
+//! members have replied, and their middle delay is shorter than that time.
+
+use super::sample::{DelaySample, SampleSource, TOLERANCE, WINDOW};
+use crate::kernel::time::{Span, Time};
+
+/// Shortest time that a poll is open; it is longer if the first delay is.
+const MIN_WAIT: Span = Span(300_000_000);
+
+/// Stations that are sampled simultaneously.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct Poll {
+    started: Time,
+    /// The pinged stations, the station of the first sample, and stations that have been overheard since.
+    members: usize,
+    /// Fewest samples that decide while the poll waits.
+    quorum: usize,
+    /// The sample that started the poll, then the samples of the members.
+    samples: Vec<DelaySample>,
+    /// The median, in state Decided.
+    median: Option<Span>,
+}
+
+/// The relation of a sample to a poll.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Reply {
+    /// It counts.
+    Counted,
+    /// It is of a member, after the decision for this median.
+    Late(Span),
+    /// It is not of the poll.
+    Unrelated { is_open: bool },
+}
+
+/// The state after an attempt to decide.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) enum PollResult {
+    /// The poll waits, or was decided before.
+    Unchanged,
+    /// Too few members have replied in time.
+    Failed,
+    /// The poll is decided.
+    Decided(PollMedian),
+}
+
+/// The median of a poll.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct PollMedian {
+    pub delay: Span,
+    /// All samples in the order of their arrival.
+    pub samples: Vec<DelaySample>,
+    /// The sample that the rate follows.
+    pub decisive: DelaySample,
+}
+
+impl Poll {
+    /// Starts a poll because of a sample. It pings `pinged` other stations and listens to `overheard` more.
+    ///
+    /// A station that is overheard becomes a member with its sample, since nobody knows whether a segment will pass.
+    pub fn start(now: Time, first: DelaySample, pinged: usize, overheard: usize) -> Poll {
+        let quorum = match pinged {
+            0 => WINDOW.min(1 + overheard),
+            _ => 2,
+        };
+        Poll {
+            started: now,
+            members: pinged + 1,
+            quorum,
+            samples: vec![first],
+            median: None,
+        }
+    }
+
+    /// Returns whether the poll is not decided.
+    pub fn is_open(&self) -> bool {
+        self.median.is_none()
+    }
+
+    /// Adds a sample if it is of the poll.
+    pub fn add(&mut self, sample: DelaySample) -> Reply {
+        let is_open = self.is_open();
+        let unrelated = Reply::Unrelated { is_open };
+        let is_known = |other: &DelaySample| other.station == sample.station;
+        match sample.source {
+            SampleSource::Pings if self.started != sample.sent => return unrelated,
+            SampleSource::Flows
+                if !is_open || sample.sent < self.started || self.samples.iter().any(is_known) =>
+            {
+                return unrelated;
+            }
+            SampleSource::Pings => {}
+            SampleSource::Flows => self.members += 1,
+        }
+        if let Some(median) = self.median {
+            return Reply::Late(median);
+        }
+        self.samples.push(sample);
+        Reply::Counted
+    }
+
+    /// Decides the poll if its median is known, or if its time is over.
+    pub fn decide(&mut self, now: Time) -> PollResult {
+        if !self.is_open() {
+            return PollResult::Unchanged;
+        }
+        let elapsed = now.since(self.started);
+        let first = self.samples[0];
+        let patience = first.delay + Span(first.delay.0 / 4);
+        let is_waiting = elapsed <= patience.max(MIN_WAIT);
+        let (members, quorum) = match is_waiting {
+            true => (self.members, self.quorum),
+            false => (self.samples.len(), 2),
+        };
+        let mut delays: Vec<Span> = self.samples.iter().map(|sample| sample.delay).collect();
+        delays.sort_unstable();
+        let median = delays
+            .get((members - 1) / 2)
+            .filter(|&&delay| delay <= elapsed);
+        let Some(&delay) = median.filter(|_| delays.len() >= quorum) else {
+            return match is_waiting {
+                true => PollResult::Unchanged,
+                false => PollResult::Failed,
+            };
+        };
+        self.median = Some(delay);
+        let samples = std::mem::take(&mut self.samples);
+        // if the first sample was right, its ping met the queue before those of the others
+        let decisive = match samples.last() {
+            Some(&last) if first.delay > delay + TOLERANCE => DelaySample { delay, ..last },
+            Some(_) | None => first,
+        };
+        PollResult::Decided(PollMedian {
+            delay,
+            samples,
+            decisive,
+        })
+    }
+}

@@ -1,0 +1,100 @@
+//! The source of a station's samples: replies to pings, ACKs of its flows, or neither.
+//!
+//! ```text
+//! Pinged -----5 pings in 2 s or more without a reply-----------------> Overheard
+//! Overheard --listened to 5 times in 2 s or more without a segment---> Unreachable
+//! Overheard, Unreachable --reply to a ping---------------------------> Pinged
+//! Unreachable --segment and its ACK----------------------------------> Overheard
+//! ```
+//!
+//! | state | samples | sampled in its turn by | counts |
+//! |---|---|---|---|
+//! | Pinged | replies to pings | a ping | yes |
+//! | Overheard | ACKs of its segments | listening, and seldom a ping | yes |
+//! | Unreachable | none | seldom a ping and listening | no |
+
+use super::sample::SampleSource;
+use crate::kernel::time::{Span, Time};
+
+/// Attempts that must fail before a source is given up, and the least time since the first of them.
+const MIN_FAILURES: u32 = 5;
+const MIN_FAILING_FOR: Span = Span(2_000_000_000);
+
+/// Attempts since the last success, and the time of the first of them.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+struct FailureCount(Option<(u32, Time)>);
+
+impl FailureCount {
+    fn attempt(&mut self, now: Time) {
+        let (attempts, first) = self.0.unwrap_or((0, now));
+        self.0 = Some((attempts.saturating_add(1), first));
+    }
+
+    fn has_failed(self, now: Time) -> bool {
+        self.0.is_some_and(|(attempts, first)| {
+            attempts >= MIN_FAILURES && now.since(first) >= MIN_FAILING_FOR
+        })
+    }
+}
+
+/// Whether a station replies to pings, and whether its flows can be overheard.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(super) struct Reachability {
+    pings: FailureCount,
+    has_replied: bool,
+    flows: FailureCount,
+    was_overheard: bool,
+}
+
+impl Reachability {
+    /// Notes a ping.
+    pub fn on_ping(&mut self, now: Time) {
+        self.pings.attempt(now);
+    }
+
+    /// Notes that the estimator begins to listen to its flows.
+    pub fn on_listen(&mut self, now: Time) {
+        self.flows.attempt(now);
+    }
+
+    /// Notes a sample.
+    pub fn on_sample(&mut self, source: SampleSource) {
+        match source {
+            SampleSource::Pings => (self.pings, self.has_replied) = (FailureCount::default(), true),
+            SampleSource::Flows => {
+                (self.flows, self.was_overheard) = (FailureCount::default(), true);
+            }
+        }
+    }
+
+    /// Returns whether the estimator listens to its flows and has no sample of them yet.
+    pub fn is_listened_to(&self) -> bool {
+        self.flows != FailureCount::default()
+    }
+
+    /// Returns since when pings have had no reply, if any has been sent since the last reply.
+    pub fn unanswered_since(&self) -> Option<Time> {
+        self.pings.0.map(|(_, first)| first)
+    }
+
+    /// Returns whether it does not reply to pings: state Overheard or Unreachable.
+    pub fn is_silent(&self, now: Time) -> bool {
+        self.pings.has_failed(now)
+    }
+
+    /// Returns whether it neither replies to pings nor has flows that can be overheard: state Unreachable.
+    pub fn is_unreachable(&self, now: Time) -> bool {
+        self.is_silent(now) && self.flows.has_failed(now)
+    }
+
+    /// Returns the source of its samples, if it has one.
+    pub fn source(&self, now: Time) -> Option<SampleSource> {
+        if !self.is_silent(now) {
+            self.has_replied.then_some(SampleSource::Pings)
+        } else if self.was_overheard && !self.is_unreachable(now) {
+            Some(SampleSource::Flows)
+        } else {
+            None
+        }
+    }
+}

@@ -1,0 +1,79 @@
+//! Probes, round trips, and the queueing delays that they show.
+
+use crate::kernel::time::{Span, Time};
+
+/// Age above which activity and samples no longer count.
+pub(super) const FRESH_FOR: Span = Span(2_000_000_000);
+/// Number of stations whose last samples the median is taken of.
+pub(super) const WINDOW: usize = 5;
+/// Difference between two delays that is attributed to noise.
+pub(super) const TOLERANCE: Span = Span(25_000_000);
+
+/// A ping to be sent.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Probe {
+    /// The station that it is for.
+    pub station: u32,
+    /// Its number, from 1.
+    pub number: u32,
+}
+
+/// The round trip of a ping or of a TCP segment.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct RoundTrip {
+    /// The station that the ping or segment was for.
+    pub station: u32,
+    /// Departure of the ping, or of the segment from the bottleneck.
+    pub sent: Time,
+    /// Time from departure until the reply, or until the ACK that covers the segment.
+    pub rtt: Span,
+    /// Bytes that had left the bottleneck at departure, since the beginning.
+    pub passed_bytes: u64,
+}
+
+/// The source of a station's samples.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum SampleSource {
+    /// Replies to pings.
+    Pings,
+    /// ACKs of segments that pass the bottleneck, for a station that does not reply to pings.
+    Flows,
+}
+
+impl SampleSource {
+    /// Returns its name in the gateway's status.
+    pub fn name(self) -> &'static str {
+        match self {
+            SampleSource::Pings => "pings",
+            SampleSource::Flows => "flows",
+        }
+    }
+}
+
+/// A sample of the queueing delay downstream of the bottleneck.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct DelaySample {
+    pub station: u32,
+    pub source: SampleSource,
+    pub delay: Span,
+    /// Departure of the ping or segment.
+    pub sent: Time,
+    /// Bytes that had left the bottleneck at departure, since the beginning.
+    pub passed_bytes: u64,
+}
+
+/// Returns the median; of an even number of delays, the smaller of the two middle ones.
+pub(super) fn lower_median(delays: impl Iterator<Item = Span>) -> Option<Span> {
+    let mut delays: Vec<Span> = delays.collect();
+    delays.sort_unstable();
+    delays.get(delays.len().checked_sub(1)? / 2).copied()
+}
+
+/// Returns the median; of an even number of delays, the larger of the two middle ones.
+///
+/// A station that exceeds it is later than at least half of the others.
+pub(super) fn upper_median(delays: impl Iterator<Item = Span>) -> Option<Span> {
+    let mut delays: Vec<Span> = delays.collect();
+    delays.sort_unstable();
+    delays.get(delays.len() / 2).copied()
+}

@@ -1,0 +1,230 @@
+//! The choice of the stations that are pinged or overheard, and the pings without a reply.
+
+use std::collections::VecDeque;
+
+use super::sample::{Probe, RoundTrip, WINDOW};
+use super::station::Stations;
+use crate::kernel::streams::Stream;
+use crate::kernel::time::{Span, Time};
+
+/// Most stations that a poll pings, the first one included, and most that it listens to.
+const MAX_POLLED: usize = 32;
+/// Intervals without a tick that count as a stall of the caller.
+const STALL: u64 = 5;
+/// Mean number of intervals between two pings to stations that are doubted or silent.
+const RARELY: u32 = 10;
+
+/// A ping without a reply.
+#[derive(Clone, Copy, Debug, PartialEq)]
+struct Outstanding {
+    probe: Probe,
+    sent: Time,
+    passed_bytes: u64,
+}
+
+/// The sampling of stations.
+#[derive(Clone, Debug)]
+pub(super) struct Sampler {
+    draws: Stream,
+    interval: Span,
+    timeout: Span,
+    last_tick: Option<Time>,
+    /// End of the last stall; earlier departures show nothing.
+    resumed: Option<Time>,
+    /// Stations of the present round that have not been sampled.
+    round: Vec<u32>,
+    outstanding: VecDeque<Outstanding>,
+    last_number: u32,
+    /// Stations whose segments are timed now.
+    listening: Vec<u32>,
+}
+
+impl Sampler {
+    pub fn new(draws: Stream, interval: Span, timeout: Span) -> Sampler {
+        Sampler {
+            draws,
+            interval,
+            timeout,
+            last_tick: None,
+            resumed: None,
+            round: Vec::new(),
+            outstanding: VecDeque::new(),
+            last_number: 0,
+            listening: Vec::new(),
+        }
+    }
+
+    /// Begins an interval: detects a stall and gives up old pings.
+    pub fn begin_interval(&mut self, now: Time) {
+        let patience = self.interval * STALL;
+        if self
+            .last_tick
+            .is_some_and(|last| now.since(last) > patience)
+        {
+            self.resumed = Some(now);
+        }
+        self.last_tick = Some(now);
+        let timeout = self.timeout;
+        let is_old = |ping: &Outstanding| now.since(ping.sent) > timeout;
+        while self.outstanding.front().is_some_and(is_old) {
+            self.outstanding.pop_front();
+        }
+    }
+
+    /// Returns the beginning of the present interval.
+    pub fn last_tick(&self) -> Option<Time> {
+        self.last_tick
+    }
+
+    /// Returns the regular pings of an interval, and begins to listen to silent stations in their turn.
+    ///
+    /// Stations that count are sampled in rounds: each is sampled once before any is sampled again, in a random order.
+    /// While the queue is long (`is_congested`), as many are sampled per interval as the median is taken of.
+    pub fn regular(
+        &mut self,
+        now: Time,
+        stations: &mut Stations,
+        is_congested: bool,
+        passed_bytes: u64,
+    ) -> Vec<Probe> {
+        let counting: Vec<u32> = stations
+            .active()
+            .filter(|&station| stations.counts(station, now))
+            .collect();
+        let doubted_or_silent: Vec<u32> = stations
+            .active()
+            .filter(|&station| !stations.counts(station, now) || stations.is_silent(station, now))
+            .collect();
+        // drawn, so that a station cannot prepare to reply in time just then
+        let is_rare = self.draws.up_to(RARELY - 1) == 0;
+        let mut pinged = Vec::new();
+        if is_rare && !counting.is_empty() && !doubted_or_silent.is_empty() {
+            let drawn = self.draws.up_to(doubted_or_silent.len() as u32 - 1) as usize;
+            pinged.push(doubted_or_silent[drawn]);
+        }
+        let candidates = match counting.is_empty() {
+            true => &doubted_or_silent,
+            false => &counting,
+        };
+        let samples = match is_congested {
+            true => WINDOW.min(candidates.len()),
+            false => 1,
+        };
+        for _ in 0..samples {
+            match self.next_in_round(candidates) {
+                Some(station) if !counting.is_empty() && stations.is_silent(station, now) => {
+                    self.listen_to(now, station, stations);
+                }
+                next => pinged.extend(next),
+            }
+        }
+        pinged
+            .into_iter()
+            .map(|station| {
+                if stations.is_silent(station, now) {
+                    self.listen_to(now, station, stations);
+                }
+                self.ping(now, station, stations, passed_bytes)
+            })
+            .collect()
+    }
+
+    fn next_in_round(&mut self, candidates: &[u32]) -> Option<u32> {
+        self.round.retain(|station| candidates.contains(station));
+        if self.round.is_empty() {
+            self.round.extend(candidates);
+        }
+        let last = self.round.len().checked_sub(1)?;
+        let drawn = self.draws.up_to(last as u32) as usize;
+        Some(self.round.swap_remove(drawn))
+    }
+
+    /// Returns the stations that a poll pings and those that it listens to, without the station that caused it.
+    pub fn polled(&mut self, now: Time, cause: u32, stations: &Stations) -> (Vec<u32>, Vec<u32>) {
+        let others = stations
+            .active()
+            .filter(|&station| station != cause && stations.counts(station, now));
+        let (mut silent, mut pinged): (Vec<u32>, Vec<u32>) =
+            others.partition(|&station| stations.is_silent(station, now));
+        for group in [&mut pinged, &mut silent] {
+            while group.len() >= MAX_POLLED {
+                let drawn = self.draws.up_to(group.len() as u32 - 1) as usize;
+                group.swap_remove(drawn);
+            }
+        }
+        (pinged, silent)
+    }
+
+    /// Returns a ping to a station, which is outstanding from now on.
+    pub fn ping(
+        &mut self,
+        now: Time,
+        station: u32,
+        stations: &mut Stations,
+        passed_bytes: u64,
+    ) -> Probe {
+        self.last_number = self.last_number.wrapping_add(1);
+        let number = self.last_number;
+        let probe = Probe { station, number };
+        stations.entry(station).reachability.on_ping(now);
+        self.outstanding.push_back(Outstanding {
+            probe,
+            sent: now,
+            passed_bytes,
+        });
+        probe
+    }
+
+    /// Begins to listen to the flows of a station.
+    pub fn listen_to(&mut self, now: Time, station: u32, stations: &mut Stations) {
+        if !self.listening.contains(&station) {
+            self.listening.push(station);
+            stations.entry(station).reachability.on_listen(now);
+        }
+    }
+
+    /// Returns the stations whose flows are listened to.
+    pub fn listening(&self) -> &[u32] {
+        &self.listening
+    }
+
+    /// Ends listening to all stations.
+    pub fn end_listening(&mut self) {
+        self.listening.clear();
+    }
+
+    /// Ends listening to one station.
+    pub fn end_listening_to(&mut self, station: u32) {
+        self.listening.retain(|&other| other != station);
+    }
+
+    /// Returns the round trip of the outstanding ping with these lowest 16 bits of its number, which ends now.
+    pub fn reply(&mut self, now: Time, number: u16, rtt: Option<Span>) -> Option<RoundTrip> {
+        let mut outstanding = self.outstanding.iter();
+        let place = outstanding.rposition(|ping| ping.probe.number as u16 == number)?;
+        let Outstanding {
+            probe,
+            sent,
+            passed_bytes,
+        } = self.outstanding.remove(place)?;
+        Some(RoundTrip {
+            station: probe.station,
+            sent,
+            rtt: rtt.unwrap_or(now.since(sent)),
+            passed_bytes,
+        })
+    }
+
+    /// Returns whether a round trip that ends now shows the present: neither too old nor from before a stall.
+    pub fn is_current(&self, now: Time, rtt: Span) -> bool {
+        let left_before = self.resumed.is_some_and(|resumed| now.since(resumed) < rtt);
+        rtt <= self.timeout && !left_before
+    }
+
+    /// Forgets a station.
+    pub fn forget(&mut self, station: u32) {
+        self.end_listening_to(station);
+        self.outstanding
+            .retain(|ping| ping.probe.station != station);
+    }
+}

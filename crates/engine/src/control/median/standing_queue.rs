@@ -1,0 +1,73 @@
+//! The test that distinguishes a standing queue from a longer path: C falls until the queue must have drained.
+//!
+//! ```text
+//! Confirmed --64 samples in a row above the baseline-------------------------> In doubt: C falls
+//! In doubt --a sample near the baseline--------------------------------------> Confirmed: it was a queue
+//! In doubt --C at its minimum for twice the longest delay, samples still late--> the path is longer
+//! ```
+
+use crate::kernel::time::{Span, Time};
+
+/// Samples in a row above the baseline after which it is in doubt.
+const DOUBTED_AFTER: u32 = 64;
+/// Time at the minimum of C, in units of the longest delay, in which any queue drains.
+const DRAIN_DELAYS: u64 = 2;
+
+/// The samples since one was near its baseline, and C before them.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) struct StandingQueue {
+    /// Samples in a row above the baseline, and the longest delay among them.
+    late_samples: u32,
+    longest: Span,
+    /// Since when C has been at its minimum.
+    at_min_since: Option<Time>,
+    /// C at the last sample near the baseline. [bit/s]
+    confirmed_bps: u64,
+}
+
+impl StandingQueue {
+    /// Returns the state before the first sample, with C at `bps`. [bit/s]
+    pub fn new(bps: u64) -> StandingQueue {
+        StandingQueue {
+            late_samples: 0,
+            longest: Span::ZERO,
+            at_min_since: None,
+            confirmed_bps: bps,
+        }
+    }
+
+    /// Returns whether the baseline is in doubt.
+    pub fn is_in_doubt(&self) -> bool {
+        self.late_samples >= DOUBTED_AFTER
+    }
+
+    /// Notes a sample above the baseline.
+    pub fn on_late_sample(&mut self, delay: Span) {
+        self.late_samples = self.late_samples.saturating_add(1);
+        self.longest = self.longest.max(delay);
+    }
+
+    /// Notes a sample near the baseline while C is `bps`. [bit/s]
+    ///
+    /// Returns the rate that C returns to if it was lowered to its minimum for the test. [bit/s]
+    pub fn on_near_sample(&mut self, bps: u64) -> Option<u64> {
+        let was_tested = self.is_in_doubt() && self.at_min_since.is_some();
+        let before = was_tested.then(|| self.confirmed_bps.max(bps));
+        (self.late_samples, self.longest) = (0, Span::ZERO);
+        self.confirmed_bps = before.unwrap_or(bps);
+        before
+    }
+
+    /// Notes whether C is at its minimum.
+    pub fn on_rate(&mut self, now: Time, is_min: bool) {
+        self.at_min_since = is_min.then(|| self.at_min_since.unwrap_or(now));
+    }
+
+    /// Returns whether any queue had drained before a ping left at `sent`, so that the path is longer.
+    pub fn is_longer_path(&self, now: Time, sent: Time) -> bool {
+        let drained = self
+            .at_min_since
+            .map(|since| since + self.longest * DRAIN_DELAYS);
+        self.is_in_doubt() && sent <= now && drained.is_some_and(|drained| drained <= sent)
+    }
+}

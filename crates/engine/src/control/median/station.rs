@@ -1,0 +1,154 @@
+//! The state of each station: activity, reachability, baselines and lateness.
+
+use std::collections::BTreeMap;
+
+use super::baseline::{Baseline, NearBase};
+use super::lateness::Lateness;
+use super::reachability::Reachability;
+use super::sample::{DelaySample, FRESH_FOR, RoundTrip, SampleSource, upper_median};
+use crate::kernel::time::{Span, Time};
+
+/// What is known about one station.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(super) struct StationState {
+    pub reachability: Reachability,
+    pub lateness: Lateness,
+    /// Baselines of its pings and of its flows. An ACK may be delayed by up to 500 ms
+    /// (RFC 9293, section 3.8.6.3).
+    ping_baseline: Baseline,
+    flow_baseline: Baseline,
+    /// Departure and queueing delay of its last sample.
+    last: Option<(Time, Span)>,
+}
+
+impl StationState {
+    /// Adds a round trip and returns the queueing delay that it shows; parameters as in [`Baseline::add`].
+    pub fn add(
+        &mut self,
+        trip: RoundTrip,
+        source: SampleSource,
+        near: NearBase,
+        rise_after: Option<u32>,
+    ) -> DelaySample {
+        self.reachability.on_sample(source);
+        let baseline = match source {
+            SampleSource::Pings => &mut self.ping_baseline,
+            SampleSource::Flows => &mut self.flow_baseline,
+        };
+        let delay = baseline.add(trip.rtt, near, rise_after);
+        self.last = Some((trip.sent, delay));
+        DelaySample {
+            station: trip.station,
+            source,
+            delay,
+            sent: trip.sent,
+            passed_bytes: trip.passed_bytes,
+        }
+    }
+
+    /// Returns the baseline of its present source.
+    pub fn base_rtt(&self, now: Time) -> Option<Span> {
+        match self.reachability.is_silent(now) {
+            true => self.flow_baseline.rtt(),
+            false => self.ping_baseline.rtt(),
+        }
+    }
+}
+
+/// All stations.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Stations {
+    states: BTreeMap<u32, StationState>,
+    /// Last activity of each active station.
+    active: BTreeMap<u32, Time>,
+}
+
+impl Stations {
+    /// Marks stations as active now, and drops those that have been inactive for too long.
+    pub fn mark_active(&mut self, now: Time, stations: &[u32]) {
+        self.active
+            .extend(stations.iter().map(|&station| (station, now)));
+        self.active.retain(|_, &mut at| now.since(at) < FRESH_FOR);
+    }
+
+    /// Returns the active stations in ascending order.
+    pub fn active(&self) -> impl Iterator<Item = u32> {
+        self.active.keys().copied()
+    }
+
+    /// Returns whether a station is active.
+    pub fn is_active(&self, station: u32) -> bool {
+        self.active.contains_key(&station)
+    }
+
+    /// Returns the state of a station that has been sampled.
+    pub fn get(&self, station: u32) -> Option<&StationState> {
+        self.states.get(&station)
+    }
+
+    /// Returns the state of a station that has been sampled.
+    pub fn get_mut(&mut self, station: u32) -> Option<&mut StationState> {
+        self.states.get_mut(&station)
+    }
+
+    /// Returns the state of a station, which may be new.
+    pub fn entry(&mut self, station: u32) -> &mut StationState {
+        self.states.entry(station).or_default()
+    }
+
+    /// Returns whether the samples of a station count: it is neither doubted nor unreachable.
+    pub fn counts(&self, station: u32, now: Time) -> bool {
+        let state = self.get(station);
+        state.is_none_or(|state| {
+            !state.lateness.is_doubted() && !state.reachability.is_unreachable(now)
+        })
+    }
+
+    /// Returns whether a station does not reply to pings.
+    pub fn is_silent(&self, station: u32, now: Time) -> bool {
+        let state = self.get(station);
+        state.is_some_and(|state| state.reachability.is_silent(now))
+    }
+
+    /// Returns whether a station is doubted.
+    pub fn is_doubted(&self, station: u32) -> bool {
+        let state = self.get(station);
+        state.is_some_and(|state| state.lateness.is_doubted())
+    }
+
+    /// Resets the lateness of all stations if more than half of the active stations are doubted.
+    pub fn limit_doubted(&mut self) {
+        let doubted = self.active().filter(|&station| self.is_doubted(station));
+        let count = doubted.count();
+        if self.active.len() > 1 && 2 * count > self.active.len() {
+            for state in self.states.values_mut() {
+                state.lateness = Lateness::default();
+            }
+        }
+    }
+
+    /// Returns the active stations that are doubted, each with its mean lateness.
+    pub fn doubted(&self) -> impl Iterator<Item = (u32, Span)> {
+        self.active().filter_map(|station| {
+            let lateness = &self.get(station)?.lateness;
+            lateness.is_doubted().then(|| (station, lateness.mean()))
+        })
+    }
+
+    /// Returns the upper median of the last delays of all other stations that are not doubted.
+    pub fn median_of_others(&self, now: Time, station: u32) -> Option<Span> {
+        let others = self
+            .states
+            .iter()
+            .filter(|&(&other, state)| other != station && !state.lateness.is_doubted());
+        let last = others.filter_map(|(_, state)| state.last);
+        let fresh = last.filter(|&(sent, _)| now.since(sent) < FRESH_FOR);
+        upper_median(fresh.map(|(_, delay)| delay))
+    }
+
+    /// Forgets a station.
+    pub fn forget(&mut self, station: u32) {
+        self.states.remove(&station);
+        self.active.remove(&station);
+    }
+}

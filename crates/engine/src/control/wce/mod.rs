@@ -1,0 +1,215 @@
+//! The wireless capacity estimator (WCE): paper 002, section 4.2.1 and appendix IV.
+//!
+//! A virtual shared bottleneck of rate C is upstream of a WLAN. Pings bypass it. Their round-trip time shows
+//! whether a queue grows downstream, and C falls or rises by a step:
+//!
+//! | round-trip time | step |
+//! |---|---|
+//! | up to 5 ms | C times `speed_up`, at least plus `increase` |
+//! | up to 40 ms | C plus `increase` |
+//! | up to 200 ms | C minus `decrease` |
+//! | above | C times `back_off`, at least minus `decrease`, once per round trip |
+//! | no reply, or one from before a stall | C holds |
+//!
+//! C stays between `min` and `max`. If the base round-trip time is above the lowest threshold (greedy
+//! uplink UDP makes every access to the channel slow), all three thresholds move up by the
+//! difference.
+//!
+//! # A standing queue moves no threshold
+//! If no reply has come near the base for 64 samples ([`BaseRtt`]), the base is in doubt. A longer path and
+//! a queue are distinguished by draining the queue. In doubt C falls by `decrease` also below the second
+//! threshold, until one of two events:
+//!
+//! - A reply comes near the base. The queue has drained, C is just below the capacity, and the steps above
+//!   continue.
+//! - C has been at `min` for twice the longest round-trip time of the doubt, and 8 replies after that are
+//!   still not near. A WLAN of at least twice `min` has drained any queue by then, so the path is longer:
+//!   the minimum of the 8 becomes the base. C returns to its value when the old base was last confirmed.
+//!
+//! A reply is near the base up to [`Thresholds::near_base`] (9 ms). A rise of the base is accepted after 64
+//! samples, (`max` - `min`) / `decrease` more, the draining, and 8: with the defaults at most
+//! 6.4 s + 14.5 s + 0.8 s and two round trips. C is low for the last 15 s. In return the bottleneck never
+//! loses its queue permanently.
+//!
+//! Differs from the paper in: the sizes of the steps, which it does not give (see [`WceSettings`]);
+//! `decrease` above `increase`, which halves the overshoot; one `back_off` per round trip, because a ping
+//! that left before C fell does not show the fall; the base of [`BaseRtt`], and the doubt.
+//!
+//! # Stability margin
+//! The WLAN integrates C minus its capacity K, and the estimator integrates the sign of threshold minus
+//! round-trip time: a relay with two integrators, which oscillates whatever its steps. [`WceSettings::cycle`]
+//! gives the limit cycle of a fluid queue that is empty when C passes K. With increases and decreases of
+//! a and d [bit/s per s], threshold h, and a feedback delay g (half an interval for sampling and a
+//! round trip of h),
+//!
+//! ```text
+//! C passes K; the queue reaches h after t = sqrt(2 K h / a); C turns back at K + a (t + g)
+//! longest queue = a (t + g)^2 (1 + a/d) / 2
+//! margin        = high threshold / (longest queue / K)
+//! ```
+//!
+//! With a margin above 1 the oscillation never reaches the exponential steps, and so cannot grow. The
+//! defaults have 3.7 at 5.4 Mbit/s and 3.3 at 1 Mbit/s.
+
+use std::mem;
+
+mod parameters;
+mod settings;
+
+pub use self::parameters::{Cycle, Thresholds, WceRule, WceSettings, WceSettingsError};
+pub(crate) use self::settings::BottleneckWce;
+pub use self::settings::WceKeys;
+use super::base_rtt::{BaseRtt, Evidence};
+use super::step::Step;
+use crate::kernel::time::{Span, Time};
+
+/// The outcome of a ping. At least one is required per interval, without a round-trip time if nothing new is
+/// known. It shows that the prober is alive.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Observation {
+    /// Time at which it is known. Times are in order.
+    pub at: Time,
+    /// Round-trip time, if there was a reply.
+    pub rtt: Option<Span>,
+}
+
+/// The estimator: [`Wce::step`] takes it from observation to observation.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Wce {
+    settings: WceSettings,
+    capacity_bps: u64,
+    base: BaseRtt,
+    /// The last observation.
+    observed: Option<Time>,
+    /// End of the prober's last stall. Replies to earlier pings do not count.
+    resumed: Option<Time>,
+    /// The last exponential step down.
+    backed_off: Option<Time>,
+    /// Since when C has been at its minimum.
+    at_min_since: Option<Time>,
+    /// C when the base was last confirmed. [bit/s]
+    confirmed_bps: u64,
+    /// Whether the base has just risen, so that C returns to its earlier value.
+    returns: bool,
+}
+
+impl Wce {
+    /// Intervals without an observation that count as a stall of the prober.
+    const STALL: u64 = 5;
+
+    /// Returns an estimator without observations; C is at its maximum.
+    ///
+    /// # Errors
+    /// Inconsistent `settings`.
+    pub fn new(settings: WceSettings) -> Result<Wce, WceSettingsError> {
+        let settings = settings.checked()?;
+        Ok(Wce {
+            settings,
+            capacity_bps: settings.max_bps,
+            base: BaseRtt::new(settings.thresholds.low, settings.thresholds.near_base()),
+            observed: None,
+            resumed: None,
+            backed_off: None,
+            at_min_since: None,
+            confirmed_bps: settings.max_bps,
+            returns: false,
+        })
+    }
+
+    /// Returns the bounds, thresholds and steps.
+    pub fn settings(&self) -> &WceSettings {
+        &self.settings
+    }
+
+    /// Returns C. [bit/s]
+    pub fn capacity_bps(&self) -> u64 {
+        self.capacity_bps
+    }
+
+    /// Returns the base round-trip time, once it is known.
+    pub fn base_rtt(&self) -> Option<Span> {
+        self.base.estimate()
+    }
+
+    /// Returns the thresholds for the present base round-trip time.
+    pub fn thresholds(&self) -> Thresholds {
+        let usual = self.settings.thresholds;
+        let above = self.base_rtt().map_or(Span::ZERO, |base| base - usual.low);
+        Thresholds {
+            low: usual.low + above,
+            threshold: usual.threshold + above,
+            high: usual.high + above,
+        }
+    }
+
+    /// Adapts C to `observation`. The step depends only on the observations so far. An exponential step is never smaller
+    /// than a linear one, however small C is.
+    pub fn step(&mut self, observation: Observation) -> Step {
+        let step = self.decide(observation);
+        let bps = self.capacity_bps;
+        let higher = bps.saturating_add(self.settings.increase_bps);
+        let lower = bps.saturating_sub(self.settings.decrease_bps);
+        let wanted = match step {
+            Step::Hold | Step::Measure => bps, // this algorithm does not measure
+            Step::SpeedUp => higher.max((bps as f64 * self.settings.speed_up) as u64),
+            Step::Increase => higher,
+            Step::Decrease => lower,
+            Step::BackOff => lower.min((bps as f64 * self.settings.back_off) as u64),
+            Step::Return => bps.max(self.confirmed_bps),
+        };
+        self.capacity_bps = wanted.clamp(self.settings.min_bps, self.settings.max_bps);
+        if self.capacity_bps > self.settings.min_bps {
+            self.at_min_since = None;
+        } else {
+            self.at_min_since.get_or_insert(observation.at);
+        }
+        step
+    }
+
+    fn decide(&mut self, Observation { at, rtt }: Observation) -> Step {
+        let patience = self.settings.interval * Wce::STALL;
+        if self.observed.is_some_and(|last| at.since(last) > patience) {
+            self.resumed = Some(at);
+        }
+        self.observed = Some(at);
+        // after a stall it is unknown how long the reply waited to be read
+        let left_before = |then: Option<Time>, rtt| then.is_some_and(|then| at.since(then) < rtt);
+        let rtt = match rtt {
+            Some(rtt) if rtt <= self.settings.timeout && !left_before(self.resumed, rtt) => rtt,
+            Some(_) | None => return Step::Hold,
+        };
+        if mem::take(&mut self.returns) {
+            return Step::Return;
+        }
+        if self.settings.follows_base {
+            self.watch_base(at, rtt);
+        }
+        let now = self.thresholds();
+        if rtt <= now.low {
+            Step::SpeedUp
+        } else if rtt <= now.threshold && !self.base.is_doubtful() {
+            Step::Increase
+        } else if rtt <= now.high || left_before(self.backed_off, rtt) {
+            Step::Decrease // a ping that left before C fell does not show the fall
+        } else {
+            self.backed_off = Some(at);
+            Step::BackOff
+        }
+    }
+
+    /// Compares a reply with the base, which may rise.
+    fn watch_base(&mut self, at: Time, rtt: Span) {
+        let drained = self
+            .at_min_since
+            .map(|since| since + self.base.longest() * 2);
+        let without_queue = drained.is_some_and(|drained| drained + rtt <= at);
+        match self.base.add(rtt, without_queue) {
+            Evidence::Confirmed => self.confirmed_bps = self.capacity_bps,
+            Evidence::Unconfirmed => {}
+            Evidence::Risen => self.returns = true,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

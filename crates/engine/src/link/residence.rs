@@ -1,0 +1,192 @@
+//! The queue of a pipe: arrival and departure of its packets, in a ring.
+
+use crate::kernel::time::Time;
+use crate::queue::Held;
+
+/// The residence of a packet in the queue: its arrival and departure.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct Residence {
+    pub(super) entered: Time,
+    pub(super) departs: Time,
+    pub(super) bytes: u32,
+    pub(super) marked: bool,
+}
+
+/// Residences by order of departure. A residence that was over when the last packet entered is kept, because that packet
+/// may have entered with lookahead. It is forgotten when its place is needed.
+#[derive(Clone, Debug)]
+pub(super) struct Residences {
+    /// Its length is a power of two. Numbers count all residences, modulo 2^64.
+    ring: Box<[Residence]>,
+    first: usize,
+    /// Number of the first residence that was not over when the last packet entered.
+    serving: usize,
+    next: usize,
+    /// Length of the packets whose residence is not over. [bytes]
+    bytes: u64,
+}
+
+impl Residences {
+    pub(super) fn new() -> Residences {
+        Residences {
+            ring: Box::new([Residence::default(); 16]),
+            first: 0,
+            serving: 0,
+            next: 0,
+            bytes: 0,
+        }
+    }
+
+    #[inline]
+    fn residence(&self, number: usize) -> &Residence {
+        &self.ring[number & (self.ring.len() - 1)]
+    }
+
+    /// Returns the number of residences that were not over when the last packet entered.
+    #[inline]
+    pub(super) fn waiting(&self) -> usize {
+        self.next.wrapping_sub(self.serving)
+    }
+
+    /// Returns the length of the packets of these residences. [bytes]
+    #[inline]
+    pub(super) fn bytes(&self) -> u64 {
+        self.bytes
+    }
+
+    /// Returns the residence of the packet in service.
+    #[inline]
+    pub(super) fn in_service(&self) -> Option<&Residence> {
+        (self.serving != self.next).then(|| self.residence(self.serving))
+    }
+
+    /// Ends the residences that depart by `at`, the entry of the next packet.
+    #[inline]
+    pub(super) fn retire(&mut self, at: Time) {
+        while let Some(&residence) = self.in_service()
+            && residence.departs <= at
+        {
+            self.bytes -= u64::from(residence.bytes);
+            self.serving = self.serving.wrapping_add(1);
+        }
+    }
+
+    /// Adds the residence of a packet that departs last. Residences that are over at `now` are not requested again.
+    #[inline]
+    pub(super) fn push(&mut self, now: Time, residence: Residence) {
+        if self.next.wrapping_sub(self.first) == self.ring.len() {
+            self.make_room(now);
+        }
+        let place = self.next & (self.ring.len() - 1);
+        self.ring[place] = residence;
+        self.next = self.next.wrapping_add(1);
+        self.bytes += u64::from(residence.bytes);
+    }
+
+    /// Forgets residences that are over at `now`. Doubles the ring if most are not, so that this is rare.
+    #[cold]
+    fn make_room(&mut self, now: Time) {
+        let over = self.number_before(|residence| residence.departs > now);
+        let passed = self.serving.wrapping_sub(self.first);
+        self.first = self.first.wrapping_add(over.min(passed));
+        let kept = self.next.wrapping_sub(self.first);
+        if 2 * kept > self.ring.len() {
+            let mut ring = vec![Residence::default(); 2 * self.ring.len()].into_boxed_slice();
+            for number in (0..kept).map(|k| self.first.wrapping_add(k)) {
+                ring[number & (2 * self.ring.len() - 1)] = *self.residence(number);
+            }
+            self.ring = ring;
+        }
+    }
+
+    /// Returns the residences that are not over at `now`, in order.
+    pub(super) fn open(&self, now: Time) -> impl Iterator<Item = &Residence> {
+        let over = self.number_before(|residence| residence.departs > now);
+        let known = self.next.wrapping_sub(self.first);
+        (over..known).map(|k| self.residence(self.first.wrapping_add(k)))
+    }
+
+    /// Returns the number of packets in the queue at `now`.
+    pub(super) fn length(&self, now: Time) -> usize {
+        let entered = self.number_before(|residence| residence.entered > now);
+        entered - self.number_before(|residence| residence.departs > now)
+    }
+
+    /// Returns the number of residences before the first for which `is_later` holds, by bisection.
+    fn number_before(&self, is_later: impl Fn(&Residence) -> bool) -> usize {
+        let (mut low, mut high) = (0, self.next.wrapping_sub(self.first));
+        while low < high {
+            let middle = low.midpoint(high);
+            if is_later(self.residence(self.first.wrapping_add(middle))) {
+                high = middle;
+            } else {
+                low = middle + 1;
+            }
+        }
+        low
+    }
+
+    /// Returns the content of the queue at `instant`, which is not before the last entry.
+    pub(super) fn held_at(&self, instant: Time) -> Held {
+        let waiting = (0..self.waiting()).map(|k| self.residence(self.serving.wrapping_add(k)));
+        let inside = waiting.filter(|residence| residence.departs > instant);
+        inside.fold(Held::default(), |held, residence| Held {
+            packets: held.packets + 1,
+            bytes: held.bytes + u64::from(residence.bytes),
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+    use std::collections::VecDeque;
+
+    proptest! {
+        /// Compares the ring with a plain list, from which nothing is forgotten before it is over.
+        #[test]
+        fn a_ring_holds_what_a_plain_list_does(
+            entries in prop::collection::vec((0_u64..30, 0_u64..40, 1_u64..60), 1..120),
+        ) {
+            let mut residences = Residences::new();
+            residences.first = usize::MAX - 40; // numbers go round
+            (residences.serving, residences.next) = (residences.first, residences.first);
+            let mut plain: VecDeque<Residence> = VecDeque::new();
+            let (mut now, mut at, mut free) = (0, 0, 0);
+            for (later, ahead, service) in entries {
+                now += later;
+                at = at.max(now + ahead);
+                free = at.max(free) + service;
+                residences.retire(Time(at));
+                let inside = || plain.iter().filter(|residence| residence.departs > Time(at));
+                prop_assert_eq!(residences.waiting(), inside().count());
+                prop_assert_eq!(residences.in_service(), inside().next());
+                let bytes = |instant| -> u64 {
+                    inside().filter(|residence| residence.departs > instant).map(|residence| u64::from(residence.bytes)).sum()
+                };
+                prop_assert_eq!(residences.bytes(), bytes(Time(at)));
+                let held = residences.held_at(Time(at + 50));
+                prop_assert_eq!(held.bytes, bytes(Time(at + 50)));
+                let later = inside().filter(|residence| residence.departs > Time(at + 50));
+                prop_assert_eq!(held.packets as usize, later.count());
+                let residence = Residence {
+                    entered: Time(at),
+                    departs: Time(free),
+                    bytes: service as u32,
+                    marked: false,
+                };
+                residences.push(Time(now), residence);
+                plain.push_back(residence);
+                for instant in [now, at, free].map(Time) {
+                    let open = || plain.iter().filter(|residence| residence.departs > instant);
+                    let known: Vec<&Residence> = residences.open(instant).collect();
+                    prop_assert_eq!(known, open().collect::<Vec<_>>());
+                    let inside = open().filter(|residence| residence.entered <= instant);
+                    prop_assert_eq!(residences.length(instant), inside.count());
+                }
+            }
+            prop_assert!(residences.ring.len() <= 512, "{} places", residences.ring.len());
+        }
+    }
+}

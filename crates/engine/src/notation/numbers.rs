@@ -1,0 +1,99 @@
+//! Numbers of a file, with and without a unit, and the refusal of a value.
+
+use std::ops::RangeInclusive;
+
+use super::problem::one_line;
+use super::tree::{Data, Item, Number};
+use super::units::{self, NotAQuantity, Unit};
+
+/// The refusal of a value.
+#[derive(Debug)]
+pub(crate) struct Refusal {
+    /// The fault, as a phrase that follows the value: `is not a positive rate`.
+    pub(crate) fault: String,
+    /// A remedy.
+    pub(crate) hint: Option<String>,
+}
+
+/// Returns a refusal without a remedy.
+pub(super) fn refuse<T>(fault: impl Into<String>) -> Result<T, Refusal> {
+    let hint = None;
+    Err(Refusal {
+        fault: fault.into(),
+        hint,
+    })
+}
+
+/// Returns the number, if it is finite.
+pub(super) fn finite(node: &Item) -> Result<&Number, Refusal> {
+    match &node.data {
+        Data::Number(number) if number.value.is_finite() => Ok(number),
+        Data::Number(number) if number.text.ends_with("nan") => refuse("is not a number"),
+        Data::Number(_) => refuse("is not finite"),
+        _ => refuse("is not a number"),
+    }
+}
+
+/// Returns the whole number, if it is in `range`.
+pub(super) fn whole(node: &Item, range: &RangeInclusive<u64>) -> Result<u64, Refusal> {
+    let number = finite(node)?;
+    if number.value < 0.0 {
+        return refuse("is negative");
+    }
+    match number.whole.map(u64::try_from) {
+        Some(Ok(count)) => in_range(count, range),
+        Some(Err(_)) => refuse("is too large"),
+        None if number.value > *range.end() as f64 => refuse("is too large"),
+        None => refuse("is not a whole number"),
+    }
+}
+
+/// Returns the value, if it is in `range`.
+pub(super) fn in_range<N: PartialOrd>(value: N, range: &RangeInclusive<N>) -> Result<N, Refusal> {
+    if value < *range.start() {
+        refuse("is too small")
+    } else if value > *range.end() {
+        refuse("is too large")
+    } else {
+        Ok(value)
+    }
+}
+
+/// Returns a number with a unit, in base units.
+pub(super) fn quantity(node: &Item, units: &[Unit], what: &str) -> Result<u64, Refusal> {
+    let text = match &node.data {
+        Data::Text(text) => text,
+        Data::Number(_) => &finite(node)?.text,
+        _ => return refuse(format!("is not a {what}")),
+    };
+    let names: Vec<&str> = units.iter().map(|unit| unit.name).collect();
+    units::parse(text, units).or_else(|fault| match fault {
+        NotAQuantity::NoNumber => refuse(format!("is not a {what}")),
+        NotAQuantity::NotFinite => refuse("is not finite"),
+        NotAQuantity::Negative => refuse("is negative"),
+        NotAQuantity::NoUnit => {
+            let number = text.trim();
+            if what == "rate" && number.parse::<f64>().is_ok_and(|value| value == 0.0) {
+                return refuse("is not a positive rate");
+            }
+            // a rate in the thousands is probably in bit/s
+            let large = number.parse::<f64>().is_ok_and(|value| value >= 1000.0);
+            let (a, b) = match what {
+                "duration" => ("s", "ms"),
+                "rate" if large => ("bps", "kbps"),
+                "rate" => ("Mbps", "kbps"),
+                "length" => ("m", "km"),
+                _ => ("B", "kB"),
+            };
+            let number = one_line(number, 40);
+            refuse(format!(
+                "has no unit, write \"{number} {a}\" or \"{number} {b}\""
+            ))
+        }
+        NotAQuantity::UnknownUnit(number, unit) => Err(Refusal {
+            fault: format!("has none of the units {}", names.join(", ")),
+            hint: units::meant(&unit, units)
+                .map(|unit| format!("did you mean \"{} {unit}\"?", one_line(&number, 40))),
+        }),
+    })
+}

@@ -1,0 +1,204 @@
+//! The interface of a queue discipline: the state that it sees, its verdicts, and the trait of its settings.
+
+use crate::kernel::streams::Stream;
+use crate::kernel::time::{Span, Time};
+use crate::notation::decode::{Entry, Said, Section};
+use crate::notation::moving::Moving;
+use crate::notation::problem::Problems;
+use crate::notation::setting::{FileTable, KeyOf};
+use crate::packet::{Ecn, Packet};
+
+/// The verdict of a discipline on an arriving packet.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Verdict {
+    /// The packet joins the queue.
+    Enter,
+    /// The packet joins the queue and carries a mark from now on; it is ECN-capable.
+    Mark,
+    /// The packet is lost.
+    Drop,
+}
+
+impl Verdict {
+    /// Returns the verdict for an early loss of `packet`: a mark if marks are allowed (`may`) and the packet is ECN-capable.
+    #[inline]
+    pub(super) fn early(may: bool, packet: &Packet) -> Verdict {
+        match may && packet.ecn != Ecn::NotCapable {
+            true => Verdict::Mark,
+            false => Verdict::Drop,
+        }
+    }
+}
+
+/// An early loss of each packet with a given probability, independently of the others.
+#[derive(Clone, Debug)]
+pub(super) struct RandomDrop {
+    /// Packets, including the packet in service.
+    limit: u32,
+    ecn: bool,
+    stream: Stream,
+}
+
+impl RandomDrop {
+    pub(super) fn new(limit: u32, ecn: bool, stream: Stream) -> RandomDrop {
+        RandomDrop { limit, ecn, stream }
+    }
+
+    /// Sets the limit.
+    pub(super) fn set_limit(&mut self, limit: u32) {
+        self.limit = limit;
+    }
+
+    /// Returns the verdict on `packet`, which finds `backlog`, with the probability `p`. Above 1 it counts as 1.
+    #[inline]
+    pub(super) fn admit(&mut self, p: f64, backlog: &Backlog, packet: &Packet) -> Verdict {
+        if backlog.packets >= self.limit {
+            Verdict::Drop
+        } else if self.stream.chance(p) {
+            Verdict::early(self.ecn, packet)
+        } else {
+            Verdict::Enter
+        }
+    }
+}
+
+/// The state of the queue at the arrival of a packet.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Backlog {
+    /// Packets waiting, and the packet in service.
+    pub packets: u32,
+    /// Their length. [bytes]
+    pub bytes: u64,
+    /// Length of the packet in service, 0 if there is none. [bytes]
+    pub in_service_bytes: u32,
+    /// Since when there has been no packet; `None` while there is one. A queue that never had a packet
+    /// is idle since [`Time::ZERO`].
+    pub idle_since: Option<Time>,
+}
+
+/// The content of a queue at an instant between arrivals.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Held {
+    /// Packets waiting, and the packet in service.
+    pub packets: u32,
+    /// Their length. [bytes]
+    pub bytes: u64,
+}
+
+/// The server of the queue.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Egress {
+    /// Rate at which packets are served; in a cell the rate of data frames. [bit/s]
+    pub rate_bps: u64,
+    /// Whether every packet is served at that rate, as on a wire; false if service times vary.
+    pub is_fixed: bool,
+    /// Propagation time of the link.
+    pub delay: Span,
+}
+
+/// Default limit of a queue whose discipline has none. [packets]
+pub(super) const DEFAULT_LIMIT: u32 = 1_000;
+
+/// Keys of every queue, with and without a discipline.
+pub(super) const LIMIT: KeyOf<u32> = KeyOf::new("limit");
+pub(super) const THRESHOLD: KeyOf<u32> = KeyOf::new("threshold");
+
+/// Implements the keys of a discipline that may change while its queue works.
+macro_rules! moving {
+    ($vis:vis $($key:ident),+) => {
+        /// Returns the present values of the keys that may change while the queue works.
+        $vis fn moving(&self) -> Vec<crate::notation::moving::Moving> {
+            use crate::notation::moving::Movable;
+            vec![$( self.$key.at(Self::$key.name()) ),+]
+        }
+
+        /// Returns this with the changeable values of `other`.
+        $vis fn moved_to(self, other: Self) -> Self {
+            Self {
+                $( $key: other.$key, )+
+                ..self
+            }
+        }
+    };
+}
+pub(super) use moving;
+
+/// A discipline, as an addition to the table of its keys.
+pub(crate) trait OfDiscipline: FileTable {
+    /// The discipline of one queue, with its state.
+    type Queue;
+
+    /// Default limit of a queue with this discipline. [packets]
+    const LIMIT: u32 = DEFAULT_LIMIT;
+
+    /// Whether it chooses the next packet, so that nothing else can choose the order.
+    const ORDERS: bool = false;
+
+    /// Returns whether it may mark packets.
+    fn marks(&self) -> bool;
+
+    /// Returns the discipline of an empty queue of `limit` packets upstream of `egress`.
+    fn queue(self, limit: u32, egress: Egress, stream: Stream) -> Self::Queue;
+
+    /// Returns the present values of the keys that may change while the queue works.
+    fn moving(&self) -> Vec<Moving>;
+
+    /// Returns this with the changeable values of `other`.
+    fn moved_to(self, other: Self) -> Self;
+
+    /// Checks its values against each other and against the limit of the queue.
+    fn check(_queue: &Section, _own: &Section, _problems: &mut Problems) {}
+}
+
+/// Refuses keys of a discipline that have no effect unless its `switch` has the value `needed`.
+pub(super) fn refuse_idle<T>(
+    own: &Section,
+    keys: &[&str],
+    switch: KeyOf<T>,
+    needed: &str,
+    problems: &mut Problems,
+) {
+    let overruled = own.given(switch.name()).is_some_and(Entry::is_set);
+    let needed = format!("{} = {needed}", switch.name());
+    own.refuse_idle(keys, &needed, overruled, problems);
+}
+
+/// Refuses a discipline that has no effect because its `start` is not below the limit of the queue.
+pub(super) fn check_start<T: Copy + Into<f64>>(
+    queue: &Section,
+    start: &Said<T>,
+    key: &str,
+    problems: &mut Problems,
+) {
+    if queue.entry(THRESHOLD.name()).is_some() {
+        return;
+    }
+    let given = queue.said(LIMIT);
+    let limit = match &given {
+        Some(limit) => limit.value,
+        None if queue.lacks(LIMIT) => return,
+        None => DEFAULT_LIMIT,
+    };
+    let min = start.value.into();
+    if f64::from(limit) > min {
+        return;
+    }
+    match given {
+        Some(given) => {
+            let message = format!(
+                "with the limit {} the queue never reaches {key}; expected more than {}",
+                given.shown,
+                min.floor()
+            );
+            problems.add(given.origin, &given.path, message);
+        }
+        None => {
+            let message = format!(
+                "{} is never reached by a queue with the limit {DEFAULT_LIMIT}; expected less",
+                start.shown
+            );
+            let hint = format!("`{}.limit` sets the limit of the queue", queue.path);
+            problems.add_with_hint(start.origin, &start.path, message, Some(hint));
+        }
+    }
+}
