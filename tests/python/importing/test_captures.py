@@ -153,10 +153,10 @@ def test_the_imported_scenario_simulates_to_the_same(
     assert len(second.stations) == len(first.stations)
     assert second.phy == first.phy
     by_address = sorted(second.stations, key=lambda station: station_of(station.address))
-    assert list(map(said_of, by_address)) == list(map(said_of, first.stations))
+    assert list(map(content_of, by_address)) == list(map(content_of, first.stations))
 
 
-def said_of(station: Station) -> tuple[object, ...]:
+def content_of(station: Station) -> tuple[object, ...]:
     """Return rate and directions of a station."""
     return (
         station.down_bps or station.up_bps,
