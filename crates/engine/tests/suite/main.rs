@@ -17,6 +17,7 @@ mod power_save;
 mod ppdu;
 mod ppdus;
 mod queues;
+mod rate_control;
 mod support;
 mod tails;
 mod waits;
