@@ -266,8 +266,8 @@ fn packets_for_an_awake_station_do_not_wait_for_a_sleeping_station() {
     assert!(soon(0, received[0].0) && soon(BEACONS[0], received[1].0));
 }
 
-/// Time for which stations stay awake after a frame: a station that sleeps until beacons, a station that
-/// stays awake for 20 ms, and a station that never sleeps.
+/// Time for which stations stay awake after a frame: a station that sleeps until beacons, a station
+/// that stays awake for 20 ms, and a station that never sleeps.
 const AWAKE: [Option<u64>; 3] = [Some(0), Some(20 * MS), None];
 
 /// Longest duration of SIFS and a MAC ACK, which the test does not know exactly.

@@ -1,7 +1,8 @@
 //! Rate control: the sender of a link chooses the TXVECTOR of each of its data frames.
 //!
-//! A rate controller is a file of this folder, a variant of [`Controller`] and, if it is an option of the
-//! key `rate_control`, a word of [`RateControl`]. It serves cells of single frames and cells that aggregate.
+//! A rate controller is a file of this folder, a variant of [`Controller`] and, if it is an option
+//! of the key `rate_control`, a word of [`RateControl`]. It serves cells of single frames and cells
+//! that aggregate.
 
 mod arf;
 mod best_for_snr;
@@ -35,14 +36,16 @@ pub struct TxVector(pub u8);
 
 /// The rate control of one link, in one direction.
 pub trait RateController {
-    /// Returns the TXVECTOR of the next data frame. `retry` is the number of failed attempts at this frame.
+    /// Returns the TXVECTOR of the next data frame. `retry` is the number of failed attempts at
+    /// this frame.
     fn tx_vector(&mut self, now: Time, retry: u32, stream: &mut Stream) -> TxVector;
 
     /// Records the result of data frames that were `sent`: numbers of MPDUs acknowledged, and not
     /// acknowledged.
     fn on_tx_status(&mut self, now: Time, sent: TxVector, acked: u32, failed: u32);
 
-    /// Records the signal-to-noise ratio of the link, `None` if its losses are given otherwise. [dB]
+    /// Records the signal-to-noise ratio of the link, `None` if its losses are given otherwise.
+    /// [dB]
     fn on_snr(&mut self, _snr_db: Option<f64>) {}
 }
 
@@ -69,7 +72,8 @@ impl RateControl {
         }
     }
 
-    /// Returns the controller of a link with this number of TXVECTORs, the last of which is the nominal one.
+    /// Returns the controller of a link with this number of TXVECTORs, the last of which is the
+    /// nominal one.
     pub(super) fn controller(self, count: usize) -> Controller {
         let nominal = TxVector(count as u8 - 1);
         match self {
@@ -81,8 +85,8 @@ impl RateControl {
 }
 
 impl Controller {
-    /// Returns the controller that chooses the best of these modulations for the signal-to-noise ratio, and the
-    /// `nominal` one if there is none.
+    /// Returns the controller that chooses the best of these modulations for the signal-to-noise
+    /// ratio, and the `nominal` one if there is none.
     pub(super) fn best_for_snr(modulations: Vec<Modulation>, nominal: TxVector) -> Controller {
         Controller::BestForSnr(BestForSnr::new(modulations, nominal))
     }

@@ -1,5 +1,5 @@
-//! A rate control of two states: the nominal rate while frames are acknowledged, and the lowest rate after a
-//! failure.
+//! A rate control of two states: the nominal rate while frames are acknowledged, and the lowest
+//! rate after a failure.
 //!
 //! ```text
 //! Nominal --a result without an acked MPDU---------> Lowest
