@@ -17,7 +17,6 @@ mod power_save;
 mod ppdu;
 mod ppdus;
 mod queues;
-mod rate_control;
 mod support;
 mod tails;
 mod waits;

@@ -7,12 +7,10 @@
 mod arf;
 mod best_for_snr;
 mod fixed;
-mod two_state;
 
 use self::arf::Arf;
 use self::best_for_snr::BestForSnr;
 use self::fixed::Fixed;
-use self::two_state::TwoState;
 use super::ppdu::Modulation;
 use crate::kernel::streams::Stream;
 use crate::kernel::time::Time;
@@ -25,8 +23,6 @@ words! {
         Fixed = "fixed",
         /// Automatic rate fallback among the rates up to the nominal one.
         Arf = "arf",
-        /// The nominal rate, and the lowest rate after a failure, until ten successes in a row.
-        TwoState = "two-state",
     }
 }
 
@@ -55,7 +51,6 @@ pub(super) enum Controller {
     Fixed(Fixed),
     Arf(Arf),
     BestForSnr(BestForSnr),
-    TwoState(TwoState),
 }
 
 impl RateControl {
@@ -67,7 +62,7 @@ impl RateControl {
     /// Returns whether the controller supports the PPDUs of 802.11n, ac and ax.
     pub(crate) fn supports_ppdus(self) -> bool {
         match self {
-            RateControl::Fixed | RateControl::TwoState => true,
+            RateControl::Fixed => true,
             RateControl::Arf => false,
         }
     }
@@ -79,7 +74,6 @@ impl RateControl {
         match self {
             RateControl::Fixed => Controller::Fixed(Fixed(nominal)),
             RateControl::Arf => Controller::Arf(Arf::new(nominal)),
-            RateControl::TwoState => Controller::TwoState(TwoState::Nominal { nominal }),
         }
     }
 }
@@ -97,7 +91,6 @@ impl Controller {
             Controller::Fixed(own) => own,
             Controller::Arf(own) => own,
             Controller::BestForSnr(own) => own,
-            Controller::TwoState(own) => own,
         }
     }
 }
