@@ -10,7 +10,7 @@ from typing import Any
 import lasthop as lh
 from lasthop.emulation import emulate
 from lasthop.plot.figure import MODEL, QUIET, SIMULATION, Figure, house_style, title
-from lasthop.result import Answer
+from lasthop.simulation.result import Answer
 
 IMAGE = Path(__file__).parent / "images" / "eta-emulated.png"
 

@@ -14,7 +14,7 @@ if _COMMAND and (
     or (_COMMAND[0] == "-m" and "lasthop" in sys.orig_argv)
 ):
     # The command line starts: from here on, Ctrl-C prints one line instead of a traceback.
-    from lasthop import interruption
+    from lasthop.progress import interruption
 
     interruption.exit_quietly()
 
@@ -27,7 +27,8 @@ if TYPE_CHECKING:
     from lasthop import stability as stability
     from lasthop import studies as studies
     from lasthop._core import VERSION as __version__
-    from lasthop.compare import Comparison, compare
+    from lasthop.answers.load import load
+    from lasthop.comparison.compare import Comparison, compare
     from lasthop.emulation.emulate import Emulation, emulate
     from lasthop.errors import (
         ConvergenceError,
@@ -40,16 +41,15 @@ if TYPE_CHECKING:
         UserError,
     )
     from lasthop.explanation import Explanation, explain
-    from lasthop.load import load
-    from lasthop.predict import fluid, predict
+    from lasthop.prediction.predict import fluid, predict
     from lasthop.report import write_report
-    from lasthop.result import Prediction, Result
-    from lasthop.run import simulate
-    from lasthop.scenario import Scenario, check, schema
-    from lasthop.session import Session
+    from lasthop.scenario.scenario import Scenario, check, schema
+    from lasthop.simulation.result import Prediction, Result
+    from lasthop.simulation.session import Session
+    from lasthop.simulation.simulate import simulate
     from lasthop.studies.reproduction import Reproduction, reproduce
     from lasthop.sweep.sweep import Sweep, sweep
-    from lasthop.tune import Tuning, tune
+    from lasthop.tuning.tune import Tuning, tune
     from lasthop.whatif.what_if import WhatIf, what_if
 
 __all__ = [
@@ -94,37 +94,37 @@ PACKAGES = ("models", "relay", "stability", "studies")
 """Public subpackages."""
 
 MODULES = {
-    "Comparison": "compare",
+    "Comparison": "comparison.compare",
     "ConvergenceError": "errors",
     "Emulation": "emulation",
     "EngineError": "errors",
     "Explanation": "explanation",
     "ModelError": "errors",
-    "Prediction": "result",
+    "Prediction": "simulation.result",
     "Problem": "errors",
     "Reproduction": "studies.reproduction",
-    "Result": "result",
-    "Scenario": "scenario",
+    "Result": "simulation.result",
+    "Scenario": "scenario.scenario",
     "ScenarioError": "errors",
-    "Session": "session",
+    "Session": "simulation.session",
     "Stopped": "errors",
     "Sweep": "sweep",
     "TooCostlyError": "errors",
-    "Tuning": "tune",
+    "Tuning": "tuning.tune",
     "UserError": "errors",
     "WhatIf": "whatif.what_if",
-    "check": "scenario",
-    "compare": "compare",
+    "check": "scenario.scenario",
+    "compare": "comparison.compare",
     "emulate": "emulation",
     "explain": "explanation",
-    "fluid": "predict",
-    "load": "load",
-    "predict": "predict",
+    "fluid": "prediction.predict",
+    "load": "answers.load",
+    "predict": "prediction.predict",
     "reproduce": "studies.reproduction",
-    "schema": "scenario",
-    "simulate": "run",
+    "schema": "scenario.scenario",
+    "simulate": "simulation.simulate",
     "sweep": "sweep",
-    "tune": "tune",
+    "tune": "tuning.tune",
     "what_if": "whatif.what_if",
     "write_report": "report",
 }

@@ -19,7 +19,7 @@ from lasthop.models.airtime.shares import (
     goodputs_bps,
     period_s,
 )
-from lasthop.models.reading import CellScenario
+from lasthop.scenario.typed import CellScenario
 
 PAYLOAD, ROOM = 1472, 200
 

@@ -30,10 +30,10 @@ from lab import (
     wait_until,
 )
 from lasthop.daemon.state import State
-from lasthop.gateway import config
-from lasthop.gateway.counting import COUNTED_EVERY_S
-from lasthop.gateway.layout import blocks_of
-from lasthop.gateway.service import Service
+from lasthop.enforce.gateway import config
+from lasthop.enforce.gateway.counting import COUNTED_EVERY_S
+from lasthop.enforce.gateway.layout import blocks_of
+from lasthop.enforce.gateway.service import Service
 from lasthop.linux import links, tc
 from lasthop.linux.events import Attended, Event, Events
 from lasthop.linux.netlink import Socket

@@ -7,8 +7,8 @@ import pytest
 
 from damage import snapshot
 from lab import GATEWAY, Lab, entered, gateway_text, leftovers, log_in, sh
-from lasthop.gateway import config
-from lasthop.gateway.shaper import Shaper
+from lasthop.enforce.gateway import config
+from lasthop.enforce.gateway.shaper import Shaper
 
 GROUPS = 'group.one = { stations = "s0, s1", share = 2 }\ngroup.unlisted.max = "3 Mbps"'
 DAMAGES = {

@@ -35,12 +35,12 @@ from lab import (
 )
 from lasthop.daemon.sort import Life
 from lasthop.daemon.state import State
+from lasthop.enforce.queue import config
+from lasthop.enforce.queue.config import LinkQueue
+from lasthop.enforce.queue.program import object_of
+from lasthop.enforce.queue.service import Service
+from lasthop.enforce.queue.shaped import Shaped
 from lasthop.errors import UserError
-from lasthop.linkqueue import config
-from lasthop.linkqueue.config import LinkQueue
-from lasthop.linkqueue.program import object_of
-from lasthop.linkqueue.service import Service
-from lasthop.linkqueue.shaped import Shaped
 from lasthop.linux import links, offload
 from lasthop.linux.bpf import BpfError
 from lasthop.linux.classifier import Classifier

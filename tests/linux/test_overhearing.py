@@ -21,8 +21,8 @@ from lab import (
     station_v6,
 )
 from lasthop.daemon.state import State
-from lasthop.gateway import config
-from lasthop.gateway.service import Service
+from lasthop.enforce.gateway import config
+from lasthop.enforce.gateway.service import Service
 from lasthop.linux.overhearing import MOST_INSTRUCTIONS, REFUSE, Overhearing
 from lasthop.linux.segments import MOST_SEEN, Look, RoundTrip, Taken
 from lasthop.linux.segments import PATIENCE_S as WAITED_S

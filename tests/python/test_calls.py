@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 import lasthop as lh
-from lasthop.calls import DELAY_P99_S, LOSS, CallFacts, call_facts
+from lasthop.answers.calls import DELAY_P99_S, LOSS, CallFacts, call_facts
 from lasthop.cli.sweep import print_sweep
 from lasthop.display.columns import DELAY_P99
 from lasthop.display.delays import Delays

@@ -14,7 +14,7 @@ import pytest
 import lasthop as lh
 from lasthop import _core
 from lasthop.emulation import Emulation
-from lasthop.origin import origin_of, scenario_of
+from lasthop.scenario.origin import origin_of, scenario_of
 
 from .conftest import EXAMPLES, SMALL, Lasthop
 

@@ -95,14 +95,16 @@ def test_a_function_keeps_its_name_after_its_module_is_imported(name: str) -> No
 
 
 def test_completion_offers_public_names_alone() -> None:
-    import lasthop.caution
-    import lasthop.result
+    import lasthop.simulation.result
+    import lasthop.warnings.settings
 
     offered = {name for name in dir(lasthop) if not name.startswith("__")}
     packages = {"models", "relay", "stability", "studies"}
     assert offered == {*lasthop.__all__, *packages} - {"__version__"}
     assert all(hasattr(lasthop, name) for name in offered)
-    assert lasthop.caution is not None  # what is imported by its name is there all the same
+    assert (
+        lasthop.warnings.settings is not None
+    )  # what is imported by its name is there all the same
 
 
 def test_modules_that_the_documentation_names_are_there() -> None:
@@ -159,7 +161,7 @@ def test_a_function_that_is_replaced_in_its_module_is_restored(
 ) -> None:
     real = lasthop.simulate
     with monkeypatch.context() as patch:
-        patch.setattr("lasthop.run.simulate", print)
+        patch.setattr("lasthop.simulation.simulate.simulate", print)
         assert lasthop.simulate is print
     assert lasthop.simulate is real
 

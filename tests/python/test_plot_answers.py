@@ -13,7 +13,7 @@ from matplotlib.figure import Figure
 from matplotlib.patches import Rectangle
 
 import lasthop as lh
-from lasthop.digits import estimate
+from lasthop.answers.digits import estimate
 from lasthop.plot.beside import EQUAL
 from lasthop.plot.figure import EMULATION
 from lasthop.plot.rows import OF_GROUP, Spread, bars, is_seen, short

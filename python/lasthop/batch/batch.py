@@ -7,6 +7,8 @@ from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
+from lasthop.answers.overwrite import refuse_foreign
+from lasthop.answers.saving import PROGRESS
 from lasthop.batch.chunk import Chunk, Finished, Task, compute
 from lasthop.batch.executors import Lookout, Workers, went_away
 from lasthop.batch.keyboard import counted_interrupts
@@ -14,8 +16,6 @@ from lasthop.batch.parts import Parts
 from lasthop.batch.sizes import CHUNK_S, Sizes
 from lasthop.batch.tally import ProgressCallback, Tally
 from lasthop.errors import UserError
-from lasthop.ownership import refuse_foreign
-from lasthop.saving import PROGRESS
 
 __all__ = ["Batch", "BatchInterrupted", "BatchStopped"]
 

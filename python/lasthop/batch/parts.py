@@ -8,9 +8,9 @@ from pathlib import Path
 from typing import Any
 
 from lasthop import _core
+from lasthop.answers.saving import write_atomically
 from lasthop.batch.part import DamagedError, Part, name_of, packed
 from lasthop.errors import UserError
-from lasthop.saving import write_atomically
 
 __all__ = ["Parts"]
 

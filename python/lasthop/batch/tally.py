@@ -8,9 +8,9 @@ from contextlib import suppress
 from pathlib import Path
 from typing import TypeAlias
 
+from lasthop.answers.saving import PROGRESS, text_writer, write_atomically
 from lasthop.batch.chunk import Finished
-from lasthop.run import Progress
-from lasthop.saving import PROGRESS, text_writer, write_atomically
+from lasthop.simulation.simulate import Progress
 
 __all__ = ["BatchProgress", "ProgressCallback", "Tally"]
 

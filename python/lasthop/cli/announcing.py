@@ -5,10 +5,10 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from threading import Timer
 
-from lasthop.allowance import TIMES, told
 from lasthop.cli.quiet import is_quiet
-from lasthop.pace import Pace
-from lasthop.underway import Step
+from lasthop.progress.cost_limits import TIMES, told
+from lasthop.progress.eta import Pace
+from lasthop.progress.steps import Step
 
 __all__ = ["Announced", "Announcer", "announce", "note"]
 

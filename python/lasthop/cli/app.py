@@ -12,7 +12,7 @@ from lasthop.cli.listing import COMMANDS, GROUPS
 from lasthop.cli.quiet import be_quiet
 from lasthop.cli.version import lines
 from lasthop.errors import UserError
-from lasthop.interruption import raise_interrupt
+from lasthop.progress.interruption import raise_interrupt
 
 CONTEXT = {"help_option_names": ["-h", "--help"]}
 

@@ -18,12 +18,12 @@ import typer
 from lasthop.cli.listing import command_given
 from lasthop.cli.quiet import be_quiet, is_quiet
 from lasthop.errors import ScenarioError, UserError
-from lasthop.interruption import INTERRUPTED, exit_quietly, exits_quietly
-from lasthop.underway import Watcher, watched_by
+from lasthop.progress.interruption import INTERRUPTED, exit_quietly, exits_quietly
+from lasthop.progress.steps import Watcher, watched_by
 
 if TYPE_CHECKING:
-    from lasthop.run import ProgressCallback
-    from lasthop.underway import Step
+    from lasthop.progress.steps import Step
+    from lasthop.simulation.simulate import ProgressCallback
 
 USER_ERROR = 2
 BROKEN_PIPE = 141

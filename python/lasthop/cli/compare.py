@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from lasthop.allowance import MAX_MEMORY_BYTES, MAX_TIME_S
+from lasthop.answers.digits import estimate, plain, signed
 from lasthop.cli.boundary import print_either, simulating, warn
 from lasthop.cli.footer import print_footer
 from lasthop.cli.options import (
@@ -32,13 +32,13 @@ from lasthop.cli.progress import emulation_bar
 from lasthop.cli.report import Anonymise, ReportFile, report_path, save_report
 from lasthop.cli.simulate import finish, print_runs
 from lasthop.cli.tables import print_table
-from lasthop.compare import OF_MEASURED, Comparison, Row, with_emulation
-from lasthop.compare import compare as lay_side_by_side
-from lasthop.digits import estimate, plain, signed
+from lasthop.comparison.compare import OF_MEASURED, Comparison, Row, with_emulation
+from lasthop.comparison.compare import compare as lay_side_by_side
 from lasthop.display.delays import MOST_ROWS, Delays
 from lasthop.extras import need
 from lasthop.measured import measurements
-from lasthop.models.reading import CsmaScenario
+from lasthop.progress.cost_limits import MAX_MEMORY_BYTES, MAX_TIME_S
+from lasthop.scenario.typed import CsmaScenario
 
 SHOWN = {
     "goodput_share": ("goodput share [%]", 100.0),

@@ -22,7 +22,7 @@ from lasthop.cli.screen import screen_width
 from lasthop.errors import UserError
 
 if TYPE_CHECKING:
-    from lasthop.scenario import Scenario
+    from lasthop.scenario.scenario import Scenario
 
 WIDEST = 100
 """Largest width at which text is wrapped. [characters]"""

@@ -8,7 +8,7 @@ from textwrap import wrap
 import typer
 
 from lasthop.cli.screen import screen_width
-from lasthop.terms import KINDS, Entry, entries, find
+from lasthop.explanation.terms import KINDS, Entry, entries, find
 
 __all__ = ["print_names", "print_term"]
 

@@ -6,9 +6,9 @@ from textwrap import wrap
 
 import typer
 
-from lasthop.answer import Answer
+from lasthop.answers.answer import Answer
 from lasthop.cli.screen import screen_width
-from lasthop.scenario import Scenario
+from lasthop.scenario.scenario import Scenario
 
 __all__ = ["print_footer", "print_notes"]
 

@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from lasthop.allowance import TIMES, told
 from lasthop.cli.boundary import Interrupted, note, print_error, warn
 from lasthop.cli.options import Json, counted, unset
 from lasthop.errors import UserError
+from lasthop.progress.cost_limits import TIMES, told
 from lasthop.uml.kernel import PACKAGE, PROGRAM, VARIABLE, candidates, check_machine, read_kernel
 from lasthop.uml.store import BuiltKernel, built_kernels, kernel_folder
 

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from lasthop import _core
 from lasthop.errors import ScenarioError
-from lasthop.scenario import Scenario
+from lasthop.scenario.scenario import Scenario
 
 if TYPE_CHECKING:
     from lasthop.sweep.grid import Grid

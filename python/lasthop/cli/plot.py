@@ -6,14 +6,14 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from lasthop.answer import Answer
+from lasthop.answers.answer import Answer
+from lasthop.answers.load import load
 from lasthop.cli.options import OUT_RULE, file_name, stem, unset
 from lasthop.cli.picture import OUT, Plot, changed, place, save_picture
-from lasthop.compare import Comparison
+from lasthop.comparison.compare import Comparison
 from lasthop.errors import UserError
 from lasthop.extras import need
-from lasthop.load import load
-from lasthop.result import Result
+from lasthop.simulation.result import Result
 from lasthop.sweep import Sweep
 from lasthop.whatif.what_if import WhatIf
 

@@ -498,7 +498,7 @@ def become(
 ) -> None:
     """Become the relay: this process keeps its number, and little of its memory."""
     from lasthop import _core
-    from lasthop.descriptors import raise_descriptors
+    from lasthop.linux.descriptors import raise_descriptors
     from lasthop.relay import process
     from lasthop.relay.exposed import listener
 

@@ -7,7 +7,10 @@ from typing import Annotated, Any
 
 import typer
 
-from lasthop.allowance import MAX_MEMORY_BYTES
+from lasthop.answers.digits import plain
+from lasthop.answers.overwrite import refuse_foreign
+from lasthop.answers.quantities import check_name, registry
+from lasthop.answers.saving import TABLE_FILES
 from lasthop.cli.boundary import Interrupted, note, warn
 from lasthop.cli.elsewhere import Cluster, OnSlurm, SlurmOptions, workers
 from lasthop.cli.limits import kept_in_sweep
@@ -32,19 +35,16 @@ from lasthop.cli.picture import Plot, changed, picture_path, save_picture, tell
 from lasthop.cli.progress import batch_bar
 from lasthop.cli.report import Anonymise, ReportFile, report_path, save_report
 from lasthop.cli.tables import COLUMNS, MOST_ROWS, TITLES, print_table, printed
-from lasthop.digits import plain
 from lasthop.display.columns import column_of
 from lasthop.display.swept import delay_table
 from lasthop.errors import UserError
 from lasthop.extras import need
-from lasthop.ownership import refuse_foreign
-from lasthop.quantities import check_name, registry
-from lasthop.saving import TABLE_FILES
-from lasthop.scenario import Scenario, blaming
+from lasthop.progress.cost_limits import MAX_MEMORY_BYTES
+from lasthop.scenario.scenario import Scenario, blaming
+from lasthop.scenario.values import twice, values_of
 from lasthop.sweep import Point, Sweep, SweepInterrupted
 from lasthop.sweep import sweep as run_sweep
 from lasthop.sweep.grid import Grid, grid
-from lasthop.values import twice, values_of
 
 EXAMPLE = "cell.ap.cwmin=15,31"
 

@@ -18,7 +18,7 @@ from lasthop.display.delays import MOST_ROWS as FEW_ROWS
 from lasthop.display.delays import Delays, unshown_columns
 
 if TYPE_CHECKING:
-    from lasthop.answer import Answer
+    from lasthop.answers.answer import Answer
 
 __all__ = ["COLUMNS", "TITLES", "print_answer", "print_table", "printed"]
 

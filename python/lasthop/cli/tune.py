@@ -8,6 +8,9 @@ from typing import Annotated
 
 import typer
 
+from lasthop.answers.digits import estimate, plain, signed
+from lasthop.answers.estimates import Estimate
+from lasthop.answers.overwrite import refuse_foreign
 from lasthop.cli.announcing import Announcer, announce
 from lasthop.cli.boundary import Interrupted, print_either, warn
 from lasthop.cli.elsewhere import Cluster, OnSlurm, SlurmOptions, workers
@@ -30,13 +33,8 @@ from lasthop.cli.picture import Plot, changed, picture_path, save_picture, tell
 from lasthop.cli.progress import stage_bar
 from lasthop.cli.report import Anonymise, ReportFile, report_path, save_report
 from lasthop.cli.tables import print_table
-from lasthop.digits import estimate, plain, signed
 from lasthop.errors import ScenarioError, UserError, listed
-from lasthop.estimates import Estimate
 from lasthop.extras import need
-from lasthop.ownership import refuse_foreign
-from lasthop.tune import CONFIRM, TUNING_FILES, TuneInterrupted, Tuning
-from lasthop.tune import tune as search
 from lasthop.tuning.bounds import GIVE_UP, MIN_JAIN
 from lasthop.tuning.calls import calls_of
 from lasthop.tuning.categories import CATEGORIES, categories_in_use, delay_quantity
@@ -47,6 +45,8 @@ from lasthop.tuning.search import ProgressCallback, TuneProgress
 from lasthop.tuning.settings import counts_are_no_times
 from lasthop.tuning.shown import SHOWN
 from lasthop.tuning.trial import Trial
+from lasthop.tuning.tune import CONFIRM, TUNING_FILES, TuneInterrupted, Tuning
+from lasthop.tuning.tune import tune as search
 
 COMPARED = (
     "calls",

@@ -10,11 +10,11 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
-from lasthop.allowance import TIMES, told
 from lasthop.cli.announcing import Announced
 from lasthop.cli.progress import DRAWN, UNKNOWN, forget, new_bar
 from lasthop.cli.quiet import is_quiet
-from lasthop.underway import Step, Watcher
+from lasthop.progress.cost_limits import TIMES, told
+from lasthop.progress.steps import Step, Watcher
 
 if TYPE_CHECKING:
     from rich.progress import Progress as Bar

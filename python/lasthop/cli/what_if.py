@@ -6,6 +6,8 @@ from typing import Annotated
 
 import typer
 
+from lasthop.answers.overwrite import refuse_foreign
+from lasthop.answers.quantities import check_name
 from lasthop.cli.boundary import Interrupted, note, print_either
 from lasthop.cli.limits import kept_disciplines
 from lasthop.cli.options import (
@@ -41,8 +43,6 @@ from lasthop.display.what_if import (
 )
 from lasthop.errors import UserError
 from lasthop.extras import need
-from lasthop.ownership import refuse_foreign
-from lasthop.quantities import check_name
 from lasthop.whatif.cases import (
     EXAMPLE,
     Case,

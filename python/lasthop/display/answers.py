@@ -4,7 +4,8 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from lasthop.digits import estimate, plain, signed, span
+from lasthop.answers.digits import estimate, plain, signed, span
+from lasthop.answers.estimates import Estimate
 from lasthop.display.columns import (
     COLUMNS,
     TITLES,
@@ -18,16 +19,15 @@ from lasthop.display.delays import Delays, unshown_columns
 from lasthop.display.page import MOST_ROWS, Page, Table
 from lasthop.display.swept import delay_table
 from lasthop.display.text import counted
-from lasthop.estimates import Estimate
-from lasthop.models.reading import CsmaScenario
-from lasthop.models.reading import Scenario as Typed
+from lasthop.scenario.typed import CsmaScenario
+from lasthop.scenario.typed import Scenario as Typed
 
 if TYPE_CHECKING:
-    from lasthop.answer import Answer
-    from lasthop.compare import Comparison, Row
+    from lasthop.answers.answer import Answer
+    from lasthop.comparison.compare import Comparison, Row
     from lasthop.plot.figure import Figure
     from lasthop.sweep import Point, Sweep
-    from lasthop.tune import Tuning
+    from lasthop.tuning.tune import Tuning
 
 LISTS = {
     "stations": "stations",

@@ -5,9 +5,9 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
-from lasthop.digits import estimate
-from lasthop.models.reading import CellScenario, Scenario, Vbs
-from lasthop.quantities import registry
+from lasthop.answers.digits import estimate
+from lasthop.answers.quantities import registry
+from lasthop.scenario.typed import CellScenario, Scenario, Vbs
 
 __all__ = [
     "COLUMNS",

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
-from lasthop.calls import (
+from lasthop.answers.calls import (
     DELAY_P99_S,
     LOSS,
     MOST_CALLS,
@@ -17,7 +17,8 @@ from lasthop.calls import (
     call_facts,
     is_paced,
 )
-from lasthop.digits import estimate
+from lasthop.answers.digits import estimate
+from lasthop.answers.estimates import Estimate
 from lasthop.display.columns import (
     COLUMNS,
     DELAY,
@@ -28,11 +29,10 @@ from lasthop.display.columns import (
     printed,
 )
 from lasthop.display.columns import LOSS as LOSS_COLUMN
-from lasthop.estimates import Estimate
 
 if TYPE_CHECKING:
-    from lasthop.answer import Answer
-    from lasthop.scenario import Scenario
+    from lasthop.answers.answer import Answer
+    from lasthop.scenario.scenario import Scenario
 
 __all__ = [
     "MOST_ROWS",

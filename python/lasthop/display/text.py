@@ -3,19 +3,19 @@
 from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from lasthop.digits import estimate, plain, span
+from lasthop.answers.digits import estimate, plain, span
 from lasthop.display.delays import Delays
-from lasthop.models.reading import CellScenario, CsmaScenario
+from lasthop.scenario.typed import CellScenario, CsmaScenario
 
 if TYPE_CHECKING:
-    from lasthop.answer import Answer, Prediction
-    from lasthop.compare import Comparison
+    from lasthop.answers.answer import Answer, Prediction
+    from lasthop.comparison.compare import Comparison
     from lasthop.emulation import Emulation
-    from lasthop.models.reading import Scenario as Typed
-    from lasthop.result import Result
-    from lasthop.scenario import Scenario
+    from lasthop.scenario.scenario import Scenario
+    from lasthop.scenario.typed import Scenario as Typed
+    from lasthop.simulation.result import Result
     from lasthop.sweep import Sweep
-    from lasthop.tune import Tuning
+    from lasthop.tuning.tune import Tuning
 
 MOST_LINES = 4
 """Most lines of a text."""

@@ -3,15 +3,15 @@
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from lasthop.calls import BAD, MOST_CALLS, Call
-from lasthop.digits import decimals, estimate, signed, span
+from lasthop.answers.calls import BAD, MOST_CALLS, Call
+from lasthop.answers.digits import decimals, estimate, signed, span
 from lasthop.display.columns import Column, column_of
 from lasthop.display.page import Page, Table
 from lasthop.display.text import counted, cut
 from lasthop.errors import listed
 
 if TYPE_CHECKING:
-    from lasthop.paired import Measure
+    from lasthop.batch.paired import Measure
     from lasthop.whatif.conclusion import Advice
     from lasthop.whatif.what_if import Change, Run, WhatIf
 

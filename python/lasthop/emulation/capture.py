@@ -7,10 +7,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from lasthop.answers.saving import MOST_FRAMES, in_place_of, naming
 from lasthop.errors import UserError
-from lasthop.models.reading import CellScenario
-from lasthop.saving import MOST_FRAMES, in_place_of, naming
-from lasthop.scenario import Scenario
+from lasthop.scenario.scenario import Scenario
+from lasthop.scenario.typed import CellScenario
 
 
 @dataclass(frozen=True)

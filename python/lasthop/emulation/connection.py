@@ -20,7 +20,7 @@ from lasthop.linux.tcp import (
     tcp_info,
     tell_when_acknowledged,
 )
-from lasthop.models.reading import Tcp, TcpFlow
+from lasthop.scenario.typed import Tcp, TcpFlow
 
 CHUNK = bytes(65_536)
 BIND_ADDRESS_NO_PORT = 24

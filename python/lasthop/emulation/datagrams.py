@@ -14,10 +14,10 @@ from dataclasses import dataclass, field
 from math import ceil
 from statistics import fmean
 
+from lasthop.answers.fairness import is_met
 from lasthop.emulation.places import OTHER_PORT, Ends
 from lasthop.emulation.traffic import Traffic
-from lasthop.fairness import is_met
-from lasthop.models.reading import UdpFlow
+from lasthop.scenario.typed import UdpFlow
 
 STAMP = struct.Struct("!Id")
 """Layout of a datagram's number and the time at which it was sent. [-, s]"""

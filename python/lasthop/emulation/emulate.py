@@ -11,9 +11,6 @@ from types import MappingProxyType
 from typing import Any
 
 from lasthop import _core
-from lasthop.caution import cautions
-from lasthop.congestion import loaded
-from lasthop.descriptors import raise_descriptors
 from lasthop.emulation.capture import Captured, CaptureFile, capture_file
 from lasthop.emulation.connection import connection
 from lasthop.emulation.datagrams import Datagrams, datagrams
@@ -38,15 +35,18 @@ from lasthop.emulation.traffic import LOOK_S, Driven, Traffic
 from lasthop.emulation.user import user
 from lasthop.emulation.users import with_users
 from lasthop.emulation.web import room_for, web
+from lasthop.enforce.congestion import loaded
 from lasthop.errors import UserError
+from lasthop.linux.descriptors import raise_descriptors
 from lasthop.linux.scheduling import preferred, real_time
 from lasthop.linux.sock_ops import first_timeouts
-from lasthop.models.reading import CsmaScenario, SensorFlow, Tcp, TcpFlow, UdpFlow
-from lasthop.result import Answer
-from lasthop.run import replaced
-from lasthop.scenario import Scenario, ScenarioLike
+from lasthop.scenario.scenario import Scenario, ScenarioLike
+from lasthop.scenario.typed import CsmaScenario, SensorFlow, Tcp, TcpFlow, UdpFlow
+from lasthop.simulation.result import Answer
+from lasthop.simulation.simulate import replaced
 from lasthop.uml.boot import MAX_PROCESSOR_S
 from lasthop.uml.clock import is_simulated
+from lasthop.warnings.settings import cautions
 
 Progress = Callable[[float, float], object]
 """Function that is called with the time that has passed and the duration. [s]"""

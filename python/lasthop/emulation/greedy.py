@@ -9,8 +9,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from lasthop.models.reading import BEST_EFFORT, CsmaScenario, Flow, Link, UdpFlow, Wire
-from lasthop.models.reading import Scenario as Typed
+from lasthop.scenario.typed import BEST_EFFORT, CsmaScenario, Flow, Link, UdpFlow, Wire
+from lasthop.scenario.typed import Scenario as Typed
 
 VARYING = 2
 """Datagrams of a greedy source over those that its link sends, where the rate of the link varies:

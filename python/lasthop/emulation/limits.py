@@ -2,11 +2,12 @@
 
 from collections.abc import Callable, Collection, Iterator, Mapping
 
-from lasthop.congestion import CONTROLS
 from lasthop.emulation.greedy import filled, is_greedy
 from lasthop.emulation.users import with_users
+from lasthop.enforce.congestion import CONTROLS
 from lasthop.errors import UserError
-from lasthop.models.reading import (
+from lasthop.scenario.scenario import Scenario
+from lasthop.scenario.typed import (
     Compound,
     CsmaScenario,
     Flow,
@@ -15,8 +16,7 @@ from lasthop.models.reading import (
     Udp,
     UdpFlow,
 )
-from lasthop.models.reading import Scenario as Typed
-from lasthop.scenario import Scenario
+from lasthop.scenario.typed import Scenario as Typed
 
 CONGESTION = {"reno": "reno", "newreno": "reno", "cubic": "cubic", "cubic_linux": "cubic"}
 """The kernel's names of congestion controls; its Reno is NewReno with SACK."""

@@ -8,7 +8,7 @@ scenario file.
 from collections.abc import Mapping, Sequence
 
 from lasthop.errors import ScenarioError, UserError
-from lasthop.scenario import Scenario
+from lasthop.scenario.scenario import Scenario
 
 CLIENT, SERVER = "client", "server"
 """Places at the two ends; the outside is behind the server."""

@@ -23,8 +23,8 @@ from lasthop.linux.routes import EVERYTHING, Habits, all_local, habits_towards, 
 from lasthop.linux.sysctl import write
 from lasthop.linux.tcp import prefer_congestion, without_timestamps
 from lasthop.linux.tun import open_tun
-from lasthop.models.reading import Flow, TcpFlow
-from lasthop.models.reading import Scenario as Typed
+from lasthop.scenario.typed import Flow, TcpFlow
+from lasthop.scenario.typed import Scenario as Typed
 
 SERVER = "10.255.0.1"
 STATIONS = IPv4Address("10.0.0.0")

@@ -18,7 +18,6 @@ from lasthop.emulation.connection import Connection, connection
 from lasthop.emulation.places import Ends, Host, loopback
 from lasthop.emulation.traffic import Traffic
 from lasthop.errors import UserError
-from lasthop.models.reading import Csma, TcpFlow
 from lasthop.relay import Client, Server
 from lasthop.relay.settings import (
     LOOPBACK,
@@ -28,6 +27,7 @@ from lasthop.relay.settings import (
     Terms,
     new_key,
 )
+from lasthop.scenario.typed import Csma, TcpFlow
 
 PATIENCE_S = 3600.0
 """Nobody gives up before the run is over. [s]"""

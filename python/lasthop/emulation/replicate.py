@@ -9,9 +9,9 @@ from pathlib import Path
 from statistics import fmean
 from typing import Any
 
+from lasthop.answers.estimates import Estimate
 from lasthop.emulation.emulate import Emulation, Progress, emulate
-from lasthop.estimates import Estimate
-from lasthop.scenario import Scenario
+from lasthop.scenario.scenario import Scenario
 
 Item = dict[str, Any]
 Key = tuple[str, str, int]

@@ -9,9 +9,9 @@ from lasthop.emulation.limits import check, check_followed, check_gro, check_pro
 from lasthop.emulation.places import Ways
 from lasthop.emulation.programs import Program
 from lasthop.errors import UserError
-from lasthop.models.reading import CsmaScenario
-from lasthop.run import replaced
-from lasthop.scenario import Scenario
+from lasthop.scenario.scenario import Scenario
+from lasthop.scenario.typed import CsmaScenario
+from lasthop.simulation.simulate import replaced
 
 
 @dataclass(frozen=True)

@@ -6,12 +6,12 @@ from dataclasses import dataclass
 from typing import Any
 
 from lasthop._core import FORMAT, VERSION
+from lasthop.answers.fairness import fairness_levels, jain
 from lasthop.emulation.datagrams import Datagrams, percentile_99
 from lasthop.emulation.traffic import Driven
 from lasthop.emulation.user import User
-from lasthop.fairness import fairness_levels, jain
-from lasthop.models.reading import CsmaScenario, SensorFlow
-from lasthop.models.reading import Scenario as Typed
+from lasthop.scenario.typed import CsmaScenario, SensorFlow
+from lasthop.scenario.typed import Scenario as Typed
 
 Item = dict[str, Any]
 
@@ -37,7 +37,7 @@ class Seen:
     delays_s: Sequence[float] = ()
     """How long each datagram took, of a flow of datagrams. [s]"""
     competes: bool = True
-    """Whether it has less than it asks for (`lasthop.fairness`)."""
+    """Whether it has less than it asks for (`lasthop.answers.fairness`)."""
     existed: float = 1.0
     """Part of the measured time between the start and the stop of a user with connections. [-]"""
 

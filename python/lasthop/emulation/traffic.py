@@ -12,7 +12,7 @@ from typing import Protocol
 
 from lasthop.linux.scheduling import waited_s
 from lasthop.linux.timer import Timer
-from lasthop.models.reading import Flow
+from lasthop.scenario.typed import Flow
 
 LOOK_S = 0.1
 """Time between two looks at what the kernel tells of a connection. [s]"""

@@ -23,7 +23,7 @@ from lasthop.emulation.connection import Connection, connecting, listening
 from lasthop.emulation.places import Ends
 from lasthop.emulation.traffic import LOOK_S, Traffic
 from lasthop.linux.tcp import limit_unsent, tcp_info
-from lasthop.models.reading import TcpFlow
+from lasthop.scenario.typed import TcpFlow
 
 MOST_WAITING = 4096
 """Connections that wait to be accepted."""

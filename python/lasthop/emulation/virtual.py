@@ -8,11 +8,11 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TextIO
 
+from lasthop.answers.saving import in_place_of, naming
 from lasthop.emulation.request import Request
 from lasthop.emulation.summary import SIMULATED
 from lasthop.errors import UserError
-from lasthop.models.reading import Tcp
-from lasthop.saving import in_place_of, naming
+from lasthop.scenario.typed import Tcp
 from lasthop.uml.boot import State, UmlError, run
 from lasthop.uml.kernel import find_kernel
 from lasthop.uml.repeatable import is_repeatable

@@ -19,12 +19,12 @@ from statistics import fmean
 from typing import NamedTuple
 
 from lasthop import _core
-from lasthop.descriptors import raise_descriptors
 from lasthop.emulation.connection import CHUNK, connecting, listening
 from lasthop.emulation.places import Ends
 from lasthop.emulation.traffic import Traffic
+from lasthop.linux.descriptors import raise_descriptors
 from lasthop.linux.tcp import clamp_window, forbid_quick_acks
-from lasthop.models.reading import TcpFlow
+from lasthop.scenario.typed import TcpFlow
 
 MOST_WAITING = 4096
 """Connections that wait to be accepted."""

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from lasthop.errors import ScenarioError
-from lasthop.scenario import Scenario
+from lasthop.scenario.scenario import Scenario
 
 __all__ = ["Candidate", "causes_of", "remedies_of"]
 

@@ -30,10 +30,10 @@ from math import fsum
 from statistics import fmean
 from typing import Any, TypeAlias
 
-from lasthop.calls import DELAY_P99_S, LOSS
+from lasthop.answers.calls import DELAY_P99_S, LOSS
 from lasthop.errors import UserError, nearest
-from lasthop.result import Result
-from lasthop.scenario import Scenario
+from lasthop.scenario.scenario import Scenario
+from lasthop.simulation.result import Result
 
 __all__ = ["OBJECTIVES", "Objective", "PrintedQuantity", "default_objective", "objective_for"]
 

@@ -5,14 +5,14 @@ import warnings
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from lasthop.allowance import Deadline
 from lasthop.explanation.candidates import Candidate, causes_of, remedies_of
 from lasthop.explanation.facts import facts
 from lasthop.explanation.objectives import Objective, objective_for
 from lasthop.explanation.search import Gain, Progress, Search
-from lasthop.result import Result
-from lasthop.run import ProgressCallback, replaced, simulate
-from lasthop.scenario import Scenario, ScenarioLike
+from lasthop.progress.cost_limits import Deadline
+from lasthop.scenario.scenario import Scenario, ScenarioLike
+from lasthop.simulation.result import Result
+from lasthop.simulation.simulate import ProgressCallback, replaced, simulate
 from lasthop.tuning.runs import fresh_seed
 
 __all__ = ["Explanation", "examine", "explain"]

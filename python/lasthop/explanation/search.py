@@ -20,13 +20,13 @@ from statistics import fmean, stdev
 from typing import TypeAlias
 
 from lasthop.batch import BatchProgress
+from lasthop.batch.paired import Difference, judge, run
 from lasthop.explanation.candidates import Candidate
 from lasthop.explanation.objectives import Objective
-from lasthop.paired import Difference, judge, run
-from lasthop.result import Result
-from lasthop.scenario import Scenario
+from lasthop.progress.steps import step
+from lasthop.scenario.scenario import Scenario
+from lasthop.simulation.result import Result
 from lasthop.tuning.runs import LARGEST_SEED, length_s, shortened
-from lasthop.underway import step
 
 __all__ = ["Gain", "Search"]
 

@@ -6,8 +6,9 @@ from math import fsum
 from statistics import fmean
 from typing import TYPE_CHECKING
 
-from lasthop.calls import call_of
-from lasthop.digits import decimals, estimate, signed
+from lasthop.answers.calls import call_of
+from lasthop.answers.digits import decimals, estimate, signed
+from lasthop.batch.paired import judge
 from lasthop.display.delays import headlines
 from lasthop.errors import UserError
 from lasthop.explanation.line_use import line_use
@@ -21,9 +22,8 @@ from lasthop.explanation.objectives import (
     goodputs,
     objective_for,
 )
-from lasthop.paired import judge
-from lasthop.result import Result
-from lasthop.scenario import Scenario
+from lasthop.scenario.scenario import Scenario
+from lasthop.simulation.result import Result
 
 if TYPE_CHECKING:
     from lasthop.explanation.run import Explanation

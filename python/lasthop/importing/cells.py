@@ -5,7 +5,6 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from lasthop.access_points import FACTS
 from lasthop.importing import phy
 from lasthop.importing.capture import MOST_STATIONS, Capture, Cell, choose, others, read
 from lasthop.importing.hostapd import quoted
@@ -15,6 +14,7 @@ from lasthop.importing.packets import Progress
 from lasthop.importing.ppdu import GENERATIONS
 from lasthop.importing.sources import sources
 from lasthop.importing.tally import MOST_CONNECTIONS, Connection, Tally, Way
+from lasthop.scenario.access_points import FACTS
 
 __all__ = ["Choices", "network"]
 

@@ -11,7 +11,6 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-from lasthop.access_points import EDCA, FACTS, Edca, Fact, queue
 from lasthop.errors import UserError
 from lasthop.importing import phy
 from lasthop.importing.observed import Access, Connections, Network, Note, Station
@@ -19,6 +18,7 @@ from lasthop.importing.ppdu import GENERATIONS
 from lasthop.importing.settled import Settled, Wanted, cell_keys, settle
 from lasthop.importing.text import read_lines
 from lasthop.importing.uci import hint_of
+from lasthop.scenario.access_points import EDCA, FACTS, Edca, Fact, queue
 from lasthop.tuning.hostapd import BEACONS, LARGEST_EXPONENT, QUEUES, TXOP_S
 
 __all__ = ["Setting", "Settings", "access", "network", "read"]

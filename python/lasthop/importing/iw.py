@@ -10,13 +10,13 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from lasthop.access_points import FACTS, Fact, burst, queue
 from lasthop.errors import UserError
 from lasthop.importing import aggregating, phy
 from lasthop.importing.dump import WITHOUT_AP, Dump, Interface, read
 from lasthop.importing.dumped import Dumped
 from lasthop.importing.observed import Connections, Network, Note, Station
 from lasthop.importing.ppdu import GENERATIONS, Sighting
+from lasthop.scenario.access_points import FACTS, Fact, burst, queue
 
 __all__ = ["network"]
 

@@ -4,12 +4,12 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
-from lasthop.access_points import FACTS
 from lasthop.importing import aggregating, phy
 from lasthop.importing.capture import Capture, Cell
 from lasthop.importing.observed import Note
 from lasthop.importing.ppdu import GENERATIONS, Sighting
 from lasthop.importing.tally import Tally, Way
+from lasthop.scenario.access_points import FACTS
 
 __all__ = ["Layer", "keys", "layer", "notes", "place"]
 

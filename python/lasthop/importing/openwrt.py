@@ -2,8 +2,8 @@
 
 Only what decides about air time is taken: band, mode, rates, RTS threshold, bursts and WMM; names,
 keys and addresses stay where they are. OpenWrt hands these options to hostapd, whose defaults hold
-for the rest. Bursts and queue follow from the table `lasthop.access_points`. ``/etc/config/sqm``
-is read by `lasthop.importing.sqm`.
+for the rest. Bursts and queue follow from the table `lasthop.scenario.access_points`.
+``/etc/config/sqm`` is read by `lasthop.importing.sqm`.
 
 Firmwares of vendors that descend from OpenWrt have radios of other types than ``mac80211``, and
 write the generation into ``hwmode``: ``11axa`` is 802.11ax at 5 GHz, where ``htmode`` ``HT80`` is
@@ -15,7 +15,6 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from lasthop.access_points import BURST_S, FACTS, Fact, burst, queue
 from lasthop.errors import UserError
 from lasthop.importing import hostapd, phy, sqm
 from lasthop.importing.hostapd import OWN, TOLD, Setting, assumed_station, quoted
@@ -23,6 +22,7 @@ from lasthop.importing.observed import Access, Network, Note
 from lasthop.importing.ppdu import GENERATIONS
 from lasthop.importing.settled import Settled, Wanted, cell_keys, settle
 from lasthop.importing.uci import Section, read, switch, whole
+from lasthop.scenario.access_points import BURST_S, FACTS, Fact, burst, queue
 
 __all__ = ["network"]
 

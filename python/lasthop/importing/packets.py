@@ -17,10 +17,10 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any, BinaryIO, NamedTuple
 
-from lasthop.allowance import check_time, need
 from lasthop.errors import UserError
 from lasthop.extras import missing as missing_package
-from lasthop.opening import opened
+from lasthop.progress.cost_limits import check_time, need
+from lasthop.scenario.files import opened
 
 __all__ = ["Packet", "Progress", "packets"]
 

@@ -14,9 +14,9 @@ from itertools import product
 from math import isfinite
 from typing import Any
 
+from lasthop.answers.estimates import Estimate
+from lasthop.answers.fairness import MET_PERCENT, fairness_levels, jain
 from lasthop.errors import UserError
-from lasthop.estimates import Estimate
-from lasthop.fairness import MET_PERCENT, fairness_levels, jain
 from lasthop.measured.observed import Measurement, Stream
 from lasthop.measured.qdiscs import Queues, match_queues
 

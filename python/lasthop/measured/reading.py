@@ -5,7 +5,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from lasthop.envelope import fault_in_format
+from lasthop.answers.envelope import fault_in_format
 from lasthop.errors import UserError
 from lasthop.measured import flent, iperf3
 from lasthop.measured.observed import Measurement, NothingMeasuredError

@@ -12,7 +12,7 @@ from importlib import import_module
 from lasthop.errors import UserError
 from lasthop.models.answer import Quantities
 from lasthop.models.errors import ConvergenceError, ModelError, in_words
-from lasthop.models.reading import Readable, Scenario, read
+from lasthop.scenario.typed import Readable, Scenario, read
 
 __all__ = ["MODELS", "ConvergenceError", "Model", "ModelError", "choose", "predict"]
 

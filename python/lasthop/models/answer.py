@@ -4,9 +4,9 @@ from collections.abc import Iterable, Mapping
 from functools import cache
 from typing import Any, TypeAlias
 
-from lasthop.fairness import jain
+from lasthop.answers.fairness import jain
 from lasthop.models.errors import Doubt, told
-from lasthop.models.reading import Scenario
+from lasthop.scenario.typed import Scenario
 
 FORMAT = 1
 """Format of a saved prediction; that of the engine's results."""

@@ -4,7 +4,7 @@ from collections.abc import Iterator, Sequence
 from typing import TypeGuard
 
 from lasthop.models.errors import ConvergenceError, Doubt, ModelError, refuse
-from lasthop.models.reading import (
+from lasthop.scenario.typed import (
     AggregatingCell,
     CellScenario,
     CsmaScenario,

@@ -5,12 +5,12 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-    from lasthop.answer import Answer
-    from lasthop.compare import Comparison
+    from lasthop.answers.answer import Answer
+    from lasthop.comparison.compare import Comparison
     from lasthop.plot.figure import Figure, Place
-    from lasthop.result import Result
+    from lasthop.simulation.result import Result
     from lasthop.sweep import Sweep
-    from lasthop.tuning.found import Tuning
+    from lasthop.tuning.tuning import Tuning
     from lasthop.whatif import WhatIf
 
 __all__ = [
@@ -70,8 +70,8 @@ class AnswerPlots:
     def conflicts(self, *, ax: "Axes | None" = None) -> "Figure":
         """Draw the conflict graph of a `csma` network: air time and throughput of each link."""
         from lasthop.errors import UserError
-        from lasthop.models.reading import CsmaScenario
         from lasthop.plot.conflicts import conflict_axes, conflict_figure
+        from lasthop.scenario.typed import CsmaScenario
 
         if not isinstance(self._answer.scenario.typed, CsmaScenario):
             raise UserError("no conflict graph: the scenario has no `csma`")

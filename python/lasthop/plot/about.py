@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 from lasthop.models import MODELS
 
 if TYPE_CHECKING:
-    from lasthop.answer import Answer, Prediction
-    from lasthop.scenario import Scenario
+    from lasthop.answers.answer import Answer, Prediction
+    from lasthop.scenario.scenario import Scenario
 
 LONGEST = 40
 """Characters of a value that a title shows."""

@@ -9,7 +9,6 @@ from matplotlib.lines import Line2D
 from matplotlib.patches import Patch
 
 from lasthop.errors import UserError
-from lasthop.models.reading import CellScenario
 from lasthop.plot.about import about
 from lasthop.plot.countdown import counted_down, gaps_of
 from lasthop.plot.figure import (
@@ -25,9 +24,10 @@ from lasthop.plot.figure import (
 from lasthop.plot.frames import Frame, lost_in, rows
 from lasthop.plot.ink import ON_FILL
 from lasthop.plot.legend import legend_columns
+from lasthop.scenario.typed import CellScenario
 
 if TYPE_CHECKING:
-    from lasthop.result import Result
+    from lasthop.simulation.result import Result
 
 KINDS = {
     "segment": ("data", "#0072B2"),

@@ -40,7 +40,7 @@ from lasthop.plot.sharers import (
 )
 
 if TYPE_CHECKING:
-    from lasthop.answer import Answer
+    from lasthop.answers.answer import Answer
     from lasthop.measured import Measured
 
 Item = Mapping[str, Any]

@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING
 from matplotlib.axes import Axes
 
 from lasthop.display.columns import shown_with_nodes
-from lasthop.models.reading import CellScenario, SensorFlow
 from lasthop.plot.beside import (
     COLORS,
     TARGET,
@@ -21,9 +20,10 @@ from lasthop.plot.figure import Figure, Place, headline, headline_mm, house_styl
 from lasthop.plot.panels import in_columns, in_two, stacked, tallest
 from lasthop.plot.rows import HEADS_MM, NumberColumns, estimates, rows_height
 from lasthop.plot.sharers import Sharer, meaning_of_groups
+from lasthop.scenario.typed import CellScenario, SensorFlow
 
 if TYPE_CHECKING:
-    from lasthop.answer import Answer
+    from lasthop.answers.answer import Answer
 
 SMALL_PART = 0.01
 """Part of the largest value below which a value gets no row, where there are many rows. [-]"""

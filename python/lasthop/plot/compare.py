@@ -3,16 +3,16 @@
 from textwrap import fill, shorten
 from typing import TYPE_CHECKING
 
-from lasthop.models.reading import CsmaScenario
 from lasthop.plot.beside import Beside
 from lasthop.plot.cell import cell_figure
 from lasthop.plot.conflicts import OF_LINKS, conflict_figure
 from lasthop.plot.figure import Figure, Place, headline
 from lasthop.plot.network import network_figure
+from lasthop.scenario.typed import CsmaScenario
 
 if TYPE_CHECKING:
-    from lasthop.answer import Answer
-    from lasthop.compare import Comparison
+    from lasthop.answers.answer import Answer
+    from lasthop.comparison.compare import Comparison
 
 
 def comparison_figure(comparison: "Comparison", place: Place | None = None) -> Figure:

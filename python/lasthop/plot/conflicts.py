@@ -11,8 +11,7 @@ from matplotlib.layout_engine import ConstrainedLayoutEngine
 from matplotlib.lines import Line2D
 from numpy.typing import NDArray
 
-from lasthop.digits import plain
-from lasthop.models.reading import Csma, CsmaLink, CsmaNode, CsmaScenario
+from lasthop.answers.digits import plain
 from lasthop.plot.figure import (
     COLUMN_INCHES,
     LEFT,
@@ -26,9 +25,10 @@ from lasthop.plot.figure import (
     one_panel,
     title,
 )
+from lasthop.scenario.typed import Csma, CsmaLink, CsmaNode, CsmaScenario
 
 if TYPE_CHECKING:
-    from lasthop.answer import Answer
+    from lasthop.answers.answer import Answer
 
 Point = tuple[float, float]
 Floats = NDArray[np.float64]

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 from matplotlib.axes import Axes
 
-from lasthop.calls import DELAY_P99_S, LOSS, Call
+from lasthop.answers.calls import DELAY_P99_S, LOSS, Call
 from lasthop.display.delays import Delays, completion_columns
 from lasthop.plot.beside import CALL_LIMIT, Beside, Row, says_something
 from lasthop.plot.figure import title
@@ -14,7 +14,7 @@ from lasthop.plot.rows import NumberColumns, estimates
 from lasthop.plot.sharers import ARROWS, groups_of, title_of
 
 if TYPE_CHECKING:
-    from lasthop.answer import Answer
+    from lasthop.answers.answer import Answer
 
 __all__ = ["DelayPanel", "Members", "delay_panels", "rows_of"]
 

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from matplotlib.axes import Axes
 
-from lasthop.digits import plain
+from lasthop.answers.digits import plain
 from lasthop.plot.beside import COLORS, Beside, Row, explain
 from lasthop.plot.delays import delay_panels
 from lasthop.plot.figure import (
@@ -22,7 +22,7 @@ from lasthop.plot.panels import in_columns, stacked, tallest
 from lasthop.plot.rows import HEADS_MM, NumberColumns, rows_height
 
 if TYPE_CHECKING:
-    from lasthop.swing import Swing
+    from lasthop.comparison.oscillation import Swing
 
 TRACE_MM = 58.0
 """Height of the panel with a queue's trace. [mm]"""

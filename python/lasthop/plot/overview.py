@@ -2,15 +2,15 @@
 
 from typing import TYPE_CHECKING
 
-from lasthop.models.reading import CsmaScenario
 from lasthop.plot.beside import Beside
 from lasthop.plot.cell import cell_figure
 from lasthop.plot.conflicts import OF_LINKS, conflict_figure
 from lasthop.plot.figure import Figure, Place, headline
 from lasthop.plot.network import network_figure
+from lasthop.scenario.typed import CsmaScenario
 
 if TYPE_CHECKING:
-    from lasthop.answer import Answer
+    from lasthop.answers.answer import Answer
 
 
 def overview_figure(answer: "Answer", place: Place | None = None) -> Figure:

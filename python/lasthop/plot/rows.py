@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 from matplotlib.axes import Axes
 
-from lasthop.digits import estimate
+from lasthop.answers.digits import estimate
 from lasthop.plot.figure import SPREAD
 
 LABELLED_ROWS = 16

@@ -8,15 +8,15 @@ from typing import TYPE_CHECKING, Any
 from matplotlib.axes import Axes
 from matplotlib.lines import Line2D
 
+from lasthop.answers.quantities import registry
 from lasthop.errors import UserError, nearest
 from lasthop.plot.about import about
 from lasthop.plot.figure import QUIET, Figure, Place, headline, headline_mm, house_style
 from lasthop.plot.palette import DISTINCT
 from lasthop.plot.sharers import title_of
-from lasthop.quantities import registry
 
 if TYPE_CHECKING:
-    from lasthop.result import Result
+    from lasthop.simulation.result import Result
 
 MOST_PANELS = 12
 """Most items that are drawn each in a panel; the title counts the rest."""

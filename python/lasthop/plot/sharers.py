@@ -6,11 +6,11 @@ from itertools import groupby
 from statistics import fmean
 from typing import TYPE_CHECKING, Any
 
+from lasthop.answers.estimates import Estimate
 from lasthop.errors import UserError
-from lasthop.estimates import Estimate
 
 if TYPE_CHECKING:
-    from lasthop.answer import Answer
+    from lasthop.answers.answer import Answer
 
 Item = Mapping[str, Any]
 Samples = Mapping[str, Mapping[str, Mapping[str, Sequence[float | None]]]]

@@ -14,7 +14,7 @@ from lasthop.plot.sharers import meaning_of_groups
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-    from lasthop.answer import Answer
+    from lasthop.answers.answer import Answer
 
 GOODPUT = ("goodput_bps", 1e-6, "goodput [Mb/s]")
 SHARE = ("goodput_share", 100.0, "share of the goodput [%]")

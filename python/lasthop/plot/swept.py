@@ -8,16 +8,16 @@ from math import isnan, log, nan
 from statistics import fmean, pstdev
 from typing import TYPE_CHECKING, Any, cast
 
-from lasthop.calls import DELAY_P99_S, FLOW_NAME, LOSS
+from lasthop.answers.calls import DELAY_P99_S, FLOW_NAME, LOSS
+from lasthop.answers.quantities import LISTS, registry
 from lasthop.display.columns import COLUMNS
 from lasthop.display.delays import Delays, completion_columns
 from lasthop.errors import UserError, nearest
 from lasthop.plot.rows import Spread, spread
 from lasthop.plot.sharers import ARROWS, OF_WAYS, item_of, sharers, together
-from lasthop.quantities import LISTS, registry
 
 if TYPE_CHECKING:
-    from lasthop.answer import Answer
+    from lasthop.answers.answer import Answer
     from lasthop.sweep import Sweep
     from lasthop.sweep.columns import Column
 

@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 from matplotlib.axes import Axes
 
+from lasthop.answers.estimates import Estimate
 from lasthop.display.answers import NAMES_OF_SETTINGS
-from lasthop.estimates import Estimate
 from lasthop.plot.about import changes, told
 from lasthop.plot.figure import (
     MODEL,
@@ -27,7 +27,7 @@ from lasthop.tuning.measures import estimated
 from lasthop.tuning.trial import Trial
 
 if TYPE_CHECKING:
-    from lasthop.tune import Tuning
+    from lasthop.tuning.tune import Tuning
 
 PANELS = (
     ("goodput_bps", 1e-6, "Goodput", "goodput of the cell [Mb/s]"),

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 from matplotlib.axes import Axes
 
-from lasthop.calls import DELAY_P99_S, LOSS
-from lasthop.digits import span
+from lasthop.answers.calls import DELAY_P99_S, LOSS
+from lasthop.answers.digits import span
 from lasthop.display.columns import Column, column_of
 from lasthop.display.what_if import label, title
 from lasthop.plot.about import changes, told
@@ -29,7 +29,7 @@ from lasthop.plot.figure import title as above
 from lasthop.plot.legend import legend_columns
 
 if TYPE_CHECKING:
-    from lasthop.paired import Measure
+    from lasthop.batch.paired import Measure
     from lasthop.whatif.what_if import WhatIf
 
 COLORS = (SIMULATION, MODEL, EMULATION, MEASUREMENT)

@@ -6,8 +6,8 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self
 
 from lasthop._core import Relay
-from lasthop.descriptors import raise_descriptors
 from lasthop.errors import UserError
+from lasthop.linux.descriptors import raise_descriptors
 from lasthop.relay import programs
 from lasthop.relay.settings import (
     LOOPBACK,

@@ -12,19 +12,19 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from lasthop import _core
-from lasthop.answer import Answer
-from lasthop.compare import Comparison
+from lasthop.answers.answer import Answer
+from lasthop.answers.overwrite import refuse_if_foreign
+from lasthop.answers.saving import text_writer, write_atomically
+from lasthop.comparison.compare import Comparison
 from lasthop.display.page import Page, Table, inline
-from lasthop.ownership import refuse_if_foreign
 from lasthop.plot.about import changes
 from lasthop.report.anonymous import Anonymiser
 from lasthop.report.template import DATA, TITLE, template
-from lasthop.result import Result
-from lasthop.saving import text_writer, write_atomically
+from lasthop.simulation.result import Result
 from lasthop.sweep import Sweep
 
 if TYPE_CHECKING:
-    from lasthop.tuning.found import Tuning
+    from lasthop.tuning.tuning import Tuning
     from lasthop.whatif.what_if import WhatIf
 
 __all__ = ["Report", "Reported", "report_of", "write_report"]

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from lasthop.allowance import check_time
+from lasthop.progress.cost_limits import check_time
 from lasthop.stability.case import Case
 from lasthop.stability.cycle import (
     TOLERANCE,

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from lasthop.progress.steps import step
 from lasthop.stability.axis import Axis, axis_of
 from lasthop.stability.case import Case
 from lasthop.stability.cells import Cell, cells
@@ -16,7 +17,6 @@ from lasthop.stability.cost import check_cost
 from lasthop.stability.curve import HopfCurve, hopf_curves
 from lasthop.stability.errors import ConvergenceError, NoEquilibriumError, ParameterError
 from lasthop.stability.spectrum import leading, resolved_by
-from lasthop.underway import step
 
 HALVINGS = 24
 """Halvings of a cell of the grid, to find a corner in it."""

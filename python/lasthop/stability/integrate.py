@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from lasthop.allowance import check_time, need
+from lasthop.progress.cost_limits import check_time, need
 from lasthop.stability.case import Case
 from lasthop.stability.errors import ConvergenceError, ParameterError
 

@@ -16,7 +16,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from lasthop.allowance import check_time
+from lasthop.progress.cost_limits import check_time
 from lasthop.stability.case import Case, Linear
 from lasthop.stability.cost import check_cost
 from lasthop.stability.errors import ConvergenceError

@@ -10,7 +10,7 @@ import json
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from lasthop.scenario import Scenario
+from lasthop.scenario.scenario import Scenario
 from lasthop.studies.ledger import ClaimResult
 from lasthop.studies.rules import Measured
 from lasthop.studies.study import Run, Runs, Study, Tree

@@ -404,7 +404,7 @@ def load(text: str | None = None) -> Ledger:
 @cache
 def _own() -> Ledger:
     """Return the project's own rules, which take a tenth of a second to read."""
-    path = resources.files("lasthop").joinpath("claims.toml")
+    path = resources.files("lasthop").joinpath("studies/claims.toml")
     return _read(path.read_text(encoding="utf-8"))
 
 

@@ -12,11 +12,12 @@ from pathlib import Path
 from typing import Any
 
 from lasthop._core import VERSION
+from lasthop.answers.overwrite import refuse_foreign
+from lasthop.answers.saving import text_writer, write_atomically
 from lasthop.batch import ProgressCallback, Workers
 from lasthop.errors import UserError
-from lasthop.ownership import refuse_foreign
-from lasthop.saving import text_writer, write_atomically
-from lasthop.source import as_toml
+from lasthop.progress.steps import counting
+from lasthop.scenario.source import as_toml
 from lasthop.studies import findings
 from lasthop.studies.findings import Finding
 from lasthop.studies.ledger import Claim, ClaimResult, Ledger, load
@@ -25,7 +26,6 @@ from lasthop.studies.report import Ran, page
 from lasthop.studies.rules import Measured
 from lasthop.studies.runner import Plan
 from lasthop.studies.study import Runs, Study
-from lasthop.underway import counting
 
 SUBJECTS_STUDIED = ("hotspot", "edca", "red", "vbs", "acsma", "ax")
 """Subjects with a package of studies, `lasthop.studies.SUBJECT.STUDIES`."""

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from enum import Enum
 
-from lasthop.digits import estimate, plain
+from lasthop.answers.digits import estimate, plain
 
 
 class Verdict(Enum):

@@ -14,11 +14,11 @@ from typing import Any
 
 from lasthop.batch import Batch, BatchStopped, Parts, ProgressCallback, Task, Workers
 from lasthop.errors import ConvergenceError, ModelError, Stopped, TooCostlyError
-from lasthop.predict import predict
-from lasthop.run import threads_asked
-from lasthop.scenario import Scenario
+from lasthop.prediction.predict import predict
+from lasthop.progress.steps import counting
+from lasthop.scenario.scenario import Scenario
+from lasthop.simulation.simulate import threads_asked
 from lasthop.studies.study import Run, Runs, Study, Tree
-from lasthop.underway import counting
 
 PREDICTION_S = 1800.0
 """Limit of time of a study's prediction, so long that no busy machine refuses a prediction that

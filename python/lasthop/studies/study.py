@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from lasthop.digits import estimate
-from lasthop.scenario import Scenario
+from lasthop.answers.digits import estimate
+from lasthop.scenario.scenario import Scenario
 from lasthop.studies.rules import Measured
 
 if TYPE_CHECKING:

@@ -4,7 +4,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from lasthop.values import in_si
+from lasthop.scenario.values import in_si
 
 __all__ = ["Column", "column"]
 

@@ -11,9 +11,9 @@ from pathlib import Path
 from typing import Any, TypeAlias
 
 from lasthop.errors import UserError
-from lasthop.opening import UnreadableError, opened
-from lasthop.scenario import as_setting
-from lasthop.values import twice, values_of
+from lasthop.scenario.files import UnreadableError, opened
+from lasthop.scenario.scenario import as_setting
+from lasthop.scenario.values import twice, values_of
 
 __all__ = ["MOST_POINTS", "Grid", "Over", "grid"]
 

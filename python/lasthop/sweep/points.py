@@ -9,7 +9,7 @@ from typing import Any, overload
 
 from lasthop.batch import Parts
 from lasthop.batch.sizes import MOST_TASKS
-from lasthop.scenario import Scenario
+from lasthop.scenario.scenario import Scenario
 from lasthop.sweep.grid import Grid
 from lasthop.sweep.manifest import write_manifest
 

@@ -9,24 +9,24 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from lasthop import _core
-from lasthop.allowance import MAX_MEMORY_BYTES
+from lasthop.answers.overwrite import refuse_foreign
+from lasthop.answers.saving import PROGRESS, TABLE_FILES, staged
 from lasthop.batch import Batch, BatchInterrupted, BatchStopped, Parts, ProgressCallback, Task
 from lasthop.batch.executors import Workers
-from lasthop.caution import cautions
 from lasthop.errors import Stopped, UserError
-from lasthop.origin import origin_of
-from lasthop.ownership import refuse_foreign
-from lasthop.phase import phase_effects
-from lasthop.run import replaced, threads_asked
-from lasthop.sampling import need_room_in_sweep
-from lasthop.saving import PROGRESS, TABLE_FILES, staged
-from lasthop.scenario import Scenario, ScenarioLike
+from lasthop.progress.cost_limits import MAX_MEMORY_BYTES
+from lasthop.progress.steps import counting
+from lasthop.scenario.origin import origin_of
+from lasthop.scenario.scenario import Scenario, ScenarioLike
+from lasthop.simulation.series_memory import need_room_in_sweep
+from lasthop.simulation.simulate import replaced, threads_asked
 from lasthop.sweep.columns import Column, column
 from lasthop.sweep.grid import Over, grid
 from lasthop.sweep.manifest import MANIFEST, write_manifest
 from lasthop.sweep.points import Points
 from lasthop.sweep.tables import SERIES, frame, write_tables
-from lasthop.underway import counting
+from lasthop.warnings.phase_effects import phase_effects
+from lasthop.warnings.settings import cautions
 
 if TYPE_CHECKING:
     import pandas as pd

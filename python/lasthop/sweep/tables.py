@@ -8,12 +8,12 @@ from math import isnan
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from lasthop.quantities import LISTS
-from lasthop.result import flat_row
-from lasthop.saving import field_metadata
+from lasthop.answers.quantities import LISTS
+from lasthop.answers.saving import field_metadata
+from lasthop.progress.steps import counting
+from lasthop.simulation.result import flat_row
 from lasthop.sweep.columns import Column
 from lasthop.sweep.points import Point
-from lasthop.underway import counting
 
 if TYPE_CHECKING:
     import pandas as pd

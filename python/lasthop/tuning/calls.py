@@ -5,9 +5,9 @@ from dataclasses import dataclass
 from itertools import groupby
 from math import nan
 
-from lasthop.calls import DELAY_P99_S, LOSS, is_paced
-from lasthop.result import Result
-from lasthop.scenario import Scenario
+from lasthop.answers.calls import DELAY_P99_S, LOSS, is_paced
+from lasthop.scenario.scenario import Scenario
+from lasthop.simulation.result import Result
 from lasthop.tuning.categories import cell_flows, cell_scenario
 
 CALL = {"calls": "audio", "category": "voice"}

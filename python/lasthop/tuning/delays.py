@@ -4,8 +4,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from lasthop.models.reading import Flow, UdpFlow
-from lasthop.result import Result
+from lasthop.scenario.typed import Flow, UdpFlow
+from lasthop.simulation.result import Result
 from lasthop.tuning.calls import calls_of
 from lasthop.tuning.categories import cell_flows, queue_name
 

@@ -11,8 +11,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from lasthop.models.dcf.airtime import exchange_s
-from lasthop.models.reading import AccessCategory, CellScenario, Tcp
-from lasthop.scenario import Scenario
+from lasthop.scenario.scenario import Scenario
+from lasthop.scenario.typed import AccessCategory, CellScenario, Tcp
 from lasthop.tuning.categories import (
     CATEGORIES,
     categories_in_use,

@@ -7,10 +7,10 @@ from math import isnan, nan
 from statistics import fmean
 from typing import Any, TypeAlias
 
-from lasthop.estimates import Estimate
-from lasthop.models.reading import BEST_EFFORT, Flow, TcpFlow, UdpFlow
-from lasthop.result import Result
-from lasthop.scenario import Scenario
+from lasthop.answers.estimates import Estimate
+from lasthop.scenario.scenario import Scenario
+from lasthop.scenario.typed import BEST_EFFORT, Flow, TcpFlow, UdpFlow
+from lasthop.simulation.result import Result
 from lasthop.tuning.categories import categories_in_use, cell_flows, delay_quantity, queue_name
 from lasthop.tuning.shown import SHOWN
 

@@ -5,9 +5,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import TypeVar
 
-from lasthop.estimates import Estimate
-from lasthop.models.reading import BEST_EFFORT
-from lasthop.scenario import Scenario
+from lasthop.answers.estimates import Estimate
+from lasthop.scenario.scenario import Scenario
+from lasthop.scenario.typed import BEST_EFFORT
 from lasthop.tuning.categories import categories_above, delay_quantity
 from lasthop.tuning.measures import (
     Samples,

@@ -8,10 +8,12 @@ from math import isclose, nan
 from statistics import fmean
 from typing import Any, TypeAlias, TypedDict, TypeVar
 
+from lasthop.batch.simulations import Simulations
 from lasthop.errors import ScenarioError, Stopped, TooCostlyError, UserError, shortcoming
-from lasthop.models.reading import BEST_EFFORT
-from lasthop.result import Result
-from lasthop.scenario import Scenario
+from lasthop.progress.steps import step
+from lasthop.scenario.scenario import Scenario
+from lasthop.scenario.typed import BEST_EFFORT
+from lasthop.simulation.result import Result
 from lasthop.tuning.bounds import Bounds
 from lasthop.tuning.calls import Calls, Capacity
 from lasthop.tuning.candidates import (
@@ -38,11 +40,9 @@ from lasthop.tuning.runs import (
     shortened,
 )
 from lasthop.tuning.settings import apply
-from lasthop.tuning.simulations import Simulations
 from lasthop.tuning.so_far import SoFar
 from lasthop.tuning.stopwatch import Stopwatch
 from lasthop.tuning.trial import Check, LeftOut, Measured, Trial
-from lasthop.underway import step
 
 T = TypeVar("T")
 

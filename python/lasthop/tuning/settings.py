@@ -5,8 +5,8 @@ from contextlib import suppress
 from typing import TypeAlias
 
 from lasthop.errors import ScenarioError
-from lasthop.models.reading import BEST_EFFORT, SensorFlow
-from lasthop.scenario import Scenario
+from lasthop.scenario.scenario import Scenario
+from lasthop.scenario.typed import BEST_EFFORT, SensorFlow
 from lasthop.tuning.candidates import Candidate, largest_windows
 from lasthop.tuning.categories import (
     CATEGORIES,

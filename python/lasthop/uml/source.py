@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from lasthop.errors import UserError, listed
-from lasthop.underway import step
+from lasthop.progress.steps import step
 
 PACKAGE = re.compile(r"linux-source-(\d+(?:\.\d+)*)")
 """Names of packages with a source. The names of packages with patches are longer."""

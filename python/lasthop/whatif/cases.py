@@ -7,9 +7,9 @@ from pathlib import Path
 from typing import Any, TypeAlias
 
 from lasthop.errors import UserError
-from lasthop.opening import UnreadableError, opened
-from lasthop.scenario import Scenario, as_setting, blaming
-from lasthop.values import parts, twice
+from lasthop.scenario.files import UnreadableError, opened
+from lasthop.scenario.scenario import Scenario, as_setting, blaming
+from lasthop.scenario.values import parts, twice
 
 __all__ = [
     "AS_IT_IS",

@@ -8,10 +8,10 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from lasthop.calls import BAD, UNCERTAIN
+from lasthop.answers.calls import BAD, UNCERTAIN
 
 if TYPE_CHECKING:
-    from lasthop.paired import Measure
+    from lasthop.batch.paired import Measure
     from lasthop.whatif.what_if import Run, WhatIf
 
 __all__ = ["Advice", "advised", "costs", "undecided"]

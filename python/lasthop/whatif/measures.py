@@ -8,12 +8,12 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from lasthop.calls import MOST_CALLS, Call
-from lasthop.models.reading import Flow, UdpFlow
-from lasthop.paired import REDUCTIONS, Measure
-from lasthop.quantities import registry
-from lasthop.result import Result
-from lasthop.scenario import Scenario
+from lasthop.answers.calls import MOST_CALLS, Call
+from lasthop.answers.quantities import registry
+from lasthop.batch.paired import REDUCTIONS, Measure
+from lasthop.scenario.scenario import Scenario
+from lasthop.scenario.typed import Flow, UdpFlow
+from lasthop.simulation.result import Result
 
 __all__ = ["default_measures", "over_common_stations", "requested_measures"]
 

@@ -10,13 +10,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from lasthop import _core
+from lasthop.answers.calls import Call, call_facts, call_of
+from lasthop.answers.estimates import Estimate
+from lasthop.answers.overwrite import refuse_foreign
+from lasthop.answers.quantities import check_name
+from lasthop.answers.saving import save_table, text_writer, write_atomically
 from lasthop.batch import ProgressCallback
-from lasthop.calls import Call, call_facts, call_of
-from lasthop.errors import UserError, listed
-from lasthop.estimates import Estimate
-from lasthop.origin import origin_of
-from lasthop.ownership import refuse_foreign
-from lasthop.paired import (
+from lasthop.batch.paired import (
     CONFIDENCE,
     Difference,
     Measure,
@@ -26,12 +26,12 @@ from lasthop.paired import (
     judge,
     run,
 )
-from lasthop.quantities import check_name
-from lasthop.result import Result
-from lasthop.run import replaced, threads_asked
-from lasthop.saving import save_table, text_writer, write_atomically
-from lasthop.scenario import Scenario, ScenarioLike
-from lasthop.values import twice
+from lasthop.errors import UserError, listed
+from lasthop.scenario.origin import origin_of
+from lasthop.scenario.scenario import Scenario, ScenarioLike
+from lasthop.scenario.values import twice
+from lasthop.simulation.result import Result
+from lasthop.simulation.simulate import replaced, threads_asked
 from lasthop.whatif.cases import AS_IT_IS, Case, Cases, cases_of, scenarios_of
 from lasthop.whatif.conclusion import Advice, advised, costs, undecided
 from lasthop.whatif.measures import (
@@ -110,7 +110,7 @@ class WhatIf:
     """Cases of a scenario, compared with the scenario as it is by paired differences.
 
     Replication k of all cases has the same random streams. The intervals of all differences hold at
-    the same time with a probability of `CONFIDENCE`; see `lasthop.paired`. A what-if can be
+    the same time with a probability of `CONFIDENCE`; see `lasthop.batch.paired`. A what-if can be
     pickled. Two are equal if scenario, cases and all values are equal.
     """
 

@@ -19,7 +19,7 @@ from starlette.staticfiles import StaticFiles
 
 from lasthop._core import VERSION
 from lasthop.errors import UserError
-from lasthop.source import FILES_SHUT
+from lasthop.scenario.source import FILES_SHUT
 from lasthop.workbench.commands import COMMANDS, Asked, Told, told
 from lasthop.workbench.files import index, page
 

@@ -8,9 +8,9 @@ from unittest import mock
 
 from lab import gateway_text, log_in, sh
 from lasthop.daemon.differences import told
-from lasthop.gateway import config
-from lasthop.gateway.config import Gateway
-from lasthop.gateway.shaper import Shaper, plan
+from lasthop.enforce.gateway import config
+from lasthop.enforce.gateway.config import Gateway
+from lasthop.enforce.gateway.shaper import Shaper, plan
 from lasthop.linux import rights
 from shown import in_batches, state
 

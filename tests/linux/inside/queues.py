@@ -7,8 +7,8 @@ from itertools import zip_longest
 from pathlib import Path
 
 from lab import leftovers, log_in
-from lasthop.linkqueue import config
-from lasthop.linkqueue.shaped import Shaped, plan
+from lasthop.enforce.queue import config
+from lasthop.enforce.queue.shaped import Shaped, plan
 from shown import batch, in_batches
 
 QUEUES = {

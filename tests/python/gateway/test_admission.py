@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from lasthop.daemon.state import State
-from lasthop.gateway import admission as module
-from lasthop.gateway.admission import Admission, Kept, Remembered
+from lasthop.enforce.gateway import admission as module
+from lasthop.enforce.gateway.admission import Admission, Kept, Remembered
 
 
 def test_known_addresses_do_not_wait_and_new_ones_do() -> None:

@@ -4,7 +4,6 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from lasthop.allowance import MAX_MEMORY_BYTES, MAX_TIME_S
 from lasthop.cli.options import Json, MaxMemory, MaxTime
 from lasthop.cli.picture import Plot
 from lasthop.cli.progress import count_bar
@@ -19,6 +18,7 @@ from lasthop.cli.stability.options import (
     read_case,
     save,
 )
+from lasthop.progress.cost_limits import MAX_MEMORY_BYTES, MAX_TIME_S
 
 if TYPE_CHECKING:
     from lasthop.stability.chart import Chart

@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from lasthop.allowance import MAX_MEMORY_BYTES, MAX_TIME_S
 from lasthop.cli.boundary import warn
 from lasthop.cli.options import Json, MaxMemory, MaxTime
 from lasthop.cli.picture import Plot
@@ -25,6 +24,7 @@ from lasthop.cli.stability.options import (
     save,
 )
 from lasthop.cli.tables import print_table
+from lasthop.progress.cost_limits import MAX_MEMORY_BYTES, MAX_TIME_S
 
 if TYPE_CHECKING:
     from lasthop.stability.axis import Axis

@@ -6,12 +6,12 @@ from typing import TYPE_CHECKING, Any
 
 import typer
 
-from lasthop.allowance import MAX_MEMORY_BYTES, MAX_TIME_S
 from lasthop.cli.boundary import warn
 from lasthop.cli.options import Json, MaxMemory, MaxTime
 from lasthop.cli.stability.answers import number, root_object, unit_of
 from lasthop.cli.stability.options import Asked, CaseName, Parameters, read_case
 from lasthop.cli.tables import print_table
+from lasthop.progress.cost_limits import MAX_MEMORY_BYTES, MAX_TIME_S
 
 if TYPE_CHECKING:
     from lasthop.stability.case import Case

@@ -3,7 +3,6 @@
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from lasthop.allowance import MAX_MEMORY_BYTES, MAX_TIME_S
 from lasthop.cli.options import Json, MaxMemory, MaxTime
 from lasthop.cli.picture import Plot
 from lasthop.cli.stability.answers import number, root_object
@@ -19,6 +18,7 @@ from lasthop.cli.stability.options import (
     save,
 )
 from lasthop.cli.tables import print_table
+from lasthop.progress.cost_limits import MAX_MEMORY_BYTES, MAX_TIME_S
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -2,11 +2,11 @@
 
 import typer
 
-from lasthop.allowance import MAX_MEMORY_BYTES, MAX_TIME_S
 from lasthop.cli.options import Json, MaxMemory, MaxTime
 from lasthop.cli.stability.answers import number, root_object
 from lasthop.cli.stability.options import CaseName, Over, Parameters, axes, read_case
 from lasthop.cli.tables import print_table
+from lasthop.progress.cost_limits import MAX_MEMORY_BYTES, MAX_TIME_S
 
 
 def normal_form(

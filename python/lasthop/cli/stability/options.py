@@ -22,7 +22,7 @@ from lasthop.plot.suffixes import PICTURES, is_picture
 if TYPE_CHECKING:
     from lasthop.models.red import Fluid
     from lasthop.plot.figure import Figure
-    from lasthop.scenario import Scenario
+    from lasthop.scenario.scenario import Scenario
     from lasthop.stability.axis import Axis
     from lasthop.stability.case import Case
 
@@ -157,7 +157,7 @@ class Asked:
         """Name the scenario's file in what a model or a solver refuses, or takes too much for."""
         import numpy as np
 
-        from lasthop.allowance import allowing
+        from lasthop.progress.cost_limits import allowing
         from lasthop.stability.errors import ConvergenceError, NoEquilibriumError
 
         try:

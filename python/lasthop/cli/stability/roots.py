@@ -5,11 +5,11 @@ from typing import Annotated
 
 import typer
 
-from lasthop.allowance import MAX_MEMORY_BYTES, MAX_TIME_S
 from lasthop.cli.options import Json, MaxMemory, MaxTime
 from lasthop.cli.stability.answers import number, root_object
 from lasthop.cli.stability.options import CaseName, Parameters, read_case
 from lasthop.cli.tables import print_table
+from lasthop.progress.cost_limits import MAX_MEMORY_BYTES, MAX_TIME_S
 
 LEAST = -9
 """Power of ten below which a distance is rounding, which processors do in different ways."""

@@ -28,7 +28,7 @@ from lasthop.models.acsma.sets import Floats
 from lasthop.models.acsma.utility import AlphaFair, ByPoints, Utility
 from lasthop.models.answer import Quantities, estimate, prediction
 from lasthop.models.errors import ModelError
-from lasthop.models.reading import Csma, CsmaFlow, CsmaScenario, Readable, Scenario
+from lasthop.scenario.typed import Csma, CsmaFlow, CsmaScenario, Readable, Scenario
 
 NO_LOSS = 1e-9
 """Loss of a wired link that is none but for the solver's residual. [-]"""

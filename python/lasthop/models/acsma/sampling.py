@@ -13,10 +13,10 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import stdtrit
 
-from lasthop.allowance import check_time, need
 from lasthop.models.acsma.errors import ConvergenceError
 from lasthop.models.acsma.graph import ConflictGraph
 from lasthop.models.acsma.sets import Floats
+from lasthop.progress.cost_limits import check_time, need
 
 CHAINS = 128
 """Independent chains."""

@@ -6,7 +6,7 @@ from lasthop.models.aggregates.sending import Sending
 from lasthop.models.assumptions import BY_MODEL
 from lasthop.models.cells import changing, managed, unsteady
 from lasthop.models.errors import Doubt, refuse
-from lasthop.models.reading import (
+from lasthop.scenario.typed import (
     AccessPoint,
     CellScenario,
     Flow,

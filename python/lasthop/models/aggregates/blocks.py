@@ -30,8 +30,8 @@ import numpy.typing as npt
 from scipy.sparse import csr_array, eye_array
 from scipy.sparse.linalg import splu
 
-from lasthop.allowance import check_time
 from lasthop.models.errors import ConvergenceError, ModelError
+from lasthop.progress.cost_limits import check_time
 
 Floats: TypeAlias = npt.NDArray[np.float64]
 Integers: TypeAlias = npt.NDArray[np.int64]

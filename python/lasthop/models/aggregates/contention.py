@@ -25,10 +25,10 @@ from typing import Literal
 
 import numpy as np
 
-from lasthop.allowance import check_time
 from lasthop.models.aggregates.blocks import Floats
 from lasthop.models.aggregates.response import Response, Stages, covariances
 from lasthop.models.errors import ConvergenceError
+from lasthop.progress.cost_limits import check_time
 
 TOLERANCE, MOST_STEPS = 1e-9, 500
 """Largest change of a probability in a step, and steps until then. [-]"""

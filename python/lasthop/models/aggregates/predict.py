@@ -3,7 +3,6 @@
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
-from lasthop.allowance import need
 from lasthop.models.aggregates import saturated, timing
 from lasthop.models.aggregates import window as windows
 from lasthop.models.aggregates.alone import alone, timing_of
@@ -18,7 +17,8 @@ from lasthop.models.aggregates.sending import Sending
 from lasthop.models.answer import Quantities, cell_item, estimate, prediction
 from lasthop.models.cells import unsaturated
 from lasthop.models.errors import ConvergenceError, Doubt, ModelError, refuse
-from lasthop.models.reading import (
+from lasthop.progress.cost_limits import need
+from lasthop.scenario.typed import (
     AggregatingCell,
     CellScenario,
     Flow,

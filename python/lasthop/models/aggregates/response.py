@@ -24,8 +24,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from lasthop.allowance import check_time
 from lasthop.models.aggregates.blocks import Floats
+from lasthop.progress.cost_limits import check_time
 
 Spectrum = npt.NDArray[Any]
 """Complex values by frequency in the last dimension."""

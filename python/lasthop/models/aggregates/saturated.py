@@ -25,12 +25,12 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from lasthop.allowance import check_time
 from lasthop.models.aggregates import window as windows
 from lasthop.models.aggregates.contention import Access, Backoff, Contention
 from lasthop.models.aggregates.contention import solve as contend
 from lasthop.models.aggregates.window import Window
 from lasthop.models.errors import ModelError
+from lasthop.progress.cost_limits import check_time
 
 SELDOM = 0.01
 """Part of the MPDUs that may be given up where losses and collisions add up. [-]"""

@@ -10,7 +10,6 @@ from dataclasses import dataclass
 from functools import cached_property
 from itertools import accumulate
 
-from lasthop.allowance import check_time
 from lasthop.models.aggregates import durations
 from lasthop.models.aggregates.durations import (
     Ppdu,
@@ -20,7 +19,8 @@ from lasthop.models.aggregates.durations import (
     expected_response_ns,
 )
 from lasthop.models.aggregates.saturated import Exchange
-from lasthop.models.reading import (
+from lasthop.progress.cost_limits import check_time
+from lasthop.scenario.typed import (
     AccessCategory,
     AggregatingCell,
     Aggregation,

@@ -28,13 +28,13 @@ from functools import cache
 
 import numpy as np
 
-from lasthop.allowance import check_time
 from lasthop.models.aggregates import blocks as chain
 from lasthop.models.aggregates.blocks import Blocks, Floats
 from lasthop.models.aggregates.requests import Requests, requests_of
 from lasthop.models.aggregates.rows import rows_of
 from lasthop.models.aggregates.sizes import law, level_probs, moved, products
 from lasthop.models.errors import ConvergenceError, ModelError
+from lasthop.progress.cost_limits import check_time
 
 LARGEST_WINDOW = 1024
 """Largest BlockAck window, that of 802.11be. [MPDUs]"""

@@ -8,7 +8,7 @@ from lasthop.models.airtime.receivers import Receiver
 from lasthop.models.assumptions import BY_MODEL
 from lasthop.models.cells import PLAIN, changing, manages, unsteady
 from lasthop.models.errors import Doubt, ModelError
-from lasthop.models.reading import CellScenario, Mac80211, TcpFlow, Threshold, UdpFlow
+from lasthop.scenario.typed import CellScenario, Mac80211, TcpFlow, Threshold, UdpFlow
 
 ASSUMPTIONS = BY_MODEL["airtime"]
 """Assumptions by number, as words after "the assumption" (``docs/papers/airtime.md``)."""

@@ -23,8 +23,8 @@ from itertools import accumulate
 from random import Random
 from typing import Protocol
 
-from lasthop.allowance import check_time
 from lasthop.models.airtime.receivers import Receiver
+from lasthop.progress.cost_limits import check_time
 
 SEED = 1
 """Seed of what is drawn, whatever the scenario's."""

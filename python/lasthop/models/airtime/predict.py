@@ -4,7 +4,6 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from math import inf
 
-from lasthop.allowance import need
 from lasthop.models.aggregates.sending import Sending
 from lasthop.models.airtime.assumptions import (
     ASSUMPTIONS,
@@ -39,7 +38,8 @@ from lasthop.models.airtime.shares import (
 from lasthop.models.answer import Quantities, cell_item, estimate, prediction
 from lasthop.models.cells import ALWAYS_FULL
 from lasthop.models.errors import Doubt, ModelError, refuse
-from lasthop.models.reading import (
+from lasthop.progress.cost_limits import need
+from lasthop.scenario.typed import (
     AggregatingCell,
     CellScenario,
     Readable,

@@ -11,7 +11,7 @@ from functools import cached_property
 from math import inf
 
 from lasthop.models.aggregates.sending import Mpdus, Sending
-from lasthop.models.reading import Flow, Station, UdpFlow
+from lasthop.scenario.typed import Flow, Station, UdpFlow
 
 
 @dataclass(frozen=True)

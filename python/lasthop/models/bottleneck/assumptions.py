@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from lasthop.models.assumptions import BY_MODEL
 from lasthop.models.dcf.airtime import aifs_s, exchange_s
 from lasthop.models.errors import Doubt
-from lasthop.models.reading import (
+from lasthop.scenario.typed import (
     AggregatingCell,
     CellScenario,
     Flow,

@@ -8,7 +8,7 @@ from lasthop.models.answer import Quantities, cell_item, estimate, prediction
 from lasthop.models.bottleneck.assumptions import ASSUMPTIONS, airtime, broken
 from lasthop.models.bottleneck.shares import Party, of_flows, shared
 from lasthop.models.errors import Doubt, ModelError, refuse
-from lasthop.models.reading import CellScenario, Flow, Readable, Scenario, TcpFlow, UdpFlow, read
+from lasthop.scenario.typed import CellScenario, Flow, Readable, Scenario, TcpFlow, UdpFlow, read
 
 MOST_AIRTIME = 0.8
 """Share of airtime, without backoff, above which the WLAN may not carry the rate. [-]"""

@@ -7,7 +7,7 @@ from lasthop.models.cells import changing, managed, unsteady
 from lasthop.models.dcf import airtime
 from lasthop.models.dcf.zones import Category
 from lasthop.models.errors import Doubt
-from lasthop.models.reading import CellScenario, TcpFlow, UdpFlow
+from lasthop.scenario.typed import CellScenario, TcpFlow, UdpFlow
 
 ASSUMPTIONS = BY_MODEL["dcf"]
 """Assumptions by number, as they follow "the assumption" in messages (``docs/papers/dcf.md``)."""

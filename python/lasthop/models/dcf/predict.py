@@ -3,7 +3,6 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from lasthop.allowance import need
 from lasthop.models.answer import Quantities, cell_item, estimate, prediction
 from lasthop.models.cells import cell_scenario, is_cell, unsaturated
 from lasthop.models.dcf import airtime, freezing, zones
@@ -11,7 +10,8 @@ from lasthop.models.dcf.assumptions import ASSUMPTIONS, doubts, of_flows, of_sen
 from lasthop.models.dcf.saturation import Saturation
 from lasthop.models.dcf.zones import Category, category_of
 from lasthop.models.errors import ModelError, refuse
-from lasthop.models.reading import CellScenario, Readable, Scenario, UdpFlow
+from lasthop.progress.cost_limits import need
+from lasthop.scenario.typed import CellScenario, Readable, Scenario, UdpFlow
 
 STAGE_S, PAIR_S, SENDER_S = 2e-4, 2e-4, 2e-5
 """Time of a backoff stage of a kind of sender, of two kinds that contend, of a sender. [s]"""

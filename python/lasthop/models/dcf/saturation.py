@@ -6,10 +6,10 @@ from dataclasses import dataclass
 from itertools import accumulate
 from operator import mul
 
-from lasthop.allowance import check_time
 from lasthop.models.dcf import airtime
 from lasthop.models.errors import ConvergenceError
-from lasthop.models.reading import (
+from lasthop.progress.cost_limits import check_time
+from lasthop.scenario.typed import (
     BEST_EFFORT,
     AccessCategory,
     Cell,

@@ -35,7 +35,7 @@ from lasthop.models.dcf.saturation import (
     greedy,
     longest_frame_s,
 )
-from lasthop.models.reading import CellScenario, UdpFlow
+from lasthop.scenario.typed import CellScenario, UdpFlow
 
 PRIORITIES = {"voice": 3, "video": 2, "best-effort": 1, "background": 0}
 """Priorities: the higher of two categories of a node that are ready together sends."""

@@ -16,7 +16,7 @@ from lasthop.models.edca.cell import Cell
 from lasthop.models.edca.options import Options
 from lasthop.models.edca.solve import Performance, packets_held_together
 from lasthop.models.errors import Doubt, ModelError, refuse
-from lasthop.models.reading import CellScenario, SensorFlow, Station, TcpFlow, UdpFlow
+from lasthop.scenario.typed import CellScenario, SensorFlow, Station, TcpFlow, UdpFlow
 
 ASSUMPTIONS = BY_MODEL["edca"]
 """Section 3.1 of the paper, and what its sections 2.1, 2.2 and 4 add: what follows on "the

@@ -16,9 +16,9 @@ import numpy as np
 from numpy.lib.stride_tricks import as_strided
 from scipy.sparse import csr_array
 
-from lasthop.allowance import check_time
 from lasthop.models.edca.cell import Floats, Integers
 from lasthop.models.errors import ConvergenceError
+from lasthop.progress.cost_limits import check_time
 
 TOLERANCE = 1e-13
 """Total change of the distribution from round to round at which it is taken. [-]"""

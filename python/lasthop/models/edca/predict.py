@@ -2,7 +2,6 @@
 
 from collections.abc import Mapping, Sequence
 
-from lasthop.models import reading
 from lasthop.models.access import Access
 from lasthop.models.answer import Lists, Quantities, cell_item, estimate, prediction
 from lasthop.models.cells import cell_scenario, is_cell
@@ -17,7 +16,8 @@ from lasthop.models.edca.cell import Cell, Connection, Packet, StationTraffic
 from lasthop.models.edca.options import Options
 from lasthop.models.edca.solve import Performance, solve
 from lasthop.models.errors import ModelError
-from lasthop.models.reading import CellScenario, Node, Readable, Scenario, Station, TcpFlow
+from lasthop.scenario import typed
+from lasthop.scenario.typed import CellScenario, Node, Readable, Scenario, Station, TcpFlow
 
 
 def suits(scenario: Scenario) -> bool:
@@ -143,7 +143,7 @@ def cell_of(scenario: CellScenario, options: Options) -> Cell:
     )
 
 
-def _access(cell: reading.Cell, node: Node, category: str, packets: Sequence[Packet]) -> Access:
+def _access(cell: typed.Cell, node: Node, category: str, packets: Sequence[Packet]) -> Access:
     """Access parameters of a node for what it sends."""
     own = node.access(category)
     lengths = {packet.exchange_s for packet in packets}
@@ -154,7 +154,7 @@ def _access(cell: reading.Cell, node: Node, category: str, packets: Sequence[Pac
     return Access.of(node, category, airtime.packets_in_txop(cell, own, min(lengths)))
 
 
-def _connection(cell: reading.Cell, node: Station, flow: TcpFlow) -> Connection:
+def _connection(cell: typed.Cell, node: Station, flow: TcpFlow) -> Connection:
     tcp = flow.tcp
 
     def packet(payload: int, rate: float, sender: float, receiver: float) -> Packet:

@@ -6,11 +6,11 @@ from math import inf
 from typing import Any
 
 from lasthop.models.errors import Doubt, ModelError, in_words, refuse, told
-from lasthop.models.reading import CellScenario, Link, Readable, Scenario, Tcp, read
 from lasthop.models.red.assumptions import ASSUMPTIONS
 from lasthop.models.red.network import Group, TcpPath, bottleneck, groups_of, paths_of
 from lasthop.models.red.router import Law, law_of
 from lasthop.models.red.senders import rule_of
+from lasthop.scenario.typed import CellScenario, Link, Readable, Scenario, Tcp, read
 from lasthop.stability import Case, Model
 from lasthop.stability.models import MODELS
 from lasthop.stability.models.pi import Pi

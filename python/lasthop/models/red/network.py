@@ -5,10 +5,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Generic, TypeVar
 
-from lasthop.allowance import check_time
 from lasthop.errors import listed
 from lasthop.models.errors import ModelError
-from lasthop.models.reading import Flow, Link, Scenario, TcpFlow, UdpFlow
+from lasthop.progress.cost_limits import check_time
+from lasthop.scenario.typed import Flow, Link, Scenario, TcpFlow, UdpFlow
 
 FULL = 1.0 - 1e-9
 """Load over rate from which on a link is full. [-]"""

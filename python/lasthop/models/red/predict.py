@@ -4,10 +4,10 @@ from collections.abc import Iterator, Sequence
 
 from lasthop.models.answer import Quantities, estimate, prediction
 from lasthop.models.errors import Doubt, ModelError
-from lasthop.models.reading import Readable, Scenario, Tcp, TcpFlow, read
 from lasthop.models.red.assumptions import ASSUMPTIONS
 from lasthop.models.red.fluid import Fluid, fluid
 from lasthop.models.red.timeouts import doubted_loss
+from lasthop.scenario.typed import Readable, Scenario, Tcp, TcpFlow, read
 from lasthop.stability import NoEquilibriumError, roots
 
 SLOW = 0.1

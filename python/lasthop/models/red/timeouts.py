@@ -8,8 +8,8 @@ from collections.abc import Iterator
 
 from lasthop.models.errors import Doubt
 from lasthop.models.hotspot.padhye import send_rate
-from lasthop.models.reading import Tcp
 from lasthop.models.red.fluid import Fluid
+from lasthop.scenario.typed import Tcp
 from lasthop.stability.models import drop
 
 FACTOR = 1.5

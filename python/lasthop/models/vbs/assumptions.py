@@ -10,12 +10,12 @@ from lasthop.models.assumptions import BY_MODEL
 from lasthop.models.cells import PLAIN, changing, manages, unsteady
 from lasthop.models.dcf import airtime
 from lasthop.models.errors import Doubt, ModelError, refuse
-from lasthop.models.reading import BEST_EFFORT, CellScenario, SensorFlow, TcpFlow, UdpFlow, Vbs
 from lasthop.models.vbs.cell import Cell
 from lasthop.models.vbs.fixed_point import Solution, wire_is_long, wire_packets
 from lasthop.models.vbs.options import Options
 from lasthop.models.vbs.picture import connections
 from lasthop.models.vbs.window import LAWS
+from lasthop.scenario.typed import BEST_EFFORT, CellScenario, SensorFlow, TcpFlow, UdpFlow, Vbs
 
 ASSUMPTIONS = BY_MODEL["vbs"]
 """Sections II to VI of the paper: what follows on "the assumption", by number."""

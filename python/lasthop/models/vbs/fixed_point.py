@@ -6,7 +6,6 @@ from functools import cache
 
 import numpy as np
 
-from lasthop.allowance import check_time, need
 from lasthop.models.errors import ConvergenceError, ModelError
 from lasthop.models.vbs.cell import Cell
 from lasthop.models.vbs.chain import Floats
@@ -16,6 +15,7 @@ from lasthop.models.vbs.options import Options
 from lasthop.models.vbs.rounds import VARIATION, Response, Timer, respond
 from lasthop.models.vbs.sharing import head_of_line_shares, loss_rate
 from lasthop.models.vbs.window import increase_per_rtt, mean_window
+from lasthop.progress.cost_limits import check_time, need
 
 TOLERANCE = 1e-8
 """Change of shares and probabilities at which they are taken. [-]"""

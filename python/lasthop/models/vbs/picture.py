@@ -4,12 +4,12 @@ from collections import Counter
 from collections.abc import Hashable, Mapping
 from dataclasses import dataclass
 
-from lasthop.models import reading
 from lasthop.models.access import Access
 from lasthop.models.dcf import airtime
-from lasthop.models.reading import CellScenario, Flow, SensorFlow, Station, Tcp, TcpFlow, Vbs
 from lasthop.models.vbs.cell import Cell, FlowClass, Frame, StationKind
 from lasthop.models.vbs.window import Law
+from lasthop.scenario import typed
+from lasthop.scenario.typed import CellScenario, Flow, SensorFlow, Station, Tcp, TcpFlow, Vbs
 
 NO_SHARING = 0.6
 """Occupancy of a cell whose queue is not shared; it has no effect there. [-]"""
@@ -148,7 +148,7 @@ def _likeness(flow: TcpFlow, sharing: Mapping[str, int]) -> Hashable:
 
 
 def _flow_class(
-    cell: reading.Cell,
+    cell: typed.Cell,
     node: Station,
     flow: TcpFlow,
     count: int,
@@ -184,7 +184,7 @@ def _flow_class(
 
 
 def _frame(
-    cell: reading.Cell,
+    cell: typed.Cell,
     packet_bytes: int,
     rate_bps: float,
     response_bps: float,

@@ -4,11 +4,10 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from lasthop.fairness import fairness_levels
+from lasthop.answers.fairness import fairness_levels
 from lasthop.models.answer import Lists, Quantities, cell_item, estimate, prediction
 from lasthop.models.cells import cell_scenario, is_cell
 from lasthop.models.errors import ModelError
-from lasthop.models.reading import CellScenario, Readable, Scenario, Station, Vbs, VbsClass
 from lasthop.models.vbs.assumptions import (
     ASSUMPTIONS,
     check_cell,
@@ -19,6 +18,7 @@ from lasthop.models.vbs.assumptions import (
 from lasthop.models.vbs.fixed_point import Solution, solutions
 from lasthop.models.vbs.options import Options
 from lasthop.models.vbs.picture import Picture, connections, picture_of
+from lasthop.scenario.typed import CellScenario, Readable, Scenario, Station, Vbs, VbsClass
 
 
 def predict(scenario: Readable, options: Options | None = None) -> Quantities:

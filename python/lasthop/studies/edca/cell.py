@@ -8,7 +8,7 @@ packets. Queues never overflow, and the wire has no delay.
 from collections.abc import Mapping
 from typing import Any
 
-from lasthop.digits import plain
+from lasthop.answers.digits import plain
 from lasthop.studies.study import Quantity, Run, Runs, mean_of, require
 
 CWMINS = (3, 7, 15, 31, 63, 127, 255)

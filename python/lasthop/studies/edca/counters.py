@@ -16,7 +16,7 @@ from random import Random
 import numpy as np
 from numpy.typing import NDArray
 
-from lasthop.digits import estimate
+from lasthop.answers.digits import estimate
 from lasthop.studies.edca.cell import STATIONS, WINDOW
 
 SLOT_S, AIFS_S, EIFS_LEAD_S = 20e-6, 50e-6, 314e-6

@@ -369,7 +369,7 @@ def likeness(runs: Sequence[Run], from_s: float) -> Quantity:
     It is the highest correlation of the sampled queue with itself at a lag beyond the first zero
     of that correlation: near 1 for a queue that oscillates, near 0 for one that varies randomly.
     """
-    from lasthop.swing import likeness as correlation
+    from lasthop.comparison.oscillation import likeness as correlation
 
     tops = []
     for run in runs:

@@ -6,7 +6,7 @@ from functools import cache
 import numpy as np
 
 from lasthop.models.vbs import PAPER, Options
-from lasthop.scenario import Scenario
+from lasthop.scenario.scenario import Scenario
 from lasthop.studies.study import Quantity, Runs, Study, theory
 from lasthop.studies.vbs import cell
 

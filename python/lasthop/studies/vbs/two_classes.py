@@ -188,7 +188,7 @@ def _goodput_of(own: Any, prefix: str) -> float:
 def _ratio_by(options: "Options") -> float:
     """Return the ratio of the classes at p_w = 0.3 by the model with these options. [-]"""
     from lasthop.models.vbs import predict
-    from lasthop.scenario import Scenario
+    from lasthop.scenario.scenario import Scenario
 
     answer = predict(Scenario(SWEEP.scenario(error=0.3)).typed, options)
     goodput = dict.fromkeys(CLASSES.values(), 0.0)
@@ -203,7 +203,7 @@ def _by_papers_model(stated: bool = False) -> list[Any]:
     with table II's attempts, of those but 0.
     """
     from lasthop.models.vbs import PAPER, predict
-    from lasthop.scenario import Scenario
+    from lasthop.scenario.scenario import Scenario
 
     points = (STATED if stated else CLAIMED).points()
     return [predict(Scenario(tree).typed, PAPER) for tree in points.values()]
@@ -321,7 +321,7 @@ def draw_windows(runs: Runs) -> Figure:
 def findings_loss(runs: Runs) -> dict[str, str]:
     """Return what bursts do to the model's loss."""
     from lasthop.models.vbs import Options, predict
-    from lasthop.scenario import Scenario
+    from lasthop.scenario.scenario import Scenario
 
     def without_bursts(error: float) -> float:
         tree = Scenario(SWEEP.scenario(error=error)).typed

@@ -1,0 +1,116 @@
+"""What `lasthop gateway` does: a sort of what can be up, and what a check finds."""
+
+from collections.abc import Mapping
+from types import MappingProxyType
+from typing import NamedTuple
+
+from lasthop.daemon.sort import Life, Sort
+from lasthop.daemon.state import State, state_of
+from lasthop.enforce.gateway import config, groups
+from lasthop.enforce.gateway.bypass import bypasses, known
+from lasthop.enforce.gateway.cautions import by_address, cautions, without_programs
+from lasthop.enforce.gateway.config import Gateway
+from lasthop.enforce.gateway.layout import UNKNOWN_MAC
+from lasthop.enforce.gateway.leases import open_leases
+from lasthop.enforce.gateway.leaves import unmanaged, why
+from lasthop.enforce.gateway.metrics import check_port, serve_metrics
+from lasthop.enforce.gateway.rate_sources import read_station_rates
+from lasthop.enforce.gateway.shaper import Shaper, undo_everything
+from lasthop.enforce.gateway.weights import short_queue
+from lasthop.errors import UserError
+from lasthop.linux import rights
+
+
+class Checked(NamedTuple):
+    """What a check has found."""
+
+    warnings: list[str]
+    leaves: dict[str, str] | None
+    """Which queue leaves will have and why; None if the kernel was not tried."""
+    ports: Mapping[str, int] = MappingProxyType({})
+    """Number of MAC addresses at each port towards the stations."""
+
+
+def check(gateway: Gateway) -> Checked:
+    """Whether this machine can do what the file asks for, and what to mind.
+
+    Raises
+    ------
+    UserError
+        For what would make `up` fail.
+    """
+    if (lacks := rights.lacking()) is not None:
+        said = f"this machine was not examined: this needs {lacks}, which root has"
+        return Checked([said], None)
+    found, leaves = [], None
+    trial = rights.tried(gateway.discipline)
+    if trial.missing is not None:
+        raise UserError(f"this machine has {trial.missing}")
+    if trial.untried is not None:
+        found.append(
+            "the kernel was not tested, which needs CAP_SYS_ADMIN or a user namespace: "
+            f"{trial.untried}"
+        )
+    if (discipline := trial.discipline) is not None:
+        leaves = {"discipline": discipline, "why": why(gateway)}
+        found += unmanaged(gateway, discipline)
+    if (refused := rights.bpf_refused()) is not None:
+        found += without_programs(f"BPF program: refused, u32 filters classify instead: {refused}")
+    if faults := bypasses(gateway).faults:
+        raise UserError(faults[0])
+    state = state_of(gateway.lan, None)
+    is_up = state.is_held()
+    refuse(gateway, state, is_up)
+    if is_up:
+        found.append(f"it is up ({state.holder()}); run `up` to apply the file")
+    seen = known(gateway)
+    if refused is None:
+        # The MAC address of a station that is not here now is learnt when it comes.
+        reasons = seen.by_address.items()
+        found += by_address({name: reason for name, reason in reasons if reason != UNKNOWN_MAC})
+    _, unread = read_station_rates(gateway)
+    return Checked(found + warnings(gateway) + unread, leaves, seen.ports)
+
+
+def refuse(gateway: Gateway, state: State, is_up: bool) -> None:
+    """Refuse what can be known to fail before a file is written."""
+    with Shaper(gateway, state.log) as shaper:
+        shaper.check(is_up=is_up or bool(state.log.records()))
+    if not is_up:
+        check_port(gateway.metrics)
+
+
+def warnings(gateway: Gateway, leaves: Mapping[str, str] | None = None) -> list[str]:
+    """What to mind, in words; `leaves` are those that there are, where one knows."""
+    found = [*cautions(gateway), *bypasses(gateway).warnings, *short_queue(gateway)]
+    found += groups.short_queue(gateway)
+    if leaves is not None:
+        found += unmanaged(gateway, leaves["discipline"])
+    if (leases := gateway.discovery.leases) is not None:
+        try:
+            open_leases(leases).close()
+        except UserError as error:
+            found.append(str(error))
+    return found
+
+
+def serve(life: Life[Gateway]) -> None:
+    """The life of a gateway."""
+    from lasthop.enforce.gateway.service import Service
+
+    state = life.state
+    service = Service(life.wanted, state, life.again, life.say)
+    try:
+        try:
+            with serve_metrics(life.wanted.metrics, service.status_for_others):
+                service.up()
+                service.run(life.is_up, life.show)
+        finally:
+            kept = service.down()
+        if kept:
+            raise UserError(kept[0], f"{state.log.path} lists the remaining changes")
+    finally:
+        service.close()
+
+
+GATEWAY = Sort("gateway", config.read, lambda one: one.lan, refuse, serve, undo_everything)
