@@ -29,7 +29,8 @@ if TYPE_CHECKING:
     from lasthop._core import VERSION as __version__
     from lasthop.answers.load import load
     from lasthop.comparison.compare import Comparison, compare
-    from lasthop.emulation.emulate import Emulation, emulate
+    from lasthop.emulation.emulate import emulate
+    from lasthop.emulation.emulation import Emulation
     from lasthop.errors import (
         ConvergenceError,
         EngineError,
@@ -42,9 +43,10 @@ if TYPE_CHECKING:
     )
     from lasthop.explanation import Explanation, explain
     from lasthop.prediction.predict import fluid, predict
+    from lasthop.prediction.prediction import Prediction
     from lasthop.report import write_report
     from lasthop.scenario.scenario import Scenario, check, schema
-    from lasthop.simulation.result import Prediction, Result
+    from lasthop.simulation.result import Result
     from lasthop.simulation.session import Session
     from lasthop.simulation.simulate import simulate
     from lasthop.studies.reproduction import Reproduction, reproduce
@@ -90,8 +92,14 @@ __all__ = [
     "write_report",
 ]
 
-PACKAGES = ("models", "relay", "stability", "studies")
-"""Public subpackages."""
+PACKAGES = {
+    "allowance": "progress.cost_limits",
+    "models": "models",
+    "relay": "relay",
+    "stability": "stability",
+    "studies": "studies",
+}
+"""Public subpackages and modules by their public names."""
 
 MODULES = {
     "Comparison": "comparison.compare",
@@ -100,7 +108,7 @@ MODULES = {
     "EngineError": "errors",
     "Explanation": "explanation",
     "ModelError": "errors",
-    "Prediction": "simulation.result",
+    "Prediction": "prediction.prediction",
     "Problem": "errors",
     "Reproduction": "studies.reproduction",
     "Result": "simulation.result",
@@ -162,11 +170,12 @@ def __getattr__(name: str) -> "Any":
         from lasthop._core import VERSION
 
         return VERSION
-    if not name.startswith("__") and find_spec(f"lasthop.{name}") is not None:
-        return import_module(f"lasthop.{name}")
+    module = PACKAGES.get(name, name)
+    if not name.startswith("__") and find_spec(f"lasthop.{module}") is not None:
+        return import_module(f"lasthop.{module}")
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 
 def __dir__() -> list[str]:
-    """Public names; modules that are no part of them are found by ``import lasthop.NAME``."""
+    """Return the public names. Other modules are available by ``import lasthop.NAME``."""
     return sorted({*__all__, *PACKAGES, *(name for name in globals() if name.startswith("__"))})

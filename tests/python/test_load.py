@@ -191,7 +191,7 @@ BAD: dict[str, tuple[str | bytes, str]] = {
     "too deep": ("[" * 100_000, "not JSON of lasthop"),
     "a list": ("[1]", "no answer of lasthop: it is no JSON object"),
     "a number": ("3", "no answer of lasthop: it is no JSON object"),
-    "no kind": ('{"a": 1}', "no answer of lasthop: it has no `kind`; expected one of simula"),
+    "no kind": ('{"a": 1}', "no answer of lasthop: it has no `kind`; expected one of predic"),
     "other kind": ('{"kind": "survey"}', "`kind` is 'survey'; expected one of"),
     "kind of no kind": ('{"kind": [1]}', "`kind` is [1]; expected one of"),
     "a search": ('{"kind": "tuning"}', "a Tuning cannot be read from its JSON"),

@@ -99,7 +99,7 @@ def test_completion_offers_public_names_alone() -> None:
     import lasthop.warnings.settings
 
     offered = {name for name in dir(lasthop) if not name.startswith("__")}
-    packages = {"models", "relay", "stability", "studies"}
+    packages = {"allowance", "models", "relay", "stability", "studies"}
     assert offered == {*lasthop.__all__, *packages} - {"__version__"}
     assert all(hasattr(lasthop, name) for name in offered)
     assert (

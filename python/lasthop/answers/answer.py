@@ -1,25 +1,61 @@
-"""Base class of answers, which are lists of items as tables; and the answer of a model."""
+"""Base classes of answers: those that show themselves, and those for one scenario."""
 
 import json
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from copy import deepcopy
 from functools import cached_property
 from math import nan
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
 
+from lasthop.answers.kinds import kind_named
+from lasthop.answers.plots import AnswerPlots, Plots
 from lasthop.answers.record import lacking
 from lasthop.extras import need
+from lasthop.references import named
 from lasthop.scenario.scenario import Scenario
 
 if TYPE_CHECKING:
     import pandas as pd
 
     from lasthop.display.page import Page
-    from lasthop.plot import AnswerPlots
 
-__all__ = ["Answer", "Prediction", "flat_row"]
+__all__ = ["Answer", "Shown", "flat_row"]
 
 A = TypeVar("A", bound="Answer")
+
+
+class Shown:
+    """Base class of answers: the row of their kind in `KINDS` has the functions that show them."""
+
+    kind: ClassVar[str]
+    """Name of the kind in `KINDS`."""
+
+    has_scenario = True
+    """Whether the answer has its scenario."""
+
+    def __repr__(self) -> str:
+        return str(named(kind_named(self.kind).text)(self))
+
+    def _repr_html_(self) -> str:
+        return self.page().html()
+
+    def page(self) -> "Page":
+        """Return title, tables, notes and picture, which notebooks and reports show."""
+        function = kind_named(self.kind).page or "display.page:text_page"
+        page: Page = named(function)(self)
+        return page
+
+    @property
+    def plot(self) -> Plots:
+        """Picture of the answer, which a call such as ``a.plot()`` draws."""
+        return Plots(self)
+
+    def single_answers(self) -> "Iterator[tuple[Answer, Answer | None]]":
+        """Yield the answers for one scenario that are part of this one.
+
+        Each has the prediction for the same scenario, if there is one.
+        """
+        return iter(())
 
 
 class _List(cached_property["pd.DataFrame"]):
@@ -33,7 +69,7 @@ class _List(cached_property["pd.DataFrame"]):
         self.__doc__ = doc
 
 
-class Answer:
+class Answer(Shown):
     """Answer of a model or a simulation for a scenario.
 
     Tables are pandas data frames indexed by name. Each quantity has a column, with its unit in the
@@ -86,7 +122,7 @@ class Answer:
         return self._scenario
 
     @property
-    def has_scenario(self) -> bool:
+    def has_scenario(self) -> bool:  # type: ignore[override] # A loaded answer may have none.
         """Whether the answer has a `scenario`; an answer loaded from only a summary has none."""
         return self._scenario is not None
 
@@ -107,14 +143,9 @@ class Answer:
     def __getstate__(self) -> dict[str, Any]:
         return self._essence()
 
-    def _repr_html_(self) -> str:
-        return self.page().html()
-
-    def page(self) -> "Page":
-        """Return title, tables, notes and picture, which notebooks and reports show."""
-        from lasthop.display import answer_page
-
-        return answer_page(self)
+    def single_answers(self) -> "Iterator[tuple[Answer, Answer | None]]":
+        """Yield this answer, without a prediction."""
+        yield self, None
 
     def _like(self: A, state: Mapping[str, Any]) -> A:
         made = type(self).__new__(type(self))
@@ -159,12 +190,9 @@ class Answer:
         return pd.DataFrame(rows).set_index("name") if rows else pd.DataFrame()
 
     @property
-    def plot(self) -> "AnswerPlots":
+    def plot(self) -> AnswerPlots:
         """Pictures of this answer: ``a.plot()`` draws the main picture, ``a.plot.goodput()`` the
         goodputs."""
-        need("a picture", "matplotlib")
-        from lasthop.plot import AnswerPlots
-
         return AnswerPlots(self)
 
     def to_dict(self) -> dict[str, Any]:
@@ -175,27 +203,6 @@ class Answer:
     def to_json(self) -> str:
         """Return the text that the command line prints with ``--json``, byte for byte."""
         return json.dumps(self.summary, indent=2, ensure_ascii=False) + "\n"
-
-
-class Prediction(Answer):
-    """Answer of a model."""
-
-    intervals = False
-
-    def __repr__(self) -> str:
-        from lasthop.display import prediction_text
-
-        return prediction_text(self)
-
-    @property
-    def model(self) -> str:
-        """Name of the model."""
-        return str(self.summary["model"])
-
-    @property
-    def warnings(self) -> list[str]:
-        """Assumptions that the scenario nearly breaks; check them before you trust the answer."""
-        return [str(warning) for warning in self.summary.get("warnings", ())]
 
 
 def flat_row(item: Mapping[str, Any], intervals: bool = True) -> dict[str, Any]:

@@ -7,15 +7,11 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from lasthop.answers.overwrite import refuse_foreign
 from lasthop.answers.quantities import LISTS, registry
-from lasthop.errors import UserError
-from lasthop.progress.steps import step
 
 if TYPE_CHECKING:
     import pandas as pd
 
-    from lasthop.simulation.result import Result
 
 __all__ = [
     "MANIFEST",
@@ -24,7 +20,6 @@ __all__ = [
     "RESULT_FILE",
     "RESULT_FILES",
     "TABLE_FILES",
-    "save_result",
     "save_table",
     "write_atomically",
 ]
@@ -54,32 +49,6 @@ RESULT_FILE, RECORD_FILE = "result.json", "record.json"
 
 RESULT_FILES = (RESULT_FILE, RECORD_FILE, *TABLE_FILES, *table_files(("samples",)))
 """Files that a result may write."""
-
-
-def save_result(result: "Result", directory: Path) -> list[Path]:
-    """Write ``result.json``, ``record.json``, and each table as Parquet and CSV into `directory`.
-
-    Tables that an earlier result left there and this one does not have are removed.
-    """
-    if directory.exists() and not directory.is_dir():
-        raise UserError(f"{directory}: is a file: expected a directory for a result")
-    refuse_foreign(directory, RESULT_FILES)
-    about = {key: str(result.summary[key]) for key in ("scenario", "seed", "version")}
-    writers: dict[str, Writer] = {
-        RESULT_FILE: text_writer(result.to_json()),
-        RECORD_FILE: text_writer(result.record),
-    }
-    with step("saving tables"):
-        tables = {name: result.table(name).reset_index() for name in LISTS}
-        tables |= {"samples": result.samples, "series": result.series}
-        for name, table in tables.items():
-            if not table.empty:
-                writers |= table_writers(name, table, about)
-        paths = write_all(directory, writers)
-    for name in RESULT_FILES:
-        if directory / name not in paths:
-            (directory / name).unlink(missing_ok=True)
-    return paths
 
 
 def save_table(table: "pd.DataFrame", directory: Path, name: str) -> list[Path]:

@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING, Annotated, TypeAlias
 import typer
 
 from lasthop.answers.overwrite import refuse_foreign
+from lasthop.answers.pictures import PICTURES, is_picture
 from lasthop.answers.saving import write_atomically
 from lasthop.cli.boundary import note
 from lasthop.cli.command_line import command_line
 from lasthop.cli.options import file_name, stem, unset, writable, writable_file
-from lasthop.plot.suffixes import PICTURES, is_picture
 from lasthop.scenario.scenario import Scenario
 
 if TYPE_CHECKING:

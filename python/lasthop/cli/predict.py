@@ -25,9 +25,10 @@ from lasthop.cli.tables import print_answer
 from lasthop.display.delays import Delays
 from lasthop.errors import ConvergenceError, ModelError, TooCostlyError, UserError
 from lasthop.prediction.predict import predict as ask
+from lasthop.prediction.prediction import Prediction
 from lasthop.progress.cost_limits import MAX_MEMORY_BYTES, MAX_TIME_S
 from lasthop.scenario.scenario import Scenario
-from lasthop.simulation.result import Prediction, Result
+from lasthop.simulation.result import Result
 from lasthop.warnings.settings import cautions
 
 if TYPE_CHECKING:

@@ -8,6 +8,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from lasthop._core import FORMAT
+from lasthop.answers.answer import Answer, Shown
+from lasthop.answers.pictures import PICTURES
 from lasthop.answers.quantities import LISTS
 from lasthop.display.columns import shown_with_nodes
 from lasthop.errors import (
@@ -19,21 +21,19 @@ from lasthop.errors import (
 )
 from lasthop.measured import Files, Measured, measurements
 from lasthop.models.stated import stated_errors
-from lasthop.plot.suffixes import PICTURES
 from lasthop.prediction.predict import predict
+from lasthop.prediction.prediction import Prediction
 from lasthop.progress.cost_limits import MAX_MEMORY_BYTES, MAX_TIME_S
 from lasthop.scenario.scenario import Scenario, ScenarioLike
 from lasthop.scenario.typed import CsmaScenario
-from lasthop.simulation.result import Prediction, Result
+from lasthop.simulation.result import Result
 from lasthop.simulation.simulate import ProgressCallback, replaced, simulate, threads_asked
 
 if TYPE_CHECKING:
     import pandas as pd
 
     from lasthop.comparison.oscillation import Swing
-    from lasthop.display.page import Page
     from lasthop.emulation import Emulation
-    from lasthop.plot import ComparisonPlots
     from lasthop.plot.figure import Figure, Place
 
 __all__ = ["Comparison", "Row", "compare"]
@@ -109,12 +109,14 @@ class Row:
 
 
 @dataclass(frozen=True, repr=False)
-class Comparison:
+class Comparison(Shown):
     """Prediction and simulation of a scenario, side by side.
 
     A comparison can be pickled and copied. Two comparisons are equal if prediction, refusal,
     simulation and emulation are equal.
     """
+
+    kind = "comparison"
 
     prediction: Prediction | None
     """Answer of the model; None if it refused the scenario, with the reason in `refusal`."""
@@ -139,19 +141,22 @@ class Comparison:
         """
         return self.simulation.scenario
 
-    def __repr__(self) -> str:
-        from lasthop.display import comparison_text
+    @property
+    def has_scenario(self) -> bool:  # type: ignore[override] # A loaded comparison has none.
+        """Whether the comparison has its scenario, and can be drawn."""
+        return self.simulation.has_scenario
 
-        return comparison_text(self)
+    @property
+    def warnings(self) -> list[str]:
+        """Warnings of prediction, simulation and emulation."""
+        answers = self.prediction, self.simulation, self.emulation
+        return [line for answer in answers if answer is not None for line in answer.warnings]
 
-    def _repr_html_(self) -> str:
-        return self.page().html()
-
-    def page(self) -> "Page":
-        """Return title, tables, notes and picture, which notebooks and reports show."""
-        from lasthop.display import comparison_page
-
-        return comparison_page(self)
+    def single_answers(self) -> "Iterator[tuple[Answer, Answer | None]]":
+        """Yield the simulation with its prediction, and the emulation."""
+        yield self.simulation, self.prediction
+        if self.emulation is not None:
+            yield self.emulation, None
 
     @cached_property
     def rows(self) -> list[Row]:
@@ -232,22 +237,13 @@ class Comparison:
         """Queues whose statistics were measured."""
         return frozenset() if self.measured is None else self.measured.qdiscs
 
-    @property
-    def plot(self) -> "ComparisonPlots":
-        """Picture of the comparison, which ``c.plot()`` draws."""
-        from lasthop.plot import ComparisonPlots
-
-        return ComparisonPlots(self)
-
     def figure(self, *, figure: "Place | None" = None) -> "Figure":
         """Draw shares, goodputs and queues of model and simulation, side by side.
 
         The picture has several panels. They are drawn into a new figure, or into a given `figure`
         or subfigure.
         """
-        from lasthop.plot.compare import comparison_figure
-
-        return comparison_figure(self, figure)
+        return self.plot(figure=figure)
 
     def save_figure(self, path: str | Path) -> None:
         """Write `figure` as PNG, PDF or SVG, by the suffix of `path`."""

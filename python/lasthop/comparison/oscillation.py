@@ -8,10 +8,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lasthop.errors import ConvergenceError
+from lasthop.prediction.prediction import Prediction
 from lasthop.scenario.scenario import Scenario
 from lasthop.scenario.typed import CellScenario
 from lasthop.scenario.typed import Scenario as Typed
-from lasthop.simulation.result import Prediction, Result
+from lasthop.simulation.result import Result
 
 __all__ = ["Swing", "period_of", "sampled", "swings_of"]
 

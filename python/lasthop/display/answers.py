@@ -1,7 +1,6 @@
 """Answers in notebooks: tables of main quantities with intervals, and a small picture."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from lasthop.answers.digits import estimate, plain, signed, span
@@ -119,31 +118,13 @@ def picture_of(answer: "Answer") -> "Callable[[], Figure] | None":
     """Return the drawing of an answer: its conflict graph, else bars of goodputs or shares."""
     summary = answer.summary
     if answer.has_scenario and isinstance(answer.scenario.typed, CsmaScenario):
-        return partial(_conflicts, answer)
+        return answer.plot.conflicts
     items = summary.get("stations") or summary.get("classes") or summary.get("flows") or ()
     if any("goodput_bps" in item for item in items):
-        return partial(_goodputs, answer)
+        return answer.plot.goodput
     if any("goodput_share" in item for item in items):
-        return partial(_shares, answer)
+        return answer.plot.shares
     return None
-
-
-def _conflicts(answer: "Answer") -> "Figure":
-    from lasthop.plot.conflicts import conflict_figure
-
-    return conflict_figure([(str(answer.summary["scenario"]), answer)])
-
-
-def _goodputs(answer: "Answer") -> "Figure":
-    from lasthop.plot.stations import goodput_figure
-
-    return goodput_figure(answer)
-
-
-def _shares(answer: "Answer") -> "Figure":
-    from lasthop.plot.stations import share_figure
-
-    return share_figure(answer)
 
 
 def comparison_page(comparison: "Comparison") -> Page:

@@ -10,7 +10,9 @@ from statistics import fmean
 from typing import Any
 
 from lasthop.answers.estimates import Estimate
-from lasthop.emulation.emulate import Emulation, Progress, emulate
+from lasthop.emulation.emulate import emulate
+from lasthop.emulation.emulation import Emulation
+from lasthop.emulation.request import Progress
 from lasthop.scenario.scenario import Scenario
 
 Item = dict[str, Any]

@@ -1,6 +1,6 @@
 """Request for an emulation: the checked scenario and options."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -12,6 +12,9 @@ from lasthop.errors import UserError
 from lasthop.scenario.scenario import Scenario
 from lasthop.scenario.typed import CsmaScenario
 from lasthop.simulation.simulate import replaced
+
+Progress = Callable[[float, float], object]
+"""Function that is called with the time that has passed and the duration. [s]"""
 
 
 @dataclass(frozen=True)

@@ -1,5 +1,6 @@
 """Causes and remedies of a scenario, each as a checked scenario with its edit."""
 
+import shlex
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -100,3 +101,15 @@ def checked(
             )
             found.setdefault(scenario.key, candidate)
     return list(found.values())
+
+
+def command(
+    scenario: Scenario, settings: Iterable[tuple[str, str]] = (), verb: str = "simulate"
+) -> str:
+    """Return a command of the shell that simulates the scenario with these settings."""
+    source = scenario.source
+    words = ["lasthop", verb, "FILE" if source.startswith("<") else source]
+    given = [f"{path}={value}" for path, value in scenario.settings if path != "replications"]
+    for setting in [*given, *(f"{key}={value}" for key, value in settings)]:
+        words += ["--set", setting]
+    return shlex.join(words)

@@ -4,8 +4,8 @@ import json
 from typing import Any
 
 from lasthop import _core
+from lasthop.answers.answer import Answer
 from lasthop.scenario.scenario import Scenario
-from lasthop.simulation.result import Answer
 
 __all__ = ["facts", "rules"]
 

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING
 from lasthop.models import MODELS
 
 if TYPE_CHECKING:
-    from lasthop.answers.answer import Answer, Prediction
+    from lasthop.answers.answer import Answer
+    from lasthop.prediction.prediction import Prediction
     from lasthop.scenario.scenario import Scenario
 
 LONGEST = 40

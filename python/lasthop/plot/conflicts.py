@@ -12,6 +12,7 @@ from matplotlib.lines import Line2D
 from numpy.typing import NDArray
 
 from lasthop.answers.digits import plain
+from lasthop.errors import UserError
 from lasthop.plot.figure import (
     COLUMN_INCHES,
     LEFT,
@@ -98,6 +99,14 @@ def conflict_figure(answers: Sequence[tuple[str, "Answer"]], place: Place | None
             meanings = [fill(meaning, NARROW) for meaning in meanings]
         figure.legend(lines, meanings, loc="outside lower left")
     return figure
+
+
+def answer_figure(answer: "Answer", axes: Axes | None = None) -> Figure:
+    """Draw the conflict graph of an answer; into axes, if they are given."""
+    if not isinstance(answer.scenario.typed, CsmaScenario):
+        raise UserError("no conflict graph: the scenario has no `csma`")
+    name = str(answer.summary["scenario"])
+    return conflict_figure([(name, answer)]) if axes is None else conflict_axes(name, answer, axes)
 
 
 def conflict_axes(text: str, answer: "Answer", axes: Axes) -> Figure:

@@ -11,7 +11,6 @@ from matplotlib.patches import Patch
 from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
 from numpy.typing import NDArray
 
-from lasthop.plot.family import PAPER
 from lasthop.plot.figure import (
     MODEL,
     QUIET,
@@ -22,6 +21,7 @@ from lasthop.plot.figure import (
     house_style,
     title,
 )
+from lasthop.plot.palette import PAPER
 from lasthop.stability.branch import Branch
 from lasthop.stability.case import Case
 from lasthop.stability.chart import Chart

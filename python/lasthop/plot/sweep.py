@@ -26,7 +26,7 @@ from lasthop.plot.figure import (
 from lasthop.plot.heat import Scale, draw_map
 from lasthop.plot.layout import Layout, layout
 from lasthop.plot.legend import legend_columns
-from lasthop.plot.palette import Look, looks
+from lasthop.plot.palette import Style, styles
 from lasthop.plot.rows import Spread, half_widths, label_rows, rows_height
 from lasthop.plot.swept import (
     MOST_LINES,
@@ -103,7 +103,7 @@ def sweep_figure(sweep: "Sweep", quantity: str | None = None, place: Place | Non
     if how.ticks is not None:
         height += how.ticks.extra_mm
     scales = scales_of(shown) if how.is_map else {}
-    every_look = looks(list(line_names(shown, how)))
+    style_of_line = styles(list(line_names(shown, how)))
     with house_style(height, columns, place) as figure:
         along = not how.is_map and not by_rows
         grid = figure.subplots(rows, columns, sharex=along, squeeze=False)
@@ -114,9 +114,9 @@ def sweep_figure(sweep: "Sweep", quantity: str | None = None, place: Place | Non
             if how.is_map:
                 draw_map(axes, panel.only, how, scales[panel.swept.quantity])
             elif by_rows:
-                draw_rows(axes, panel, how, every_look)
+                draw_rows(axes, panel, how, style_of_line)
             else:
-                draw_lines(axes, panel, how, every_look)
+                draw_lines(axes, panel, how, style_of_line)
             if panel.title:
                 title(axes, panel.title)
         if along:
@@ -201,18 +201,18 @@ def keys_of(panels: Sequence[Panel], how: Layout) -> list[Line2D]:
     if how.is_map or has_titles or len(names) < 2:
         return []
     return [
-        Line2D([], [], color=look.color, marker="o", markersize=3, linewidth=1.2, label=names[key])
-        for key, look in looks(list(names)).items()
+        Line2D([], [], color=style.color, marker="o", markersize=3, linewidth=1.2, label=names[key])
+        for key, style in styles(list(names)).items()
     ]
 
 
-def draw_lines(axes: Axes, panel: Panel, how: Layout, every: Mapping[str, Look]) -> None:
+def draw_lines(axes: Axes, panel: Panel, how: Layout, every: Mapping[str, Style]) -> None:
     """A line for each item, or for each value of a path, over numbers."""
     places = how.x.places()
     for line, values in lines_of(panel, how).items():
         texts = [text for text in how.x.texts if text in values]
         x, known = [places[text] for text in texts], [values[text] for text in texts]
-        look: dict[str, Any] = {"color": every[line].color, "linestyle": "-"}
+        style: dict[str, Any] = {"color": every[line].color, "linestyle": "-"}
         axes.errorbar(
             x,
             [each.value for each in known],
@@ -221,7 +221,7 @@ def draw_lines(axes: Axes, panel: Panel, how: Layout, every: Mapping[str, Look])
             markersize=3,
             elinewidth=0.8,
             capsize=1.5,
-            **look,
+            **style,
         )
         if any(each.most > each.least for each in known):
             low, high = [each.least for each in known], [each.most for each in known]
@@ -266,7 +266,7 @@ def furnish(axes: Axes, panel: Panel, *, sideways: bool = False) -> None:
             axes.set_ylim(0.0, max(axes.get_ylim()[1], room))
 
 
-def draw_rows(axes: Axes, panel: Panel, how: Layout, every: Mapping[str, Look]) -> None:
+def draw_rows(axes: Axes, panel: Panel, how: Layout, every: Mapping[str, Style]) -> None:
     """A row for each value that is no number, with a point for each line."""
     lines = lines_of(panel, how)
     step = 0.7 / max(1, len(lines))

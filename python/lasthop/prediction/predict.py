@@ -5,9 +5,9 @@ from typing import TYPE_CHECKING
 
 from lasthop.errors import UserError
 from lasthop.extras import need
+from lasthop.prediction.prediction import Prediction
 from lasthop.progress.cost_limits import MAX_MEMORY_BYTES, MAX_TIME_S, allowing
 from lasthop.scenario.scenario import ScenarioLike
-from lasthop.simulation.result import Prediction
 from lasthop.simulation.simulate import replaced
 from lasthop.warnings.settings import cautions
 

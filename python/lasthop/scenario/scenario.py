@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 from lasthop import _core
 from lasthop.errors import Problem, ScenarioError
+from lasthop.references import named
 from lasthop.scenario.rows import LongList, View
 from lasthop.scenario.source import (
     DICTIONARY,
@@ -149,14 +150,10 @@ class Scenario(Mapping[str, Any]):
         return self.to_json() == other.to_json() if isinstance(other, Scenario) else NotImplemented
 
     def __repr__(self) -> str:
-        from lasthop.display import scenario_text
-
-        return scenario_text(self)
+        return str(named("display.text:scenario_text")(self))
 
     def _repr_html_(self) -> str:
-        from lasthop.display import scenario_page
-
-        return scenario_page(self).html()
+        return str(named("display.scenarios:scenario_page")(self).html())
 
     @classmethod
     def of(cls, checked: _core.Scenario) -> "Scenario":

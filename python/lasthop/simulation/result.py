@@ -9,11 +9,13 @@ from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from lasthop.answers.answer import Answer, Prediction, flat_row
+from lasthop.answers.answer import Answer
 from lasthop.answers.fairness import mixed_demands
+from lasthop.answers.plots import ResultPlots
+from lasthop.answers.quantities import LISTS
 from lasthop.answers.record import Kept, Output, record_text
 from lasthop.errors import UserError, nearest
-from lasthop.extras import need
+from lasthop.progress.steps import step
 from lasthop.scenario.scenario import Scenario
 from lasthop.warnings.phase_effects import phase_effects
 from lasthop.warnings.settings import cautions, window_notes
@@ -22,9 +24,7 @@ from lasthop.warnings.stationarity import unsteady_runs
 if TYPE_CHECKING:
     import pandas as pd
 
-    from lasthop.plot import ResultPlots
-
-__all__ = ["Answer", "Prediction", "Result", "flat_row"]
+__all__ = ["Result"]
 
 
 class Result(Answer):
@@ -35,14 +35,11 @@ class Result(Answer):
     and copies of a result have its series and frames.
     """
 
+    kind = "simulation"
+
     def __init__(self, output: Output, scenario: Scenario | None, **lacks: str) -> None:
         super().__init__(json.loads(output.summary_json), scenario, **lacks)
         self._output = output
-
-    def __repr__(self) -> str:
-        from lasthop.display import result_text
-
-        return result_text(self)
 
     def __getstate__(self) -> dict[str, Any]:
         return self._essence() | {"_output": self._kept()}
@@ -213,12 +210,9 @@ class Result(Answer):
         return every
 
     @property
-    def plot(self) -> "ResultPlots":
+    def plot(self) -> ResultPlots:
         """Pictures of this result: ``r.plot()`` draws the main picture, ``r.plot.goodput()`` the
         goodputs."""
-        need("a picture", "matplotlib")
-        from lasthop.plot import ResultPlots
-
         return ResultPlots(self)
 
     def to_json(self) -> str:
@@ -236,9 +230,37 @@ class Result(Answer):
         list of Path
             Files that were written.
         """
-        from lasthop.answers.saving import save_result
+        from lasthop.answers.overwrite import refuse_foreign
+        from lasthop.answers.saving import (
+            RECORD_FILE,
+            RESULT_FILE,
+            RESULT_FILES,
+            Writer,
+            table_writers,
+            text_writer,
+            write_all,
+        )
 
-        return save_result(self, Path(directory))
+        place = Path(directory)
+        if place.exists() and not place.is_dir():
+            raise UserError(f"{place}: is a file: expected a directory for a result")
+        refuse_foreign(place, RESULT_FILES)
+        about = {key: str(self.summary[key]) for key in ("scenario", "seed", "version")}
+        writers: dict[str, Writer] = {
+            RESULT_FILE: text_writer(self.to_json()),
+            RECORD_FILE: text_writer(self.record),
+        }
+        with step("saving tables"):
+            tables = {name: self.table(name).reset_index() for name in LISTS}
+            tables |= {"samples": self.samples, "series": self.series}
+            for name, table in tables.items():
+                if not table.empty:
+                    writers |= table_writers(name, table, about)
+            paths = write_all(place, writers)
+        for name in RESULT_FILES:
+            if place / name not in paths:
+                (place / name).unlink(missing_ok=True)
+        return paths
 
     @property
     def record(self) -> str:

@@ -9,7 +9,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from lasthop import _core
+from lasthop.answers.answer import Shown
 from lasthop.answers.overwrite import refuse_foreign
+from lasthop.answers.plots import SweepPlots
 from lasthop.answers.saving import PROGRESS, TABLE_FILES, staged
 from lasthop.batch import Batch, BatchInterrupted, BatchStopped, Parts, ProgressCallback, Task
 from lasthop.batch.executors import Workers
@@ -31,13 +33,11 @@ from lasthop.warnings.settings import cautions
 if TYPE_CHECKING:
     import pandas as pd
 
-    from lasthop.display.page import Page
-    from lasthop.plot import SweepPlots
 
 __all__ = ["Sweep", "SweepInterrupted", "sweep"]
 
 
-class Sweep:
+class Sweep(Shown):
     """Results of a scenario at many settings.
 
     Tables have a row for each point and item. Their first columns are the swept values, as numbers
@@ -48,23 +48,11 @@ class Sweep:
     are equal.
     """
 
+    kind = "sweep"
+
     def __init__(self, scenario: Scenario, points: Points) -> None:
         self.scenario = scenario
         self.points = points
-
-    def __repr__(self) -> str:
-        from lasthop.display import sweep_text
-
-        return sweep_text(self)
-
-    def _repr_html_(self) -> str:
-        return self.page().html()
-
-    def page(self) -> "Page":
-        """Return title, tables, notes and picture, which notebooks and reports show."""
-        from lasthop.display import sweep_page
-
-        return sweep_page(self)
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Sweep):
@@ -124,11 +112,9 @@ class Sweep:
         return self.table(SERIES)
 
     @property
-    def plot(self) -> "SweepPlots":
+    def plot(self) -> SweepPlots:
         """Picture of the sweep: ``s.plot()`` draws it, and ``s.plot("jain")`` draws one
         quantity."""
-        from lasthop.plot import SweepPlots
-
         return SweepPlots(self)
 
     @property

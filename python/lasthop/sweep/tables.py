@@ -8,10 +8,10 @@ from math import isnan
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from lasthop.answers.answer import flat_row
 from lasthop.answers.quantities import LISTS
 from lasthop.answers.saving import field_metadata
 from lasthop.progress.steps import counting
-from lasthop.simulation.result import flat_row
 from lasthop.sweep.columns import Column
 from lasthop.sweep.points import Point
 

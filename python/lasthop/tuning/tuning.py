@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from lasthop import _core
+from lasthop.answers.answer import Shown
 from lasthop.answers.estimates import Estimate
 from lasthop.answers.fairness import judged
 from lasthop.scenario.scenario import Scenario
@@ -28,8 +29,6 @@ from lasthop.tuning.verdict import reason
 if TYPE_CHECKING:
     import pandas as pd
 
-    from lasthop.display.page import Page
-    from lasthop.plot import TuningPlots
     from lasthop.plot.figure import Figure, Place
 
 HOSTAPD_FILE, PICTURE_FILE = "hostapd.conf", "tuning.png"
@@ -38,7 +37,7 @@ TUNING_FILES = ("tuning.json", "tuning.parquet", "tuning.csv", PICTURE_FILE, HOS
 """Files that `Tuning.save` may write."""
 
 
-class Tuning:
+class Tuning(Shown):
     """Result of a search: the setting to choose, with its gains and costs.
 
     A tuning can be pickled and copied. Two tunings are equal if they began with the same scenario,
@@ -68,6 +67,8 @@ class Tuning:
         Settings that were compared with the present one, with fresh seeds.
     """
 
+    kind = "tuning"
+
     def __init__(self, search: Search) -> None:
         self.base = search.present.scenario
         self.objective = search.objective.name
@@ -79,20 +80,6 @@ class Tuning:
         self.left_out: list[LeftOut] = search.left_out
         self.checks: list[Check] = search.checks
         self._search = search
-
-    def __repr__(self) -> str:
-        from lasthop.display import tuning_text
-
-        return tuning_text(self)
-
-    def _repr_html_(self) -> str:
-        return self.page().html()
-
-    def page(self) -> "Page":
-        """Return title, tables, notes and picture, which notebooks and reports show."""
-        from lasthop.display import tuning_page
-
-        return tuning_page(self)
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Tuning):
@@ -315,22 +302,13 @@ class Tuning:
         `trial`."""
         return fewest(self.base, trial.scenario, trial.written)
 
-    @property
-    def plot(self) -> "TuningPlots":
-        """Picture of the search, which ``t.plot()`` draws."""
-        from lasthop.plot import TuningPlots
-
-        return TuningPlots(self)
-
     def figure(self, *, figure: "Place | None" = None) -> "Figure":
         """Draw goodput, delay and fairness of the confirmed settings, the chosen one marked.
 
         The picture has several panels. They are drawn into a new figure, or into a given `figure`
         or subfigure.
         """
-        from lasthop.plot.tuning import tuning_figure
-
-        return tuning_figure(self, figure)
+        return self.plot(figure=figure)
 
     def save(self, directory: str | PathLike[str]) -> list[Path]:
         """Write ``tuning.json``, ``tuning.png``, ``hostapd.conf``, and the table (Parquet, CSV).

@@ -11,13 +11,13 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from lasthop.answers.pictures import PICTURES, is_picture
 from lasthop.cli.boundary import warn
 from lasthop.cli.options import OUT_RULE, file_name, pairs, read_scenario, stem, unset
 from lasthop.cli.picture import place, save_picture
 from lasthop.cli.stability.answers import number, print_json
 from lasthop.cli.tables import print_table
 from lasthop.errors import TooCostlyError, UserError
-from lasthop.plot.suffixes import PICTURES, is_picture
 
 if TYPE_CHECKING:
     from lasthop.models.red import Fluid

@@ -106,7 +106,7 @@ def findings(runs: Runs) -> dict[str, str]:
 
 def draw(runs: Runs) -> Figure:
     """Draw the ratio that each kind of fairness makes one."""
-    from lasthop.plot.study import BarPanel, bar_figure
+    from lasthop.studies.drawing.study import BarPanel, bar_figure
 
     judged = [
         airtime_ratio(runs, "airtime"),

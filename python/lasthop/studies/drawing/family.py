@@ -8,20 +8,10 @@ from matplotlib.lines import Line2D
 
 from lasthop.plot.figure import QUIET, Figure, house_style, title
 from lasthop.plot.legend import legend_columns
-from lasthop.plot.palette import Look, looks
-from lasthop.plot.points import Points
+from lasthop.plot.palette import INTERVAL, LEVEL, PAPER, Style, styles
+from lasthop.studies.drawing.points import Points
 from lasthop.studies.panel import Abscissa, Line, Panel
 from lasthop.studies.study import Runs
-
-PAPER: Mapping[str, Any] = {
-    "color": "black",
-    "marker": "x",
-    "markersize": 6,
-    "linestyle": "",
-    "markeredgewidth": 1.2,
-}
-INTERVAL: Mapping[str, Any] = {"color": QUIET, "marker": "|", "markersize": 8, "linestyle": ""}
-LEVEL: Mapping[str, Any] = {"color": QUIET, "linestyle": ":", "linewidth": 0.9}
 
 FEW_TICKS = 4
 """Number of ticks below which they stand away from the ends of the abscissa."""
@@ -45,7 +35,7 @@ def family_figure(
     """
     drawn = [[Points.of(line, abscissa, runs) for line in panel.lines] for panel in panels]
     every = [points for lines in drawn for points in lines]
-    found = looks(list(dict.fromkeys(points.line.label for points in every)))
+    found = styles(list(dict.fromkeys(points.line.label for points in every)))
     middle = (len(found) - 1) / 2.0
     shifts = {label: (k - middle) * abscissa.beside for k, label in enumerate(found)}
     keys = [*_keys(found, every), *_other_keys(panels)]
@@ -91,17 +81,17 @@ def _furnish(axes: Axes, panel: Panel, abscissa: Abscissa) -> None:
         title(axes, panel.title)
 
 
-def _draw_line(axes: Axes, points: Points, look: Look, shift: float) -> None:
-    axes.plot(*points.model(), **_line(points.line, look.color))
+def _draw_line(axes: Axes, points: Points, style: Style, shift: float) -> None:
+    axes.plot(*points.model(), **_line(points.line, style.color))
     x, means, half_widths = points.simulation()
     axes.errorbar(
         [place + shift for place in x],
         means,
         yerr=half_widths,
-        markersize=look.size,
+        markersize=style.size,
         elinewidth=0.8,
         capsize=1.5,
-        **_mark(points.line, look.color),
+        **_mark(points.line, style.color),
     )
 
 
@@ -111,17 +101,17 @@ def _line(line: Line, color: str) -> dict[str, Any]:
 
 
 def _mark(line: Line, color: str) -> dict[str, Any]:
-    """Return how the simulation's points look."""
+    """Return how the simulation's points style."""
     face, marker = ("white", "s") if line.variant else (color, "o")
     shape = {"marker": marker, "markerfacecolor": face, "markeredgewidth": 0.8}
     return {"color": color, "linestyle": "", **shape}
 
 
-def _keys(looks: Mapping[str, Look], every: Sequence[Points]) -> list[Line2D]:
-    """Return the legend: a colour for each label; how model, simulation and variants look."""
+def _keys(style_of: Mapping[str, Style], every: Sequence[Points]) -> list[Line2D]:
+    """Return the legend: a colour for each label; how model, simulation and variants style."""
     keys = [
-        Line2D([], [], color=look.color, linewidth=2.5, label=label)
-        for label, look in looks.items()
+        Line2D([], [], color=style.color, linewidth=2.5, label=label)
+        for label, style in style_of.items()
     ]
     for variant in dict.fromkeys(points.line.variant for points in every):
         suffix = f", {variant}" if variant else ""

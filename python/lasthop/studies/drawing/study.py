@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from matplotlib.axes import Axes
 
 from lasthop.plot.figure import MODEL, QUIET, SIMULATION, Figure, house_style, title
-from lasthop.plot.points import Points
+from lasthop.studies.drawing.points import Points
 from lasthop.studies.panel import Abscissa, Panel
 from lasthop.studies.study import Quantity, Runs
 
