@@ -108,7 +108,6 @@ MAY_IMPORT: Mapping[str, Set[str]] = {
         "stability",
     },
     "studies": {*SIMULATED, "batch", "comparison", "models", "plot", "prediction", "stability"},
-    "summary": {*SIMULATED, "plot"},
     "workbench": {"_core", "errors", "scenario"},
     "report": {*SIMULATED, "comparison", "display", "plot", "sweep", "workbench"},
     # The kernel of Linux.

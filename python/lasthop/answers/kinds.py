@@ -117,15 +117,6 @@ KINDS = (
         page="display.answers:tuning_page",
         figure="plot.tuning:tuning_figure",
     ),
-    Kind(
-        "summary",
-        "summary",
-        "Print the goodput of each station.",
-        answer="summary:Summary",
-        text="summary:summary_text",
-        figure="summary:summary_figure",
-        readers={"summary": "summary:read_summary"},
-    ),
 )
 """Kinds of answers, in the order of their commands."""
 
