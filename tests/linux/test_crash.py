@@ -104,7 +104,7 @@ def a_life_of_healing(directory: Path, hook: Hook) -> None:
     for harm in HARM:
         sh(harm)
         offload.set_merging("usb", True)
-        shaper.mend(shaper.differences())
+        shaper.repair(shaper.differences())
         assert shaper.faults() == []
         assert not offload.merges("usb")
     shaper.changes.log.after_record = shaper.kernel.after_message = None

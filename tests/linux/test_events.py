@@ -35,7 +35,7 @@ from lasthop.enforce.gateway.counting import COUNTED_EVERY_S
 from lasthop.enforce.gateway.layout import blocks_of
 from lasthop.enforce.gateway.service import Service
 from lasthop.linux import links, tc
-from lasthop.linux.events import Attended, Event, Events
+from lasthop.linux.events import Event, EventFilter, Events
 from lasthop.linux.netlink import Socket
 from running import Running, up
 from traffic import CHUNK, Flow, run, transfers
@@ -202,7 +202,7 @@ def test_who_removes_the_ifb_again_and_again_leaves_traffic_plain(lab: Lab, tmp_
 
 def test_own_changes_and_what_is_elsewhere_wake_nobody(lab: Lab) -> None:
     with entered(GATEWAY), Socket() as kernel, Socket() as another, Events() as events:
-        there = Attended(["wan", "lh-lan"], [links.index_of("wan")], [TO])
+        there = EventFilter(["wan", "lh-lan"], [links.index_of("wan")], [TO])
         events.attend(kernel.port, there)
         sh("ip link add x0 type veth peer name x1")
         try:

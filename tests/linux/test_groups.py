@@ -48,8 +48,8 @@ def test_damages_of_groups_are_mended(
             sh(harm)
             found = shaper.differences()
             assert found, what
-            shaper.mend(found)
-            shaper.mend(shaper.differences())  # what goes with a hierarchy is seen next
+            shaper.repair(found)
+            shaper.repair(shaper.differences())  # what goes with a hierarchy is seen next
             assert shaper.faults() == [], what
             assert [snapshot(), of_groups()] == before, what
         assert shaper.down() == []

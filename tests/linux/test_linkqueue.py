@@ -33,7 +33,7 @@ from lab import (
     take_back,
     wait_until,
 )
-from lasthop.daemon.sort import Life
+from lasthop.daemon.service_kind import ServiceContext
 from lasthop.daemon.state import State
 from lasthop.enforce.queue import config
 from lasthop.enforce.queue.config import LinkQueue
@@ -336,7 +336,7 @@ def a_life(directory: Path, kind: str, hook: Hook, harms: Sequence[str] = (STOP,
             sh(harm)
         offload.set_merging("lan", True)
         for _ in range(2):
-            shaped.mend(shaped.differences(shaped.all_parts))
+            shaped.repair(shaped.differences(shaped.all_parts))
         assert shaped.differences(shaped.all_parts) == [], harm
         assert not offload.merges("lan")
     shaped.down()
@@ -390,7 +390,7 @@ def a_life_of_a_service(directory: Path, kind: str) -> None:
     wanted = config.read(TEXTS[kind])
     state = State(directory)
     is_up = (directory / IS_UP).touch
-    service = Service(Life(wanted, state, lambda: wanted, lambda _: None, is_up, None))
+    service = Service(ServiceContext(wanted, state, lambda: wanted, lambda _: None, is_up, None))
     service.up()
     service.run()
 

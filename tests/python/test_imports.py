@@ -112,7 +112,7 @@ MAY_IMPORT: Mapping[str, Set[str]] = {
     "report": {*SIMULATED, "comparison", "display", "plot", "sweep", "workbench"},
     # The kernel of Linux.
     "linux": {"errors"},
-    "daemon": {"errors", "linux"},
+    "daemon": {"errors", "linux", "scenario"},
     "uml": {"_core", "errors", "progress"},
     "relay": {"_core", "daemon", "errors", "linux"},
     "enforce": set(),

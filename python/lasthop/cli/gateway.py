@@ -1,9 +1,7 @@
 """`lasthop gateway`: everything that enforces fairness on a Linux machine."""
 
 import json
-import sys
 from collections.abc import Callable, Mapping
-from contextlib import nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -194,17 +192,20 @@ def run(
     """
     gateway = read(file, settings)
     needs_linux("gateway")
-    from lasthop.daemon import verbs
     from lasthop.enforce.gateway import operate
-
-    warn(*operate.warnings(gateway))
-    from lasthop.cli.following import following, print_line
     from lasthop.enforce.gateway.live import MOST_ROWS, tables
 
-    follow = sys.stdout.isatty() if live is None else live
-    seen = following(lambda now, columns: tables(now, MOST_ROWS, columns))
-    with nullcontext(print_line) if as_json else seen if follow else nullcontext() as show:
-        verbs.run(operate.GATEWAY, file, gateway, given(settings), state, show)
+    warn(*operate.warnings(gateway))
+    standing.run(
+        operate.GATEWAY,
+        file,
+        gateway,
+        given(settings),
+        state,
+        lambda now, columns: tables(now, MOST_ROWS, columns),
+        live=live,
+        as_json=as_json,
+    )
 
 
 def said_of(leaves: Mapping[str, str] | None) -> str:

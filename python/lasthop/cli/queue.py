@@ -1,9 +1,7 @@
 """`lasthop queue`: a shaped queue of an interface, from a scenario's link."""
 
 import json
-import sys
 from collections.abc import Callable
-from contextlib import nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -275,16 +273,20 @@ def run(
     """
     wanted = read(file, settings)
     needs_linux("queue")
-    from lasthop.cli.following import following, print_line
-    from lasthop.daemon import verbs
     from lasthop.enforce.queue import operate
     from lasthop.enforce.queue.live import tables
 
     warn(*operate.warnings(wanted))
-    follow = sys.stdout.isatty() if live is None else live
-    seen = following(lambda now, _: tables(now)) if follow else nullcontext()
-    with nullcontext(print_line) if as_json else seen as show:
-        verbs.run(operate.QUEUE, file, wanted, given(settings), state, show)
+    standing.run(
+        operate.QUEUE,
+        file,
+        wanted,
+        given(settings),
+        state,
+        lambda now, _: tables(now),
+        live=live,
+        as_json=as_json,
+    )
 
 
 def said_of(wanted: "LinkQueue") -> str:

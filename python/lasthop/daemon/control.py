@@ -8,7 +8,7 @@ from contextlib import ExitStack, suppress
 from pathlib import Path
 from typing import Any, Generic, Protocol, TypeVar
 
-from lasthop.daemon.sort import Read, Wanted
+from lasthop.daemon.configuration import Read, Wanted
 from lasthop.daemon.state import State, who
 from lasthop.errors import UserError
 

@@ -119,7 +119,7 @@ class Changes:
         """Change what is inside an IFB, a block or a hierarchy that these changes have made."""
         self.kernel.carry_out(requests)
 
-    def mend(self, repairs: Iterable[Repair]) -> None:
+    def repair(self, repairs: Iterable[Repair]) -> None:
         """Carry out repairs in order; each inverse that is needed is in the log before.
 
         Raises

@@ -78,7 +78,7 @@ class Events:
         """Close the socket."""
         self.socket.close()
 
-    def attend(self, port: int, there: "Attended | None" = None) -> None:
+    def attend(self, port: int, there: "EventFilter | None" = None) -> None:
         """Be told from now on what others than this port do to these; None: to anything."""
         program = [*beginning(port), *([ACCEPT] if there is None else rest(there))]
         attach(self.socket, program)
@@ -98,7 +98,7 @@ class Events:
         return None
 
 
-class Attended(NamedTuple):
+class EventFilter(NamedTuple):
     """What to be told of."""
 
     names: Collection[str]
@@ -143,7 +143,7 @@ def beginning(port: int) -> list[Instruction]:
     return [(LOAD_WORD, 0, 0, PORT), (EQUAL, 0, 1, swapped(port, "=I")), REFUSE]
 
 
-def rest(there: Attended) -> list[Instruction]:
+def rest(there: EventFilter) -> list[Instruction]:
     """Let through what happens to these."""
     program: list[Instruction] = [(LOAD_HALF, 0, 0, TYPE)]
     parts = [
@@ -171,7 +171,7 @@ def accept_if(value: int) -> list[Instruction]:
     return [(EQUAL, 0, 1, value), ACCEPT]
 
 
-def of_links(there: Attended) -> list[Instruction]:
+def of_links(there: EventFilter) -> list[Instruction]:
     """Interfaces by number, and by name: one that was gone comes back with another number."""
     program: list[Instruction] = [(LOAD_WORD, 0, 0, INTERFACE)]
     for number in there.numbers:
@@ -191,7 +191,7 @@ def of_links(there: Attended) -> list[Instruction]:
     return [*program, REFUSE]
 
 
-def of_traffic(there: Attended) -> list[Instruction]:
+def of_traffic(there: EventFilter) -> list[Instruction]:
     """What hangs on interfaces and in blocks."""
     program: list[Instruction] = [(LOAD_WORD, 0, 0, INTERFACE)]
     for number in there.numbers:

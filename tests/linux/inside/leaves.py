@@ -48,7 +48,7 @@ def main(word: str, more: str) -> dict[str, object]:
             sh(damage)
             found = shaper.differences()
             damaged.append(told(found))
-            shaper.mend(found)
+            shaper.repair(found)
             mended.append(state() == seen["up"] and shaper.faults() == [])
         seen |= {"damaged": damaged, "mended": mended, "counted": len(shaper.counters())}
         kept = shaper.down()

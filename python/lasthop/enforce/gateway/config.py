@@ -8,15 +8,13 @@ from ipaddress import (
     IPv6Address,
     IPv6Network,
     ip_address,
-    ip_network,
 )
 from pathlib import Path
 from typing import Annotated, Any, Literal, TypeAlias
 
 from lasthop import _core
+from lasthop.daemon.configuration import reader, subnets_of
 from lasthop.linux.tc import Address, Subnet
-from lasthop.scenario.from_json import read_as
-from lasthop.scenario.scenario import companion
 
 Fairness: TypeAlias = Literal["station", "rate", "flow", "direction"]
 ShapedUdp: TypeAlias = Literal["down", "both"]
@@ -30,11 +28,6 @@ def addresses_of(texts: Sequence[str]) -> tuple[Address, ...]:
 def address_set(texts: Sequence[str]) -> frozenset[Address]:
     """Addresses in JSON, in no order."""
     return frozenset(addresses_of(texts))
-
-
-def subnets_of(texts: Sequence[str]) -> tuple[Subnet, ...]:
-    """Subnets in JSON."""
-    return tuple(map(ip_network, texts))
 
 
 def is_in(address: Address | Subnet, subnets: Iterable[Subnet]) -> bool:
@@ -245,19 +238,5 @@ class Gateway:
         return next(ap for ap in self.aps if ap.name == name)
 
 
-def read(source: str | Path, settings: Sequence[tuple[str, str]] = ()) -> Gateway:
-    """The gateway of a scenario file.
-
-    Parameters
-    ----------
-    source : str or Path
-        The file; ``-`` is standard input.
-    settings : sequence of (str, str)
-        Values to replace after parsing, by key path.
-
-    Raises
-    ------
-    ScenarioError
-        With everything that is wrong in ``problems``.
-    """
-    return read_as(Gateway, companion(_core.check_gateway, source, settings))
+read = reader(Gateway, _core.check_gateway)
+"""Function that reads the gateway of a scenario file."""

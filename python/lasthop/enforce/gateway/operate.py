@@ -1,10 +1,11 @@
-"""What `lasthop gateway` does: a sort of what can be up, and what a check finds."""
+"""Gateways as services of `lasthop gateway`, and the checks of a configuration."""
 
 from collections.abc import Mapping
 from types import MappingProxyType
 from typing import NamedTuple
 
-from lasthop.daemon.sort import Life, Sort
+from lasthop.daemon.kernel_state import undo_everything
+from lasthop.daemon.service_kind import ServiceContext, ServiceKind
 from lasthop.daemon.state import State, state_of
 from lasthop.enforce.gateway import config, groups
 from lasthop.enforce.gateway.bypass import bypasses, known
@@ -15,7 +16,7 @@ from lasthop.enforce.gateway.leases import open_leases
 from lasthop.enforce.gateway.leaves import unmanaged, why
 from lasthop.enforce.gateway.metrics import check_port, serve_metrics
 from lasthop.enforce.gateway.rate_sources import read_station_rates
-from lasthop.enforce.gateway.shaper import Shaper, undo_everything
+from lasthop.enforce.gateway.shaper import Shaper
 from lasthop.enforce.gateway.weights import short_queue
 from lasthop.errors import UserError
 from lasthop.linux import rights
@@ -94,17 +95,17 @@ def warnings(gateway: Gateway, leaves: Mapping[str, str] | None = None) -> list[
     return found
 
 
-def serve(life: Life[Gateway]) -> None:
-    """The life of a gateway."""
+def serve(context: ServiceContext[Gateway]) -> None:
+    """Run a gateway until it is stopped."""
     from lasthop.enforce.gateway.service import Service
 
-    state = life.state
-    service = Service(life.wanted, state, life.again, life.say)
+    state = context.state
+    service = Service(context.wanted, state, context.read_again, context.say)
     try:
         try:
-            with serve_metrics(life.wanted.metrics, service.status_for_others):
+            with serve_metrics(context.wanted.metrics, service.status_for_others):
                 service.up()
-                service.run(life.is_up, life.show)
+                service.run(context.is_up, context.show)
         finally:
             kept = service.down()
         if kept:
@@ -113,4 +114,6 @@ def serve(life: Life[Gateway]) -> None:
         service.close()
 
 
-GATEWAY = Sort("gateway", config.read, lambda one: one.lan, refuse, serve, undo_everything)
+GATEWAY = ServiceKind(
+    "gateway", config.read, lambda gateway: gateway.lan, refuse, serve, undo_everything
+)

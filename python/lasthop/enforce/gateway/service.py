@@ -16,7 +16,7 @@ from lasthop.daemon.control import Control
 from lasthop.daemon.healing import Healing
 from lasthop.daemon.log import say
 from lasthop.daemon.loop import Loop, in_words
-from lasthop.daemon.sort import Show
+from lasthop.daemon.service_kind import Show
 from lasthop.daemon.state import State
 from lasthop.enforce.gateway import config
 from lasthop.enforce.gateway.admission import Remembered
@@ -161,7 +161,7 @@ class Service:
     def heal(self) -> None:
         """Look at everything now, and put right what others have changed."""
         self.healing.doubt()
-        self.healing.look()
+        self.healing.inspect()
 
     # Another file.
 

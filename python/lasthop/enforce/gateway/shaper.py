@@ -3,9 +3,10 @@
 from collections.abc import Callable, Iterable, Mapping, Sequence, Set
 from contextlib import suppress
 from itertools import groupby
-from typing import Any, Self
+from typing import Any
 
 from lasthop.daemon.differences import Difference, told
+from lasthop.daemon.kernel_state import KernelState
 from lasthop.enforce.gateway.cautions import refuse_bridges, refuse_unsuitable
 from lasthop.enforce.gateway.classification import (
     EXEMPT,
@@ -24,34 +25,32 @@ from lasthop.enforce.gateway.weights import PhyRate
 from lasthop.errors import UserError
 from lasthop.linux import leaf_queue, links, offload, tc
 from lasthop.linux.bpf import BpfError
-from lasthop.linux.changes import Changes, check_hooks_are_free, mac_of
+from lasthop.linux.changes import check_hooks_are_free, mac_of
 from lasthop.linux.counters import Counters, class_counter, class_counters, leaf_drops, qdiscs
 from lasthop.linux.neighbours import own_addresses, subnets_at
-from lasthop.linux.netlink import KernelError, Request, Socket, is_missing
+from lasthop.linux.netlink import KernelError, Request, is_missing
 from lasthop.linux.undo import UndoLog
 
 REMOVALS = (tc.DELFILTER, tc.DELCLASS)
 """Messages that remove something."""
 
 
-class Shaper:
-    """The bottlenecks of a gateway as the kernel has them.
+class Shaper(KernelState):
+    """The bottlenecks of a gateway in the kernel.
 
     Parameters
     ----------
     gateway : Gateway
-    log : UndoLog
-        Inverses of what is done; empty before `up`.
-    after_message : callable, optional
-        Called after every message to the kernel: where a test breaks in.
+        Configuration of the gateway.
+    log, after_message
+        See `KernelState`.
     """
 
     def __init__(
         self, gateway: Gateway, log: UndoLog, after_message: Callable[[], None] | None = None
     ) -> None:
+        super().__init__(log, after_message)
         self.gateway = gateway
-        self.kernel = Socket(after_message)
-        self.changes = Changes(self.kernel, log)
         self.rates = {ap.name: ap.first_rate_bps for ap in gateway.aps}
         self.programs: Programs | None = None
         self.why_filters: str | None = None
@@ -62,17 +61,6 @@ class Shaper:
         """Subnets of the interfaces towards access points, at the last look."""
         self.layout: Layout | None = None
         """None while nothing is set up."""
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self.close()
-
-    def close(self) -> None:
-        """Let go of the kernel; what is set up stays."""
-        self.kernel.close()
-        self.unload_programs()
 
     def check(self, *, is_up: bool = False) -> None:
         """Refuse what can be known to fail before anything is changed.
@@ -99,13 +87,10 @@ class Shaper:
             )
 
     def up(self, stations: Iterable[KnownStation]) -> None:
-        """Set everything up; if anything fails, take back what was done and say what it was."""
+        """Set everything up; if anything fails, revert all changes."""
         self.check()
-        try:
+        with self.reverted_on_failure():
             self.set_up(list(stations))
-        except BaseException:
-            self.down()
-            raise
 
     def set_up(self, stations: list[KnownStation]) -> None:
         """Set everything up: packets are redirected by the last messages, when all is there."""
@@ -285,9 +270,9 @@ class Shaper:
         """What is not as it ought to be, in words."""
         return told(self.differences())
 
-    def mend(self, found: Iterable[Difference]) -> None:
-        """Put right what can be; `UserError` for the first that is refused, after all others."""
-        self.changes.mend([repair for difference in found for repair in difference.repair])
+    def repair(self, found: Iterable[Difference]) -> None:
+        """Repair differences, and write the entries of the programs' maps."""
+        super().repair(found)
         self.fill_all()
 
     def carry(self, requests: list[Request]) -> None:
@@ -324,12 +309,6 @@ def refuse_of_another(interface: str, block: int, there: Iterable[str]) -> None:
         f"interface {interface}: a lasthop gateway already shapes its packets{whose}",
         "`lasthop gateway down` with its file, and its --state if it has one, ends it",
     )
-
-
-def undo_everything(log: UndoLog) -> list[str]:
-    """Take back what another process has left behind; what could not be, in words."""
-    with Socket() as kernel:
-        return Changes(kernel, log).undo_all()
 
 
 def plan(gateway: Gateway, *, by_mac: bool = True) -> list[str]:

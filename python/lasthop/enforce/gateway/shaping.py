@@ -9,13 +9,15 @@ from lasthop.enforce.gateway.inspection import ALL, Part, parts_of
 from lasthop.enforce.gateway.layout import Layout, ifb_name
 from lasthop.enforce.gateway.observed import Observed
 from lasthop.enforce.gateway.shaper import Shaper
-from lasthop.linux.events import Attended, Event
+from lasthop.linux.events import Event, EventFilter
 from lasthop.linux.netlink import Socket
 
 
 @dataclass
 class Shaping:
     """What rates, stations and control have in common; another file replaces it in place."""
+
+    parts = Part
 
     gateway: Gateway
     shaper: Shaper
@@ -56,23 +58,13 @@ class Shaping:
         """The IFB, in words."""
         return f"interface {ifb_name(self.gateway)}"
 
-    @property
-    def all_parts(self) -> frozenset[Part]:
-        """Every part."""
-        return ALL
-
-    @property
-    def of_interfaces(self) -> Part:
-        """The part that the interfaces are."""
-        return Part.INTERFACES
-
-    def attended(self, numbers: Mapping[str, int]) -> Attended:
+    def event_filter(self, numbers: Mapping[str, int]) -> EventFilter:
         """What to hear of, the interfaces that are there having these numbers."""
         own, blocks = list(numbers.values()), list[int]()
         if (layout := self.layout) is not None:
             own.append(layout.ifb.number)
             blocks += [layout.to_block.number, layout.from_block.number]
-        return Attended((*self.interfaces, ifb_name(self.gateway)), own, blocks)
+        return EventFilter((*self.interfaces, ifb_name(self.gateway)), own, blocks)
 
     def parts_of(self, events: Iterable[Event] | None) -> Set[Part]:
         """What is to be looked at after these events."""
@@ -84,9 +76,9 @@ class Shaping:
         """What of these parts is not as it ought to be."""
         return self.shaper.differences(parts)
 
-    def mend(self, found: Sequence[Difference]) -> None:
+    def repair(self, found: Sequence[Difference]) -> None:
         """Put right what can be; `UserError` for the first that is refused, after all others."""
-        self.shaper.mend(found)
+        self.shaper.repair(found)
 
     def check(self) -> None:
         """Refuse what can be known to fail before anything is set up."""

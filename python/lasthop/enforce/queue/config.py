@@ -2,19 +2,12 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from ipaddress import ip_network
-from pathlib import Path
 from typing import Annotated, Any
 
 from lasthop import _core
+from lasthop.daemon.configuration import reader, subnets_of
 from lasthop.linux.tc import Subnet
 from lasthop.scenario.from_json import named, read_as
-from lasthop.scenario.scenario import companion
-
-
-def subnets_of(texts: Sequence[str]) -> tuple[Subnet, ...]:
-    """Subnets in JSON."""
-    return tuple(map(ip_network, texts))
 
 
 def members_of(trees: Sequence[Mapping[str, Any]]) -> "tuple[Members, ...]":
@@ -57,19 +50,5 @@ class LinkQueue:
         return str(self.queue["discipline"])
 
 
-def read(source: str | Path, settings: Sequence[tuple[str, str]] = ()) -> LinkQueue:
-    """The interface of a scenario file.
-
-    Parameters
-    ----------
-    source : str or Path
-        The file; ``-`` is standard input.
-    settings : sequence of (str, str)
-        Values to replace after parsing, by key path.
-
-    Raises
-    ------
-    ScenarioError
-        With everything that is wrong in ``problems``.
-    """
-    return read_as(LinkQueue, companion(_core.check_interface, source, settings))
+read = reader(LinkQueue, _core.check_interface)
+"""Function that reads the interface of a scenario file."""

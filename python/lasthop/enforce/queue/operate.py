@@ -1,13 +1,14 @@
-"""What `lasthop queue` does: a sort of what can be up, and what a check finds."""
+"""Shaped queues as services of `lasthop queue`, and the checks of a configuration."""
 
 from pathlib import Path
 
-from lasthop.daemon.sort import Life, Sort
+from lasthop.daemon.kernel_state import undo_everything
+from lasthop.daemon.service_kind import ServiceContext, ServiceKind
 from lasthop.daemon.state import State, state_of
 from lasthop.enforce.queue import config
 from lasthop.enforce.queue.config import LinkQueue
 from lasthop.enforce.queue.layout import cautions
-from lasthop.enforce.queue.shaped import Shaped, undo_everything
+from lasthop.enforce.queue.shaped import Shaped
 from lasthop.enforce.queue.trial import try_out
 from lasthop.errors import UserError
 from lasthop.linux import links, offload, rights
@@ -74,11 +75,11 @@ def others(wanted: LinkQueue) -> list[str]:
     ]
 
 
-def serve(life: Life[LinkQueue]) -> None:
-    """The life of a queue."""
+def serve(context: ServiceContext[LinkQueue]) -> None:
+    """Run a shaped queue until it is stopped."""
     from lasthop.enforce.queue.service import Service
 
-    service = Service(life)
+    service = Service(context)
     try:
         try:
             service.up()
@@ -86,9 +87,11 @@ def serve(life: Life[LinkQueue]) -> None:
         finally:
             kept = service.down()
         if kept:
-            raise UserError(kept[0], f"{life.state.log.path} lists the remaining changes")
+            raise UserError(kept[0], f"{context.state.log.path} lists the remaining changes")
     finally:
         service.close()
 
 
-QUEUE = Sort("queue", config.read, lambda one: one.interface, refuse, serve, undo_everything)
+QUEUE = ServiceKind(
+    "queue", config.read, lambda wanted: wanted.interface, refuse, serve, undo_everything
+)

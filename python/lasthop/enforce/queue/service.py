@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 from lasthop.daemon.control import Control
 from lasthop.daemon.healing import Healing
 from lasthop.daemon.loop import Loop, in_words
-from lasthop.daemon.sort import Life
+from lasthop.daemon.service_kind import ServiceContext
 from lasthop.enforce.queue import config, pi
 from lasthop.enforce.queue.config import LinkQueue
 from lasthop.enforce.queue.layout import FRAME_BYTES, cautions
@@ -43,16 +43,16 @@ class Service:
 
     Parameters
     ----------
-    life : Life
+    context : Life
     """
 
-    def __init__(self, life: Life[LinkQueue]) -> None:
-        self.life = life
-        self.again = life.again
-        self.say = life.say
-        self.shaped = Shaped(life.wanted, life.state.log)
-        self.loop = Loop(life.say)
-        self.healing = Healing(self.shaped, self.loop, life.say, self.set_up, lambda: None)
+    def __init__(self, context: ServiceContext[LinkQueue]) -> None:
+        self.context = context
+        self.again = context.read_again
+        self.say = context.say
+        self.shaped = Shaped(context.wanted, context.state.log)
+        self.loop = Loop(context.say)
+        self.healing = Healing(self.shaped, self.loop, context.say, self.set_up, lambda: None)
         self.started_s = time.time()
         self.readings: list[Reading] = []
         """The last two."""
@@ -61,7 +61,9 @@ class Service:
         """Take back what a process that was killed has left, and set up."""
         kept = self.shaped.changes.undo_all()
         if kept:
-            raise UserError(f"{self.life.state.log.path}: {kept[0]}", "undo the named change first")
+            raise UserError(
+                f"{self.context.state.log.path}: {kept[0]}", "undo the named change first"
+            )
         self.set_up()
 
     def set_up(self) -> None:
@@ -82,12 +84,12 @@ class Service:
 
     def run(self) -> None:
         """Run until SIGTERM, SIGINT or a request to stop."""
-        control = Control(self.life.state, self, config.read)
+        control = Control(self.context.state, self, config.read)
         with ExitStack() as stack:
             asked = control.open(stack)
             self.loop.watch(asked, lambda: control.serve(asked))
             self.loop.take_signals(stack, {signal.SIGHUP: self.reload_and_say})
-            self.life.is_up()
+            self.context.is_up()
             self.count()
             self.loop.every(lambda: COUNTED_S, self.count)
             self.loop.every(lambda: LOOKED_S, self.healing.doubt)
@@ -107,8 +109,8 @@ class Service:
             classes = [] if sharing is None else sharing.states(count)
             reading = Reading(time.monotonic(), root, queue, classes)
             self.readings = [*self.readings[-1:], reading]
-        if self.life.show is not None:
-            self.life.show(self.status())
+        if self.context.show is not None:
+            self.context.show(self.status())
 
     def status(self) -> dict[str, Any]:
         """What there is to know, for people and programs."""
@@ -226,7 +228,7 @@ class Service:
                 f'interface.name: "{new.interface}" differs from "{interface}" of the running '
                 f"queue; first end the running queue with `down`"
             )
-        with Shaped(new, self.life.state.log) as shaped:
+        with Shaped(new, self.context.state.log) as shaped:
             shaped.check(is_up=True)
         try_out(new)
 

@@ -4,9 +4,10 @@ import errno
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import replace
 from enum import Enum, auto
-from typing import Any, Self
+from typing import Any
 
 from lasthop.daemon.differences import Body, Difference, inside
+from lasthop.daemon.kernel_state import KernelState
 from lasthop.enforce.queue.config import LinkQueue
 from lasthop.enforce.queue.layout import CLASS, ROOT, SPLITTER, Layout, discipline_of, has_program
 from lasthop.enforce.queue.pi import Pi
@@ -14,7 +15,6 @@ from lasthop.enforce.queue.sharing import Sharing
 from lasthop.errors import UserError
 from lasthop.linux import disciplines, links, offload, tc
 from lasthop.linux.changes import (
-    Changes,
     Merging,
     Repair,
     Root,
@@ -29,8 +29,8 @@ from lasthop.linux.counters import (
     qdiscs,
     queue_counters,
 )
-from lasthop.linux.events import OF_FILTERS, OF_LINKS, OF_TRAFFIC, Attended, Event
-from lasthop.linux.netlink import KernelError, Request, Socket
+from lasthop.linux.events import OF_FILTERS, OF_LINKS, OF_TRAFFIC, Event, EventFilter
+from lasthop.linux.netlink import KernelError, Request
 from lasthop.linux.tc import TCMSG
 from lasthop.linux.undo import UndoLog
 
@@ -49,43 +49,32 @@ class Part(Enum):
 ALL = frozenset(Part)
 
 
-class Shaped:
-    """A queue as the kernel has it.
+class Shaped(KernelState):
+    """A shaped queue in the kernel.
 
     Parameters
     ----------
     wanted : LinkQueue
-    log : UndoLog
-        Inverses of what is done; empty before `up`.
-    after_message : callable, optional
-        Called after every message to the kernel: where a test breaks in.
+        Configuration of the queue.
+    log, after_message
+        See `KernelState`.
     """
+
+    parts = Part
 
     def __init__(
         self, wanted: LinkQueue, log: UndoLog, after_message: Callable[[], None] | None = None
     ) -> None:
+        super().__init__(log, after_message)
         self.wanted = wanted
-        self.kernel = Socket(after_message)
-        self.changes = Changes(self.kernel, log)
         self.layout: Layout | None = None
         """None while nothing is set up."""
         self.program: Sharing | Pi | None = None
         self.faults: list[str] = []
         """What is wrong with what is in force, in words."""
 
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self.close()
-
-    def close(self) -> None:
-        """Let go of the kernel; what is set up stays."""
-        self.kernel.close()
-        self.let_go()
-
-    def let_go(self) -> None:
-        """Let go of the program."""
+    def unload_programs(self) -> None:
+        """Close the program."""
         if self.program is not None:
             self.program.close()
             self.program = None
@@ -103,13 +92,10 @@ class Shaped:
             check_root_is_free(self.kernel, device)
 
     def up(self) -> None:
-        """Set everything up; if anything fails, take back what was done and say what it was."""
+        """Set everything up; if anything fails, revert all changes."""
         self.check()
-        try:
+        with self.reverted_on_failure():
             self.set_up()
-        except BaseException:
-            self.down()
-            raise
 
     def set_up(self) -> None:
         """Set everything up: the program comes last, when the queue is there."""
@@ -161,7 +147,7 @@ class Shaped:
         """Take everything back; what could not be, in words."""
         self.layout = None
         kept = self.changes.undo_all()
-        self.let_go()
+        self.unload_programs()
         return kept
 
     def apply(self, wanted: LinkQueue) -> None:
@@ -216,19 +202,9 @@ class Shaped:
         """What holds all that is ours, in words."""
         return f"the queue of {self.wanted.interface}"
 
-    @property
-    def all_parts(self) -> frozenset[Part]:
-        """Every part."""
-        return ALL
-
-    @property
-    def of_interfaces(self) -> Part:
-        """The part that the interfaces are."""
-        return Part.INTERFACES
-
-    def attended(self, numbers: Mapping[str, int]) -> Attended:
+    def event_filter(self, numbers: Mapping[str, int]) -> EventFilter:
         """What to hear of, the interfaces that are there having these numbers."""
-        return Attended(self.interfaces, list(numbers.values()), [])
+        return EventFilter(self.interfaces, list(numbers.values()), [])
 
     def parts_of(self, events: Iterable[Event] | None) -> Set[Part]:
         """What is to be looked at after these events."""
@@ -314,10 +290,6 @@ class Shaped:
                 if index == device.number and ours:
                     yield kind, body
 
-    def mend(self, found: Iterable[Difference]) -> None:
-        """Put right what can be; `UserError` for the first that is refused, after all others."""
-        self.changes.mend([repair for difference in found for repair in difference.repair])
-
 
 def check_is_there(key: str, name: str) -> None:
     """Refuse an interface that a file names and that is not there."""
@@ -325,12 +297,6 @@ def check_is_there(key: str, name: str) -> None:
         links.index_of(name)
     except UserError as error:
         raise UserError(f'interface.{key}: there is no interface "{name}"', error.hint) from None
-
-
-def undo_everything(log: UndoLog) -> list[str]:
-    """Take back what another process has left behind; what could not be, in words."""
-    with Socket() as kernel:
-        return Changes(kernel, log).undo_all()
 
 
 def same_kind(old: LinkQueue, new: LinkQueue) -> bool:
