@@ -12,7 +12,7 @@ from lasthop.display.columns import DELAY_P99
 from lasthop.display.delays import Delays
 from lasthop.display.swept import delay_table
 from lasthop.models.stated import stated_errors
-from lasthop.plot.beside import CALL_LIMIT
+from lasthop.plot.side_by_side import CALL_LIMIT
 
 from .conftest import EXAMPLES, Lasthop
 

@@ -12,7 +12,7 @@ from lasthop.errors import UserError
 from lasthop.scenario.origin import origin_of
 from lasthop.scenario.scenario import Scenario
 
-__all__ = ["KIND", "Kept", "Output", "SummaryAlone", "record_text", "seal_of"]
+__all__ = ["KIND", "Output", "StoredOutput", "SummaryAlone", "record_text", "seal_of"]
 
 KIND = "record"
 """Value of ``kind`` in the text of `record_text`."""
@@ -61,7 +61,7 @@ class Output(Protocol):
 
 
 @dataclass(frozen=True)
-class Kept:
+class StoredOutput:
     """Parts of a result without the engine: texts, and the bytes of a capture."""
 
     summary_json: str
@@ -78,7 +78,7 @@ class Kept:
     distributions_json: str = "[]"
 
     @classmethod
-    def of(cls, output: Output, *, has_capture: bool) -> "Kept":
+    def of(cls, output: Output, *, has_capture: bool) -> "StoredOutput":
         """Take everything out of an output, and make the bytes of its capture if it has one."""
         pieces: list[bytes] = []
         if has_capture:
@@ -97,7 +97,7 @@ class Kept:
         )
 
     @classmethod
-    def of_record(cls, summary_json: str, record: Mapping[str, Any]) -> "Kept":
+    def of_record(cls, summary_json: str, record: Mapping[str, Any]) -> "StoredOutput":
         """Return the parts that `record_text` wrote, without a capture."""
         samples, halves, series = (
             json.dumps(record[part]) for part in ("samples", "halves", "series")

@@ -4,7 +4,7 @@ from collections.abc import Callable, Sequence
 from concurrent.futures import Executor
 from pathlib import Path
 
-from lasthop.answers.record import Kept
+from lasthop.answers.record import StoredOutput
 from lasthop.batch import Batch, BatchStopped, Parts, ProgressCallback, Task, Workers
 from lasthop.errors import Stopped
 from lasthop.scenario.scenario import Scenario
@@ -88,7 +88,7 @@ class Simulations:
         self._batch.run([task])
         texts = (self._batch.parts.read(task.key, what) or b"" for what in KEPT)
         summary, samples, halves, series = (text.decode() for text in texts)
-        return Result(Kept(summary, samples, halves, series, False), scenario)
+        return Result(StoredOutput(summary, samples, halves, series, False), scenario)
 
 
 def with_tails(scenario: Scenario) -> Task:

@@ -19,7 +19,7 @@ from lasthop.errors import UserError
 from lasthop.linux.links import set_up
 from lasthop.linux.netlink import Socket
 from lasthop.linux.netns import Namespace
-from lasthop.linux.routes import EVERYTHING, Habits, all_local, habits_towards, through
+from lasthop.linux.routes import EVERYTHING, RouteMetrics, all_local, habits_towards, through
 from lasthop.linux.sysctl import write
 from lasthop.linux.tcp import prefer_congestion, without_timestamps
 from lasthop.linux.tun import open_tun
@@ -254,11 +254,11 @@ class Places:
         """Where receivers do not delay their ACKs, let the route to the sender say so; and the one
         to the receiver how much a sender begins with, if that is to be followed.
         """
-        habits: dict[tuple[str, Namespace], Habits] = {}
+        habits: dict[tuple[str, Namespace], RouteMetrics] = {}
 
         def add(here: Host, there: Host, **habit: Any) -> None:
             way = there.address, here.namespace
-            habits[way] = replace(habits.get(way, Habits()), **habit)
+            habits[way] = replace(habits.get(way, RouteMetrics()), **habit)
 
         for index, flow in enumerate(self.scenario.flows):
             if not isinstance(flow, TcpFlow):
@@ -286,7 +286,7 @@ def loopback() -> None:
         kernel.carry_out([set_up("lo")])
 
 
-def add_route_with(address: str, habits: Habits) -> None:
+def add_route_with(address: str, habits: RouteMetrics) -> None:
     """Behave like that towards an address, in the calling thread's namespace."""
     with Socket() as kernel:
         kernel.carry_out([habits_towards(address, INTERFACE, habits)])

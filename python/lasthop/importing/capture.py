@@ -13,6 +13,7 @@ from pathlib import Path
 
 from lasthop.errors import UserError
 from lasthop.importing import frames
+from lasthop.importing.counters import MOST_CONNECTIONS, QUIC, Connection, StationCounters
 from lasthop.importing.frames import Frame, Radio
 from lasthop.importing.packets import Packet, Progress, packets
 from lasthop.importing.round_trips import ETHERNET_MSS
@@ -24,7 +25,6 @@ from lasthop.importing.segments import (
     of_llc,
     segment,
 )
-from lasthop.importing.tally import MOST_CONNECTIONS, QUIC, Connection, Tally
 
 __all__ = ["Capture", "Cell", "read"]
 
@@ -58,7 +58,7 @@ class Cell:
         Packets that have passed, up and down.
     """
 
-    stations: dict[bytes, Tally] = field(default_factory=dict)
+    stations: dict[bytes, StationCounters] = field(default_factory=dict)
     control: Counter[float] = field(default_factory=Counter)
     payload_bytes: int = 0
     passed: dict[str, int] = field(default_factory=lambda: {"up": 0, "down": 0})
@@ -66,14 +66,14 @@ class Cell:
     asked: bytes = b""
     left_out: int = 0
 
-    def station(self, address: bytes, name: str) -> Tally | None:
+    def station(self, address: bytes, name: str) -> StationCounters | None:
         """Counts of a station; None if there are too many already."""
         known = self.stations.get(address)
         if known is None:
             if len(self.stations) >= MOST_STATIONS:
                 self.left_out += 1
                 return None
-            known = self.stations[address] = Tally(name)
+            known = self.stations[address] = StationCounters(name)
         return known
 
 
@@ -313,7 +313,9 @@ class Reader:
             self.sides[address] = known
         return known
 
-    def _count(self, at_s: float, cell: Cell, station: Tally, way: str, found: Segment) -> None:
+    def _count(
+        self, at_s: float, cell: Cell, station: StationCounters, way: str, found: Segment
+    ) -> None:
         quic = not found.tcp and QUIC in (found.sport, found.dport)
         if not found.tcp and not quic:
             if LOOKUPS & {found.sport, found.dport}:

@@ -7,13 +7,13 @@ from pathlib import Path
 
 from lasthop.importing import phy
 from lasthop.importing.capture import MOST_STATIONS, Capture, Cell, choose, others, read
+from lasthop.importing.counters import MOST_CONNECTIONS, Connection, StationCounters, Way
 from lasthop.importing.hostapd import quoted
 from lasthop.importing.layer import Layer, keys, layer, notes, place
 from lasthop.importing.observed import Connections, Network, Note, Station
 from lasthop.importing.packets import Progress
 from lasthop.importing.ppdu import GENERATIONS
 from lasthop.importing.sources import sources
-from lasthop.importing.tally import MOST_CONNECTIONS, Connection, Tally, Way
 from lasthop.scenario.access_points import FACTS
 
 __all__ = ["Choices", "network"]
@@ -161,7 +161,7 @@ def _cell(cell: Cell, preset: str) -> Iterator[tuple[str, tuple[str, str]]]:
         yield "rts_threshold", (quoted(f"{min(cell.rts)} B"), "RTS in front of frames")
 
 
-def _least_repeats(tallies: Sequence[Tally], name: str) -> float:
+def _least_repeats(tallies: Sequence[StationCounters], name: str) -> float:
     """Repeats of the station that has fewest: those of collisions, which hit all alike."""
     known = [_repeats(each.way(name)) for each in tallies]
     return min((part for part in known if part is not None), default=0.0)
@@ -182,7 +182,7 @@ def _noise(way: Way, least: float) -> float | None:
 
 
 def _station(
-    tally: Tally, known: Capture, physical: Layer, quiet: dict[str, float], far_s: float
+    tally: StationCounters, known: Capture, physical: Layer, quiet: dict[str, float], far_s: float
 ) -> Station:
     placed = place(physical, tally)
     notes = list(placed.remarks)
@@ -216,7 +216,7 @@ def _station(
     )
 
 
-def _by_bytes(tally: Tally) -> tuple[Connections | None, Connections | None]:
+def _by_bytes(tally: StationCounters) -> tuple[Connections | None, Connections | None]:
     """Directions of a station whose packets are encrypted, by what the frames carried."""
     up, down = tally.up.payload_bytes, tally.down.payload_bytes
     said = f"{down / 1e6:.3g} MB down, {up / 1e6:.3g} MB up, encrypted"
@@ -227,7 +227,7 @@ def _by_bytes(tally: Tally) -> tuple[Connections | None, Connections | None]:
     return found[0], found[1]
 
 
-def _all(tallies: Sequence[Tally]) -> Iterator[Connection]:
+def _all(tallies: Sequence[StationCounters]) -> Iterator[Connection]:
     return (each for tally in tallies for each in tally.bulk() if each.tcp)
 
 
@@ -249,7 +249,7 @@ def _wire(far_s: float) -> Iterator[tuple[str, tuple[str, str]]]:
         yield "delay", (quoted(phy.duration(float(f"{far_s / 2:.2g}"))), said)
 
 
-def _tcp(tallies: Sequence[Tally]) -> Iterator[tuple[str, tuple[str, str]]]:
+def _tcp(tallies: Sequence[StationCounters]) -> Iterator[tuple[str, tuple[str, str]]]:
     every = list(_all(tallies))
     if not every:
         return

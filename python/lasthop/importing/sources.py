@@ -7,8 +7,8 @@ have a rate, which only datagrams have in a scenario.
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from lasthop.importing.counters import Datagrams, StationCounters, most_at_once
 from lasthop.importing.observed import Connections, Flow, Stream
-from lasthop.importing.tally import Datagrams, Tally, most_at_once
 
 __all__ = ["Sources", "sources"]
 
@@ -24,12 +24,12 @@ class Sources:
     stream: Stream | None
 
 
-def sources(tally: Tally, flows: Sequence[Flow], way: str) -> Sources:
+def sources(tally: StationCounters, flows: Sequence[Flow], way: str) -> Sources:
     """Return what a station sends or receives.
 
     Parameters
     ----------
-    tally : Tally
+    tally : StationCounters
         Counts of the station.
     flows : sequence of Flow
         Its connections that count.
@@ -45,7 +45,7 @@ def sources(tally: Tally, flows: Sequence[Flow], way: str) -> Sources:
     )
 
 
-def payload_bytes(tally: Tally, flows: Sequence[Flow], way: str) -> int:
+def payload_bytes(tally: StationCounters, flows: Sequence[Flow], way: str) -> int:
     """Return the longest payload of a station's TCP segments, else the mean of its packets."""
     longest = max(
         (each.trips.mss_bytes for each in tally.bulk() if each.direction == way), default=0

@@ -30,7 +30,7 @@ EVERYTHING = IPv4Network("0.0.0.0/0")
 
 
 @dataclass(frozen=True)
-class Habits:
+class RouteMetrics:
     """How TCP behaves towards an address."""
 
     acknowledges_each: bool = False
@@ -46,7 +46,7 @@ class Habits:
             yield "initcwnd", INITCWND, self.initial_window
 
 
-def habits_towards(address: str, interface: str, habits: Habits) -> Request:
+def habits_towards(address: str, interface: str, habits: RouteMetrics) -> Request:
     """A route to an IPv4 address."""
     metrics = list(habits.metrics())
     body = ROUTE.pack(socket.AF_INET, 32, 0, 0, MAIN, STATIC, ON_LINK, UNICAST, 0)

@@ -6,20 +6,20 @@ from typing import TYPE_CHECKING
 from matplotlib.axes import Axes
 
 from lasthop.display.columns import shown_with_nodes
-from lasthop.plot.beside import (
-    COLORS,
-    TARGET,
-    Beside,
-    Row,
-    draw_equal,
-    explain,
-    says_something,
-)
 from lasthop.plot.delays import delay_panels
 from lasthop.plot.figure import Figure, Place, headline, headline_mm, house_style, title
 from lasthop.plot.panels import in_columns, in_two, stacked, tallest
 from lasthop.plot.rows import HEADS_MM, NumberColumns, estimates, rows_height
 from lasthop.plot.sharers import Sharer, meaning_of_groups
+from lasthop.plot.side_by_side import (
+    COLORS,
+    TARGET,
+    Row,
+    SideBySide,
+    draw_equal,
+    explain,
+    says_something,
+)
 from lasthop.scenario.typed import CellScenario, SensorFlow
 
 if TYPE_CHECKING:
@@ -33,7 +33,7 @@ WAYS = ", ↑ up, ↓ down"
 
 
 def cell_figure(
-    beside: Beside,
+    beside: SideBySide,
     name: str,
     place: Place | None = None,
     *,
@@ -48,7 +48,7 @@ def cell_figure(
 
     Parameters
     ----------
-    beside : Beside
+    beside : SideBySide
         The answers.
     name : str
         What stands above everything.
@@ -119,7 +119,7 @@ def cell_figure(
     return figure
 
 
-def is_known(beside: Beside, rows: Sequence[Row], quantity: str) -> bool:
+def is_known(beside: SideBySide, rows: Sequence[Row], quantity: str) -> bool:
     """Whether an answer knows a quantity of some row."""
     return any(
         says_something(estimates([row.of(kind) for row in rows], quantity))
@@ -128,7 +128,7 @@ def is_known(beside: Beside, rows: Sequence[Row], quantity: str) -> bool:
 
 
 def draw_shares(
-    axes: Axes, beside: Beside, stations: Sequence[tuple[Sharer, Row]], numbers: NumberColumns
+    axes: Axes, beside: SideBySide, stations: Sequence[tuple[Sharer, Row]], numbers: NumberColumns
 ) -> None:
     """Shares of the cell's goodput, beside equal ones."""
     title(axes, "Share of the goodput")
@@ -139,7 +139,7 @@ def draw_shares(
 
 def draw_goodputs(
     axes: Axes,
-    beside: Beside,
+    beside: SideBySide,
     users: Sequence[Row],
     numbers: NumberColumns,
     first: Sequence[tuple[Sharer, Row]] = (),
@@ -169,7 +169,7 @@ def asking(answer: "Answer") -> set[str]:
     return {flow.station for flow in bulk if flow.station} or every
 
 
-def nodes_of(beside: Beside) -> list[Row]:
+def nodes_of(beside: SideBySide) -> list[Row]:
     """Access points, stations, and queues of links, which have another name for what waits."""
     hidden = hidden_of(beside.first)
     links = [
@@ -181,7 +181,7 @@ def nodes_of(beside: Beside) -> list[Row]:
     return [*beside.rows("aps"), *stations, *links]
 
 
-def sojourns_of(beside: Beside) -> list[Row]:
+def sojourns_of(beside: SideBySide) -> list[Row]:
     """Queues of access points, of stations (alike stations as one row), and of links."""
     hidden = hidden_of(beside.first)
     groups: list[tuple[str, Sequence[str]]] = [
@@ -199,7 +199,7 @@ def as_node(queue: object) -> dict[str, object]:
     return {"queue_packets": known["occupancy_packets"]} if "occupancy_packets" in known else {}
 
 
-def wired_of(beside: Beside) -> list[Row]:
+def wired_of(beside: SideBySide) -> list[Row]:
     """Classes of wired flows."""
     hidden = hidden_of(beside.first)
     kind = next(iter(beside.answers))
@@ -215,7 +215,7 @@ def hidden_of(answer: "Answer") -> set[tuple[str, str]]:
     return shown_with_nodes(answer.summary, answer.scenario.typed if answer.has_scenario else None)
 
 
-def sharing_classes(beside: Beside) -> list[Row]:
+def sharing_classes(beside: SideBySide) -> list[Row]:
     """Classes that share the access point's queue."""
     if not beside.first.has_scenario:
         return []
@@ -231,7 +231,7 @@ def sharing_classes(beside: Beside) -> list[Row]:
 
 
 def draw_classes(
-    axes: Axes, beside: Beside, classes: Sequence[Row], numbers: NumberColumns
+    axes: Axes, beside: SideBySide, classes: Sequence[Row], numbers: NumberColumns
 ) -> None:
     """Goodput of each class beside its target, which is a part of what all classes got."""
     title(axes, "Goodput of the classes of a shared queue")

@@ -3,11 +3,11 @@
 from textwrap import fill, shorten
 from typing import TYPE_CHECKING
 
-from lasthop.plot.beside import Beside
 from lasthop.plot.cell import cell_figure
 from lasthop.plot.conflicts import OF_LINKS, conflict_figure
 from lasthop.plot.figure import Figure, Place, headline
 from lasthop.plot.network import network_figure
+from lasthop.plot.side_by_side import SideBySide
 from lasthop.scenario.typed import CsmaScenario
 
 if TYPE_CHECKING:
@@ -23,7 +23,7 @@ def comparison_figure(comparison: "Comparison", place: Place | None = None) -> F
     """
     if isinstance(comparison.scenario.typed, CsmaScenario):
         return graph_figure(comparison, place)
-    beside = Beside.of(
+    beside = SideBySide.of(
         comparison.simulation,
         comparison.prediction,
         comparison.emulation,
@@ -42,7 +42,7 @@ def graph_figure(comparison: "Comparison", place: Place | None = None) -> Figure
         panels.append((f"model {comparison.prediction.model}: {OF_LINKS}", comparison.prediction))
     panels.append((f"simulation: {'the same' if panels else OF_LINKS}", comparison.simulation))
     figure = conflict_figure(panels, place)
-    about = Beside.of(comparison.simulation).about()
+    about = SideBySide.of(comparison.simulation).about()
     lines = [about, *comparison.beyond_stated]
     headline(figure, comparison.scenario.typed.name, "; ".join(filter(None, lines)))
     return figure

@@ -8,10 +8,10 @@ from matplotlib.axes import Axes
 
 from lasthop.answers.calls import DELAY_P99_S, LOSS, Call
 from lasthop.display.delays import Delays, completion_columns
-from lasthop.plot.beside import CALL_LIMIT, Beside, Row, says_something
 from lasthop.plot.figure import title
 from lasthop.plot.rows import NumberColumns, estimates
 from lasthop.plot.sharers import ARROWS, groups_of, title_of
+from lasthop.plot.side_by_side import CALL_LIMIT, Row, SideBySide, says_something
 
 if TYPE_CHECKING:
     from lasthop.answers.answer import Answer
@@ -72,7 +72,7 @@ class DelayPanel:
     label: str
     limit: float | None = None
 
-    def draw(self, axes: Axes, beside: Beside, numbers: NumberColumns) -> None:
+    def draw(self, axes: Axes, beside: SideBySide, numbers: NumberColumns) -> None:
         """Draw bars, numbers, and the limit of a good call."""
         title(axes, self.title)
         beside.draw(axes, self.rows, self.quantity, self.scale, numbers)
@@ -82,18 +82,18 @@ class DelayPanel:
         axes.set_xlabel(self.label)
 
 
-def delay_panels(beside: Beside) -> list[DelayPanel]:
+def delay_panels(beside: SideBySide) -> list[DelayPanel]:
     """Return the panels of delays and losses; none if no delay of the first answer matters."""
     delays = Delays.of(beside.first)
     return [panel for panel in _panels(beside, delays) if _says_something(beside, panel)]
 
 
-def rows_of(beside: Beside, list_name: str, members: Sequence[Members]) -> list[Row]:
+def rows_of(beside: SideBySide, list_name: str, members: Sequence[Members]) -> list[Row]:
     """Return a row for each group of items, as all answers and measurements have them."""
     return beside.grouped(list_name, [(each.label, each.names) for each in members])
 
 
-def _panels(beside: Beside, delays: Delays) -> Iterator[DelayPanel]:
+def _panels(beside: SideBySide, delays: Delays) -> Iterator[DelayPanel]:
     answer = beside.first
     datagrams = _places(delays.datagrams, delays.datagram_list)
 
@@ -124,7 +124,7 @@ def _panels(beside: Beside, delays: Delays) -> Iterator[DelayPanel]:
         yield DelayPanel("Completion", transfers, column.quantity, 1, label)
 
 
-def _says_something(beside: Beside, panel: DelayPanel) -> bool:
+def _says_something(beside: SideBySide, panel: DelayPanel) -> bool:
     """Whether some answer has a value. Losses must not all be zero."""
     values = [
         estimates([row.of(kind) for row in panel.rows], panel.quantity) for kind in beside.answers

@@ -6,7 +6,6 @@ import numpy as np
 from matplotlib.axes import Axes
 
 from lasthop.answers.digits import plain
-from lasthop.plot.beside import COLORS, Beside, Row, explain
 from lasthop.plot.delays import delay_panels
 from lasthop.plot.figure import (
     MODEL,
@@ -20,6 +19,7 @@ from lasthop.plot.figure import (
 )
 from lasthop.plot.panels import in_columns, stacked, tallest
 from lasthop.plot.rows import HEADS_MM, NumberColumns, rows_height
+from lasthop.plot.side_by_side import COLORS, Row, SideBySide, explain
 
 if TYPE_CHECKING:
     from lasthop.comparison.oscillation import Swing
@@ -51,7 +51,7 @@ them.
 
 
 def network_figure(
-    beside: Beside,
+    beside: SideBySide,
     name: str,
     place: Place | None = None,
     *,
@@ -65,7 +65,7 @@ def network_figure(
 
     Parameters
     ----------
-    beside : Beside
+    beside : SideBySide
         The answers.
     name : str
         What stands above everything.

@@ -2,11 +2,11 @@
 
 from typing import TYPE_CHECKING
 
-from lasthop.plot.beside import Beside
 from lasthop.plot.cell import cell_figure
 from lasthop.plot.conflicts import OF_LINKS, conflict_figure
 from lasthop.plot.figure import Figure, Place, headline
 from lasthop.plot.network import network_figure
+from lasthop.plot.side_by_side import SideBySide
 from lasthop.scenario.typed import CsmaScenario
 
 if TYPE_CHECKING:
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 def overview_figure(answer: "Answer", place: Place | None = None) -> Figure:
     """Goodputs and queues of a cell; of wires goodputs, use and queues; or a conflict graph."""
-    beside, name = Beside.of(answer), str(answer.summary["scenario"])
+    beside, name = SideBySide.of(answer), str(answer.summary["scenario"])
     if answer.has_scenario and isinstance(answer.scenario.typed, CsmaScenario):
         how = "simulation: " if answer.summary["kind"] == "simulation" else ""
         figure = conflict_figure([(f"{how}{OF_LINKS}", answer)], place)

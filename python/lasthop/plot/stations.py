@@ -5,11 +5,11 @@ from math import isnan
 from typing import TYPE_CHECKING
 
 from lasthop.errors import UserError
-from lasthop.plot.beside import COLORS, LOOKS, Beside, Row, draw_equal
 from lasthop.plot.cell import asking, nodes_of, ways
 from lasthop.plot.figure import LINE_MM, Figure, figure_of, headline, headline_mm, one_panel, title
 from lasthop.plot.rows import NumberColumns, estimates, rows_height
 from lasthop.plot.sharers import meaning_of_groups
+from lasthop.plot.side_by_side import COLORS, STYLES, Row, SideBySide, draw_equal
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -36,7 +36,7 @@ def queue_figure(answer: "Answer", ax: "Axes | None" = None) -> Figure:
     """Mean queue of the access point and each station or group, or of each link where there is no
     cell, with 95 % intervals.
     """
-    beside = Beside.of(answer)
+    beside = SideBySide.of(answer)
     if "stations" in answer.summary:
         rows, quantity = nodes_of(beside), "queue_packets"
         meaning = meaning_of_groups([row for row, _ in beside.station_rows(by_way=False)])
@@ -49,7 +49,7 @@ def of_sharers(
     answer: "Answer", quantity: str, scale: float, label: str, ax: "Axes | None"
 ) -> Figure:
     """A quantity of all who share."""
-    beside = Beside.of(answer)
+    beside = SideBySide.of(answer)
     if not answer.summary.get("stations"):
         every = (beside.rows(name) for name in ("classes", "flows"))
         return bars_figure(beside, next(filter(None, every), []), quantity, scale, label, ax)
@@ -63,7 +63,7 @@ def of_sharers(
 
 
 def bars_figure(
-    beside: Beside,
+    beside: SideBySide,
     rows: Sequence[Row],
     quantity: str,
     scale: float,
@@ -78,7 +78,7 @@ def bars_figure(
     [kind] = beside.answers
     values = estimates([row.of(kind) for row in rows], quantity, scale)
     if all(isnan(each.value) for each in values):
-        raise UserError(f"the {LOOKS[kind].name} of this scenario has no {quantity}")
+        raise UserError(f"the {STYLES[kind].name} of this scenario has no {quantity}")
     name, about = str(beside.first.summary["scenario"]), beside.about()
     height = rows_height(len(rows)) + (LINE_MM if meaning else 0.0)
     with one_panel(height + headline_mm(name, about), ax) as axes:

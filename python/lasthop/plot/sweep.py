@@ -11,7 +11,6 @@ from matplotlib.ticker import FixedLocator, NullLocator
 
 from lasthop.errors import UserError, listed
 from lasthop.plot.about import changes, told
-from lasthop.plot.beside import CALL_LIMIT
 from lasthop.plot.figure import (
     COLUMN_INCHES,
     QUIET,
@@ -28,6 +27,7 @@ from lasthop.plot.layout import Layout, layout
 from lasthop.plot.legend import legend_columns
 from lasthop.plot.palette import Style, styles
 from lasthop.plot.rows import Spread, half_widths, label_rows, rows_height
+from lasthop.plot.side_by_side import CALL_LIMIT
 from lasthop.plot.swept import (
     MOST_LINES,
     NONE,

@@ -4,7 +4,7 @@ import time
 from collections import deque
 from typing import NamedTuple
 
-__all__ = ["JUDGED_S", "Pace", "Rest"]
+__all__ = ["JUDGED_S", "Pace", "RemainingTime"]
 
 JUDGED_S = 0.5
 """Time after which a pace is judged. [s]"""
@@ -16,7 +16,7 @@ PLACES = 64
 """Approximate number of instants whose progress is remembered. [-]"""
 
 
-class Rest(NamedTuple):
+class RemainingTime(NamedTuple):
     """Estimate of the remaining time."""
 
     passed_s: float
@@ -43,7 +43,7 @@ class Pace:
         self._begun_s = time.monotonic()
         self._heard = deque([(self._begun_s, 0.0)])
 
-    def judge(self, done: float, total: float) -> Rest | None:
+    def judge(self, done: float, total: float) -> RemainingTime | None:
         """Hear how much is done of how much; None: too early to say, or over."""
         now_s = time.monotonic()
         passed_s = now_s - self._begun_s
@@ -59,4 +59,4 @@ class Pace:
             from_s, before = self._begun_s, 0.0
         late = (done - before) / (now_s - from_s)
         early = before / (from_s - self._begun_s) if from_s > self._begun_s else late
-        return Rest(passed_s, (total - done) / late, late < SLOWER * early)
+        return RemainingTime(passed_s, (total - done) / late, late < SLOWER * early)

@@ -6,7 +6,7 @@ from typing import Any
 
 from lasthop.answers.envelope import fault_in_record
 from lasthop.answers.reading import SUMMARY_ONLY, scenario_in, summary_of, text_of, tree_of
-from lasthop.answers.record import KIND, Kept, SummaryAlone, seal_of
+from lasthop.answers.record import KIND, StoredOutput, SummaryAlone, seal_of
 from lasthop.answers.saving import RECORD_FILE, RESULT_FILE
 from lasthop.errors import UserError
 from lasthop.simulation.result import Result
@@ -29,7 +29,7 @@ def read_result(file: Path, text: str, tree: Mapping[str, Any]) -> Result:
         return result_of_summary(
             file, text, f"{RECORD_FILE} in the same directory is of another result"
         )
-    return Result(Kept.of_record(text, record), scenario_in(record_file, record))
+    return Result(StoredOutput.of_record(text, record), scenario_in(record_file, record))
 
 
 def result_of_summary(file: Path, text: str, why: str) -> Result:

@@ -13,7 +13,7 @@ from lasthop.answers.answer import Answer
 from lasthop.answers.fairness import mixed_demands
 from lasthop.answers.plots import ResultPlots
 from lasthop.answers.quantities import LISTS
-from lasthop.answers.record import Kept, Output, record_text
+from lasthop.answers.record import Output, StoredOutput, record_text
 from lasthop.errors import UserError, nearest
 from lasthop.progress.steps import step
 from lasthop.scenario.scenario import Scenario
@@ -46,9 +46,11 @@ class Result(Answer):
 
     def _kept(self) -> Output:
         """The output without the engine's object, which cannot be pickled."""
-        if isinstance(self._output, Kept) or self._scenario is None:
+        if isinstance(self._output, StoredOutput) or self._scenario is None:
             return self._output
-        return Kept.of(self._output, has_capture=self.scenario.typed.record.frames is not None)
+        return StoredOutput.of(
+            self._output, has_capture=self.scenario.typed.record.frames is not None
+        )
 
     def _compared(self) -> tuple[str, ...]:
         if self._scenario is None:

@@ -261,7 +261,7 @@ class Check:
 
 
 @dataclass(frozen=True)
-class Beside:
+class RelatedChecks:
     """Checks whose verdict is shown with a claim's: their names, and why they do not count."""
 
     title: str
@@ -284,7 +284,7 @@ class Claim:
     text: str
     figure: str
     checks: tuple[Check, ...]
-    beside: tuple[Beside, ...] = ()
+    beside: tuple[RelatedChecks, ...] = ()
     kind: str = "detail"
     """Whether it carries a message of the paper, "message", or is a "detail"."""
     differences: tuple[Difference, ...] = ()
@@ -451,7 +451,7 @@ def _claim(entry: Mapping[str, Any], subjects: Mapping[str, str]) -> Claim:
         raise RuleError(f"{entry['id']}: no such subject")
     try:
         beside = tuple(
-            Beside(each["title"], each["because"], _all_checks(each["check"]))
+            RelatedChecks(each["title"], each["because"], _all_checks(each["check"]))
             for each in entry.get("beside", ())
         )
         checks = _all_checks(entry["check"])

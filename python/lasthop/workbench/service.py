@@ -20,7 +20,7 @@ from starlette.staticfiles import StaticFiles
 from lasthop._core import VERSION
 from lasthop.errors import UserError
 from lasthop.scenario.source import FILES_SHUT
-from lasthop.workbench.commands import COMMANDS, Asked, Told, told
+from lasthop.workbench.commands import COMMANDS, Asked, Reply, told
 from lasthop.workbench.files import index, page
 
 __all__ = ["application"]
@@ -160,7 +160,7 @@ async def body(request: Request) -> object:
         raise UserError("a request that is not JSON") from None
 
 
-async def run(asked: Asked, is_gone: Callable[[], Awaitable[bool]]) -> Told:
+async def run(asked: Asked, is_gone: Callable[[], Awaitable[bool]]) -> Reply:
     """Run a command in a directory of its own; end it where nobody waits for it any more.
 
     Raises

@@ -8,7 +8,7 @@ import pytest
 
 from lasthop.daemon.state import State
 from lasthop.enforce.gateway import admission as module
-from lasthop.enforce.gateway.admission import Admission, Kept, Remembered
+from lasthop.enforce.gateway.admission import Admission, Remembered, StoredState
 
 
 def test_known_addresses_do_not_wait_and_new_ones_do() -> None:
@@ -70,9 +70,9 @@ def test_those_who_were_absent_for_longest_are_forgotten(monkeypatch: pytest.Mon
 
 def test_admitted_addresses_outlive_the_process(tmp_path: Path) -> None:
     macs = ["02:00:00:00:00:01", "02:00:00:00:00:02"]
-    kept = Kept(macs, {ip_address("10.0.0.9"): macs[0]})
+    kept = StoredState(macs, {ip_address("10.0.0.9"): macs[0]})
     memory = Remembered(State(tmp_path))
-    assert memory.read() == Kept([], {})
+    assert memory.read() == StoredState([], {})
     memory.write(kept)
     garbage = f"../x\n02:zz\n{macs[0]} 10.0.0\n"
     (tmp_path / "stations").write_text((tmp_path / "stations").read_text() + garbage)

@@ -33,15 +33,15 @@ MOST_KNOWN = 1 << 14
 class Memory:
     """What outlives the process: nothing is kept, unless a subclass does."""
 
-    def read(self) -> "Kept":
+    def read(self) -> "StoredState":
         """Return what the last run has kept."""
-        return Kept()
+        return StoredState()
 
-    def write(self, kept: "Kept") -> None:
+    def write(self, kept: "StoredState") -> None:
         """Keep this."""
 
 
-class Kept(NamedTuple):
+class StoredState(NamedTuple):
     """What one run keeps for the next."""
 
     admitted: Collection[str] = ()
@@ -64,7 +64,7 @@ class Remembered(Memory):
     fault: str | None = None
     """Why the file could not be written, in words."""
 
-    def read(self) -> Kept:
+    def read(self) -> StoredState:
         """Return what the last run has kept."""
         admitted, ignored = [], {}
         lines = self.state.read(FILE).splitlines()
@@ -78,9 +78,9 @@ class Remembered(Memory):
             with suppress(ValueError):
                 ignored[ip_address(rest[0])] = mac
         self.written = frozenset(lines)
-        return Kept(admitted[-MOST_KNOWN:], ignored)
+        return StoredState(admitted[-MOST_KNOWN:], ignored)
 
-    def write(self, kept: Kept) -> None:
+    def write(self, kept: StoredState) -> None:
         """Keep this, if it has changed."""
         lines = [*kept.admitted, *(f"{mac} {address}" for address, mac in kept.ignored.items())]
         if (wanted := frozenset(lines)) == self.written:

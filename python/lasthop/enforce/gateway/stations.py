@@ -11,7 +11,7 @@ from contextlib import suppress
 from typing import Any, TypeAlias
 
 from lasthop.daemon.loop import Loop
-from lasthop.enforce.gateway.admission import Admission, Kept, Memory
+from lasthop.enforce.gateway.admission import Admission, Memory, StoredState
 from lasthop.enforce.gateway.bypass import bypasses
 from lasthop.enforce.gateway.cautions import by_address, cautions
 from lasthop.enforce.gateway.classification import Surroundings
@@ -199,7 +199,7 @@ class Stations:
         admission.quarantine_s = discovery.quarantine_s
         admission.max_new_leaves = discovery.new_per_minute
         admitted = admission.see((mac for mac in macs if mac is not None), now)
-        self.memory.write(Kept(admission.known, roster.ignored))
+        self.memory.write(StoredState(admission.known, roster.ignored))
         self.wait_for(admission.due_s())
         waiting = {mac: ap for mac, ap in macs.items() if mac and ap and mac not in admitted}
         shaping.shaper.others = Surroundings(roster.ignored, roster.routed, waiting)

@@ -19,7 +19,7 @@ from lasthop.errors import UserError
 from lasthop.linux.overhearing import HEADERS_BYTES, OUTGOING, REFUSE, of_tcp, placed
 from lasthop.linux.packets import MOST_AT_ONCE, packet_socket
 from lasthop.linux.ping import SO_TIMESTAMPNS, arrival_s
-from lasthop.linux.segments import Flow, Look, Segment, parsed
+from lasthop.linux.segments import Flow, RoundTripProbe, Segment, parsed
 
 FULL_BYTES = 1000
 """A segment of so many bytes is one of a flow that has more to send."""
@@ -57,7 +57,7 @@ class Heard(NamedTuple):
 class Sender:
     """What is known of a flow."""
 
-    look: Look = field(default_factory=Look)
+    look: RoundTripProbe = field(default_factory=RoundTripProbe)
     full: set[float] = field(default_factory=set)
     """When it sent a full segment, in tenths of seconds. [s]"""
     least_s: float | None = None
@@ -86,7 +86,7 @@ class Census:
         if payload >= FULL_BYTES:
             sender.full.add(int(10 * (at_s - self.began_s)) / 10)
         if sender.look.is_over or sender.look.is_late(at_s):
-            sender.look = Look()
+            sender.look = RoundTripProbe()
         sender.look.leaves(segment, at_s)
 
     def comes(self, segment: Segment, at_s: float) -> None:

@@ -49,7 +49,7 @@ class System(Protocol):
 
 
 @dataclass(frozen=True)
-class Rest:
+class Equilibrium:
     """Where a system came to rest.
 
     Attributes
@@ -268,7 +268,7 @@ def follow(system: System, state: ArrayLike, times_s: ArrayLike) -> Floats:
     return _advance(system, np.asarray(state, dtype=np.float64), times)
 
 
-def settle(system: System, state: ArrayLike) -> Rest:
+def settle(system: System, state: ArrayLike) -> Equilibrium:
     """Find the equilibrium that a system reaches.
 
     It is followed over times that double, until over as much time as has passed before no component
@@ -286,7 +286,7 @@ def settle(system: System, state: ArrayLike) -> Rest:
         passed *= 2.0
         scale = np.maximum(np.abs(later), 1e-6 * np.abs(later).max())
         if np.all(np.abs(later - now) <= STILL * scale):
-            return Rest(later, passed)
+            return Equilibrium(later, passed)
         now = later
     raise ConvergenceError(f"the system is not at rest after {LONGEST_S:g} s")
 

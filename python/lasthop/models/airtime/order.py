@@ -191,7 +191,7 @@ class Airtime(Rounds):
 
 
 @dataclass
-class Tally:
+class Counters:
     """Counts of transmissions, by station.
 
     Attributes
@@ -210,7 +210,7 @@ class Tally:
     accesses: int = 0
 
     @classmethod
-    def empty(cls, stations: int) -> "Tally":
+    def empty(cls, stations: int) -> "Counters":
         """Nothing yet."""
         one, two, three, four, five = ([0] * stations for _ in range(5))
         return cls(one, two, three, four, five)
@@ -223,7 +223,7 @@ def serve(
     least: int,
     first: int = 0,
     counted: int = 0,
-) -> Tally:
+) -> Counters:
     """Return the transmissions of a queue, access by access.
 
     Parameters
@@ -242,11 +242,11 @@ def serve(
     one = receivers[0].sending
     limit_ns, sifs_ns, access_ns = one.limit_ns, one.sifs_ns, 1e9 * access_s
     most_exchanges = one.access.txop_packets
-    tally, sent, done = Tally.empty(len(receivers)), 0, 0
+    tally, sent, done = Counters.empty(len(receivers)), 0, 0
     warm = first == 0
     while not warm or sent < counted or done < least:
         if not warm and sent >= first:
-            tally, sent, done, warm = Tally.empty(len(receivers)), 0, 0, True
+            tally, sent, done, warm = Counters.empty(len(receivers)), 0, 0, True
         tally.accesses += 1
         if tally.accesses % LOOKS == 0:
             check_time("the order of a queue")

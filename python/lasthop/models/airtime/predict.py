@@ -22,9 +22,9 @@ from lasthop.models.airtime.order import (
     FIRST,
     LEAST,
     Airtime,
+    Counters,
     Fifo,
     Rounds,
-    Tally,
     drawn,
     serve,
 )
@@ -195,7 +195,7 @@ def _solve(
 
 
 def _unserved(
-    scenario: CellScenario, receivers: Sequence[Receiver], tally: Tally
+    scenario: CellScenario, receivers: Sequence[Receiver], tally: Counters
 ) -> Iterator[Doubt]:
     """Stations that have no exchange, since next to nothing is offered for them."""
     for own, often in zip(receivers, tally.exchanges, strict=True):
@@ -208,7 +208,7 @@ def _unserved(
 
 def _order(
     scenario: CellScenario, receivers: Sequence[Receiver], order: Order, access_s: float
-) -> Tally:
+) -> Counters:
     stations = len(receivers)
     room = room_of(scenario) if order == "fifo" else 0
     least = max(LEAST[order][0], LEAST[order][1] * stations)

@@ -47,7 +47,7 @@ def predict(scenario: Readable) -> Quantities:
     scenario = read(scenario)
     found = fluid(scenario)
     try:
-        at_rest = Rest(found)
+        at_rest = EquilibriumQuantities(found)
     except NoEquilibriumError as error:
         raise ModelError("eq. 10", str(error)) from None
     leading = roots(found.case, 2)
@@ -115,7 +115,7 @@ def doubts_at_rest(tcp: Tcp, found: Fluid) -> Iterator[Doubt | str]:
         )
 
 
-class Rest:
+class EquilibriumQuantities:
     """Quantities that follow from a fluid's equilibrium."""
 
     def __init__(self, found: Fluid) -> None:

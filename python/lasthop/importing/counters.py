@@ -11,7 +11,7 @@ from lasthop.importing.round_trips import RoundTrips
 from lasthop.importing.segments import ACK, SYN, Segment
 from lasthop.importing.window_limit import Evidence, is_window_limited
 
-__all__ = ["Connection", "Datagrams", "Tally", "Way", "most_at_once"]
+__all__ = ["Connection", "Datagrams", "StationCounters", "Way", "most_at_once"]
 
 MOST_CONNECTIONS = 20_000
 """Connections that are followed; a capture of a last hop has fewer at work."""
@@ -251,7 +251,7 @@ class Connection:
 
 
 @dataclass
-class Tally:
+class StationCounters:
     """All that was seen of one station."""
 
     address: str

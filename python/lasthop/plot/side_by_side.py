@@ -51,7 +51,7 @@ CALL_LIMIT = "limit of a good call"
 
 
 @dataclass(frozen=True)
-class Look:
+class Style:
     """How answers of a kind look: name in legends, head of numbers, colour, mark, where the mark
     stands if a bar is above it. [rows]
     """
@@ -69,16 +69,16 @@ class Look:
         return {"marker": self.marker, "markersize": self.size, "color": self.color}
 
 
-LOOKS = {
-    "simulation": Look("simulation", "simulated", SIMULATION, "o", 3.2),
-    "prediction": Look("model", "model", MODEL, "D", 3.2, 0.24),
-    "emulation": Look("emulation", "emulated", EMULATION, "X", 4.4),
-    "measurement": Look("measured", "measured", MEASUREMENT, "^", 4.0),
+STYLES = {
+    "simulation": Style("simulation", "simulated", SIMULATION, "o", 3.2),
+    "prediction": Style("model", "model", MODEL, "D", 3.2, 0.24),
+    "emulation": Style("emulation", "emulated", EMULATION, "X", 4.4),
+    "measurement": Style("measured", "measured", MEASUREMENT, "^", 4.0),
 }
 """By the kind of an answer, in the order in which they are shown."""
 
 COLORS = {
-    look.head: "black" if kind == "simulation" else look.color for kind, look in LOOKS.items()
+    look.head: "black" if kind == "simulation" else look.color for kind, look in STYLES.items()
 }
 """Colours of numbers, by the heads of their columns."""
 
@@ -96,7 +96,7 @@ class Row:
 
 
 @dataclass(frozen=True)
-class Beside:
+class SideBySide:
     """Answers about one scenario, the first of which is drawn as bars.
 
     Parameters
@@ -111,10 +111,10 @@ class Beside:
     measured: "Measured | None" = None
 
     @classmethod
-    def of(cls, *answers: "Answer | None", measured: "Measured | None" = None) -> "Beside":
+    def of(cls, *answers: "Answer | None", measured: "Measured | None" = None) -> "SideBySide":
         """Answers that there are, in the order in which they are shown."""
         known = {str(each.summary["kind"]): each for each in answers if each is not None}
-        return cls({kind: known[kind] for kind in LOOKS if kind in known}, measured)
+        return cls({kind: known[kind] for kind in STYLES if kind in known}, measured)
 
     @property
     def first(self) -> "Answer":
@@ -123,7 +123,7 @@ class Beside:
 
     def label(self, kind: str) -> str:
         """What the legend calls an answer: how it was gained, and whether it has intervals."""
-        name = LOOKS[kind].name
+        name = STYLES[kind].name
         if kind in ("prediction", "measurement"):
             return name
         runs = self.answers[kind].summary.get("replications") or 1
@@ -215,11 +215,11 @@ class Beside:
         }
         main, *others = seen
         others = [kind for kind in others if says_something(seen[kind])]
-        below = any(LOOKS[kind].down > 0 for kind in others)
-        look = LOOKS[main]
+        below = any(STYLES[kind].down > 0 for kind in others)
+        look = STYLES[main]
         said = {look.head: bars(axes, seen[main], look.color, self.label(main), beside=below)}
         for kind in others:
-            look = LOOKS[kind]
+            look = STYLES[kind]
             down = look.down if below else 0.0
             told = {**look.mark, "label": self.label(kind)}
             said[look.head] = marks(axes, seen[kind], told, down=down)

@@ -12,7 +12,7 @@ from lasthop.answers.saving import PROGRESS, text_writer, write_atomically
 from lasthop.batch.chunk import Finished
 from lasthop.simulation.simulate import Progress
 
-__all__ = ["BatchProgress", "ProgressCallback", "Tally"]
+__all__ = ["BatchProgress", "ProgressCallback", "ProgressCounters"]
 
 WRITE_S = 1.0
 """The file is written this often. [s]"""
@@ -40,7 +40,7 @@ class BatchProgress(Progress):
 ProgressCallback: TypeAlias = Callable[[BatchProgress], bool | None]
 
 
-class Tally:
+class ProgressCounters:
     """Progress summed over runs that are done at the same time, or elsewhere.
 
     Parameters
