@@ -104,8 +104,8 @@ class Call:
         limits = (("delay", self.delay_p99_s, DELAY_P99_S), ("loss", self.loss, LOSS))
         return tuple(
             name
-            for name, found, limit in limits
-            if found is not None and found.mean + sign * (found.ci95 or 0.0) > limit
+            for name, result, limit in limits
+            if result is not None and result.mean + sign * (result.ci95 or 0.0) > limit
         )
 
     def to_dict(self) -> dict[str, Any]:

@@ -120,8 +120,8 @@ class StoredOutput:
             raise self._no_frames()
         columns: dict[str, list[Any]] = json.loads(self.frames)
         inside = [from_s <= float(start_s) < to_s for start_s in columns["start_s"]]
-        kept = {name: list(compress(column, inside)) for name, column in columns.items()}
-        return json.dumps(kept)
+        remaining = {name: list(compress(column, inside)) for name, column in columns.items()}
+        return json.dumps(remaining)
 
     def write_pcapng(self, write: Callable[[bytes], object]) -> None:
         """Call `write` with the capture.

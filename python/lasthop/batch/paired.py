@@ -267,8 +267,8 @@ class Measure:
 
     def values(self, result: Result) -> list[float | None]:
         """Return one value per replication; None where no item has a value."""
-        found = result.sample_tree.get(self.list_name, {})
-        columns = [found.get(item, {}).get(self.quantity) for item in self.items]
+        value = result.sample_tree.get(self.list_name, {})
+        columns = [value.get(item, {}).get(self.quantity) for item in self.items]
         known = [column for column in columns if column is not None]
         if not known:
             return [None] * result.replications
@@ -416,5 +416,5 @@ def run(
         simulations.run([base, *cases.values()], watched)
     except BatchStopped:
         raise Stopped("progress stopped the comparison") from None
-    found = {name: simulations.result(scenario) for name, scenario in cases.items()}
-    return Paired(simulations.result(base), found)
+    results = {name: simulations.result(scenario) for name, scenario in cases.items()}
+    return Paired(simulations.result(base), results)

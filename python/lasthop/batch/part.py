@@ -138,10 +138,10 @@ class Part:
 
     def runs(self) -> dict[str, set[str]]:
         """Return the names of the kept parts of each run, by its key."""
-        found: dict[str, set[str]] = {}
+        results: dict[str, set[str]] = {}
         for key, what in self._places:
-            found.setdefault(key, set()).add(what)
-        return found
+            results.setdefault(key, set()).add(what)
+        return results
 
     def read(self, key: str, what: str) -> bytes:
         """Return a kept part of a run by its name, as JSON."""

@@ -60,9 +60,9 @@ class Simulations:
         KeyboardInterrupt
             At Ctrl-C. The finished runs are kept.
         """
-        told = None if tell is None else lambda progress: tell(progress["runs_done"])
+        messages = None if tell is None else lambda progress: tell(progress["runs_done"])
         try:
-            self.run(scenarios, told)
+            self.run(scenarios, messages)
         except BatchStopped:
             raise Stopped("progress stopped the search") from None
 

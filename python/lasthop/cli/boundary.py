@@ -178,8 +178,8 @@ def report(error: Exception, command: Sequence[str]) -> int:
         case _ if by_interrupt(error) and not isinstance(error, OSError):
             return INTERRUPTED
         case ImportError() if (package := named_by(error)) is not None:
-            said = missing(package, " ".join(["lasthop", *command]))
-            print_error(str(said), said.hint)
+            text = missing(package, " ".join(["lasthop", *command]))
+            print_error(str(text), text.hint)
         case OSError(filename=None):
             discard_output()
             print_error(f"standard output: {error.strerror or error}")

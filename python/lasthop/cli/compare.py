@@ -136,9 +136,9 @@ def compare(
     need("lasthop compare", "numpy", "scipy", "matplotlib")
     scenario = read_scenario(file, settings, replications=replications, seed=seed)
     files = [measurement(text) for text in measured or []]
-    beside = measurements(scenario, files)  # What is wrong with them is told before anything runs.
-    if beside is not None:
-        warn(*beside.unused)
+    others = measurements(scenario, files)  # What is wrong with them is told before anything runs.
+    if others is not None:
+        warn(*others.unused)
     given = model_options(options)
     laid = [("measured", Path(text).name) for text in measured or []]
     parts = changed(scenario, ("model", model), *given.items(), *laid)
@@ -155,7 +155,7 @@ def compare(
             options=given,
             jobs=jobs,
             progress=progress,
-            measured=beside or (),
+            measured=others or (),
             max_time_s=max_time,
             max_memory_bytes=max_memory,
         )

@@ -97,13 +97,13 @@ def load(
     try:
         descriptor = put_into_force(control, stays=stay)
         if as_json:
-            said = json.dumps(
+            text = json.dumps(
                 {"name": control.name, "kernel_name": control.kernel_name, "stays": stay}
             )
         else:
             until = "it is unloaded" if stay else "Ctrl-C"
-            said = f"{control.name} is {control.kernel_name} until {until}"
-        print(said, flush=True)
+            text = f"{control.name} is {control.kernel_name} until {until}"
+        print(text, flush=True)
         if not stay:
             signal.sigwait(ends)
         os.close(descriptor)

@@ -75,8 +75,8 @@ def check(file: File, settings: Settings = None, as_json: Json = False) -> None:
         typer.echo(json.dumps(answer, indent=2))
         return
     counts = [counted(len(gateway.aps), "access point"), counted(len(gateway.stations), "station")]
-    found = " and stations that are found" if gateway.finds_stations else ""
-    typer.echo(f"{file}: ok: {gateway.name}: {', '.join(counts)}{found}{said_of(leaves)}")
+    result = " and stations that are found" if gateway.finds_stations else ""
+    typer.echo(f"{file}: ok: {gateway.name}: {', '.join(counts)}{result}{said_of(leaves)}")
     for port, count in ports.items():
         typer.echo(f"{port}: {counted(count, 'MAC address', 'MAC addresses')}")
     warn(*warnings)

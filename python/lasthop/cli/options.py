@@ -83,10 +83,10 @@ def cost(text: object, units: Sequence[tuple[float, str]], example: str) -> floa
     """Return the value of an option that limits time or memory, in seconds or bytes."""
     if isinstance(text, float):  # The default.
         return text
-    found = re.fullmatch(r"([0-9.]+(?:e[0-9]+)?) ?([A-Za-z]+)", str(text).strip())
-    scale = next((scale for scale, unit in units if found and unit == found[2]), None)
+    match = re.fullmatch(r"([0-9.]+(?:e[0-9]+)?) ?([A-Za-z]+)", str(text).strip())
+    scale = next((scale for scale, unit in units if match and unit == match[2]), None)
     try:
-        value = float(found[1]) * scale if found and scale else 0.0
+        value = float(match[1]) * scale if match and scale else 0.0
     except ValueError:
         value = 0.0
     if not 0.0 < value < inf:
@@ -200,11 +200,11 @@ def aggregates_of(path: str) -> str:
     from lasthop.answers.load import load
 
     summary = getattr(load(path), "summary", {})
-    sizes = [(one["name"], one.get(AGGREGATES)) for one in summary.get("stations", ())]
-    found = [f"{name}={size['mean']:.6g}" for name, size in sizes if size and size["mean"]]
-    if not found:
+    sizes = [(station["name"], station.get(AGGREGATES)) for station in summary.get("stations", ())]
+    results = [f"{name}={size['mean']:.6g}" for name, size in sizes if size and size["mean"]]
+    if not results:
         raise UserError(f"--option aggregates={path}: the result has no aggregates to stations")
-    return ",".join(found)
+    return ",".join(results)
 
 
 def read_scenario(

@@ -128,12 +128,12 @@ def told(parts: Parts) -> str:
     """Return the changes as a part of a file's name; different changes give different names."""
     if not parts:
         return ""
-    whole = "".join(f"-{name}={value}" for name, value in parts)
-    plain = re.sub(r"\s+", "", whole)
+    total = "".join(f"-{name}={value}" for name, value in parts)
+    plain = re.sub(r"\s+", "", total)
     short = re.sub(r"[^\w.,=+-]+", "_", plain, flags=re.ASCII)[:LONGEST]
     if short == plain:
         return short
-    return f"{short}-{hashlib.sha256(whole.encode()).hexdigest()[:8]}"
+    return f"{short}-{hashlib.sha256(total.encode()).hexdigest()[:8]}"
 
 
 def save_picture(draw: "Callable[[], Figure]", path: Path | None, *, as_json: bool = False) -> None:

@@ -165,13 +165,13 @@ def swing_of(
     if (flows is None) != (rtt is None):
         raise UserError("--flows and --rtt: must be given together")
     if flows is not None and rtt is not None:
-        found, said = swings.verdict(wanted, flows, rtt, law), said_of_flows(flows, rtt, law)
+        verdict, text = swings.verdict(wanted, flows, rtt, law), said_of_flows(flows, rtt, law)
     elif wanted.link is None or file == "-":
         return None
     else:
-        found = swings.verdict_of(Scenario(Path(file), given(settings)))
-        said = f"the scenario's flows over {wanted.link}"
-    return {**found._asdict(), "said": swings.in_words(found, said)}
+        verdict = swings.verdict_of(Scenario(Path(file), given(settings)))
+        text = f"the scenario's flows over {wanted.link}"
+    return {**verdict._asdict(), "said": swings.in_words(verdict, text)}
 
 
 def swing_of_heard(
@@ -185,9 +185,9 @@ def swing_of_heard(
     seen = {**heard._asdict(), "rtt_s": heard.rtt_s, "said": census.in_words(heard, wanted)}
     if heard.rtt_s is None:
         return seen, None
-    found = swings.verdict(wanted, heard.flows, f"{heard.rtt_s} s", law)
-    said = said_of_flows(heard.flows, f"{1e3 * heard.rtt_s:.3g} ms", law)
-    return seen, {**found._asdict(), "said": swings.in_words(found, said)}
+    result = swings.verdict(wanted, heard.flows, f"{heard.rtt_s} s", law)
+    text = said_of_flows(heard.flows, f"{1e3 * heard.rtt_s:.3g} ms", law)
+    return seen, {**result._asdict(), "said": swings.in_words(result, text)}
 
 
 def plan(file: File, settings: Settings = None, as_json: Json = False) -> None:

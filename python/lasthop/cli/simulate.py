@@ -188,16 +188,16 @@ def stretch(text: str, scenario: Scenario) -> tuple[float, float]:
     """Read the value of --air, an interval of the scenario's time. [s]"""
     option = f"--air {text}"
     refuse_without_cell(option, scenario)
-    found = read_range(text, "--air")
-    if found is None or found.step is not None or found.count is not None:
+    result = read_range(text, "--air")
+    if result is None or result.step is not None or result.count is not None:
         raise UserError(f"{option}: expected FROM..TO", EXAMPLE)
-    ends = [sizes().get(end.unit or found.high.unit) for end in (found.low, found.high)]
+    ends = [sizes().get(end.unit or result.high.unit) for end in (result.low, result.high)]
     known = [end for end in ends if end is not None and end[0] == "s"]
     if len(known) < 2:
         raise UserError(f"{option}: the times must have a unit", EXAMPLE)
     from_s, to_s = (
         float(end.number * size)
-        for end, (_, size) in zip((found.low, found.high), known, strict=True)
+        for end, (_, size) in zip((result.low, result.high), known, strict=True)
     )
     duration_s = scenario.typed.duration_s
     if not 0.0 <= from_s < duration_s:

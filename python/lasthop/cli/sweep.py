@@ -232,18 +232,18 @@ def asked_points(
     if points is not None:
         if over or together:
             raise UserError(f"--points {points}: cannot be combined with --over or --zip")
-        found = grid(points, named="--points")
+        result = grid(points, named="--points")
     elif not over:
         raise UserError("no values to try: expected --over or --points", f"--over {EXAMPLE}")
     else:
-        found = grid(swept(over, together), "zip" if together else "grid", "--over")
-    for path in found.paths:
+        result = grid(swept(over, together), "zip" if together else "grid", "--over")
+    for path in result.paths:
         if path in alone:
             where = f"--over {path}" if points is None else f"--points {points}: {path}"
             raise UserError(
                 f"{where}: {alone[path]} sets one value of this path; expected only one of the two"
             )
-    return found
+    return result
 
 
 def swept(over: list[str], together: bool = False) -> dict[str, list[str]]:
@@ -264,11 +264,11 @@ def blamed(asked: Grid, points: Path | None) -> dict[str, str]:
     """Return the option that set each path's values, for errors about them."""
     if points is not None:
         return {path: f"--points {points}: {path}" for path in asked.paths}
-    told = {}
+    lines = {}
     for path in asked.paths:
         text = ",".join(asked.column(path))
-        told[path] = f"--over {path}={text if len(text) <= LONGEST else text[:LONGEST] + '...'}"
-    return told
+        lines[path] = f"--over {path}={text if len(text) <= LONGEST else text[:LONGEST] + '...'}"
+    return lines
 
 
 LONGEST = 60
@@ -302,8 +302,8 @@ def print_sweep(result: Sweep) -> None:
 
 def print_list(list_name: str, points: Sequence[Point], paths: list[str]) -> None:
     """Print a list of each point's result."""
-    found = [(point, item) for point in points for item in printed(point.summary, list_name)]
-    items = [item for _, item in found]
+    results = [(point, item) for point in points for item in printed(point.summary, list_name)]
+    items = [item for _, item in results]
     columns = [
         column
         for column in COLUMNS[list_name]
@@ -316,7 +316,7 @@ def print_list(list_name: str, points: Sequence[Point], paths: list[str]) -> Non
             *([item["name"]] if many else []),
             *(column.cell(item) for column in columns),
         ]
-        for point, item in found
+        for point, item in results
     ]
     titles = [*paths, TITLES[list_name]] if many else paths
     headers = [*titles, *(column.header for column in columns)]

@@ -250,7 +250,7 @@ def tune(
         stage_bar() as draw,
     ):
         try:
-            found = search(
+            match = search(
                 scenario,
                 objective,
                 category=category,
@@ -265,21 +265,21 @@ def tune(
                 progress=announcing(draw),
             )
         except TuneInterrupted as stop:
-            interrupted, found = stop, stop.finished
+            interrupted, match = stop, stop.finished
     written: list[Path] = []
     try:
         if out is not None:
-            written = found.save(out)
+            written = match.save(out)
     finally:  # A full disk must not cost the result.
-        print_either(as_json, found.to_json, lambda: print_tuning(found, write))
+        print_either(as_json, match.to_json, lambda: print_tuning(match, write))
     if out is not None:
         what = files_in_words(written) if written else "nothing to set; finished simulations"
         tell(what, out, as_json=as_json)
-    if picture is not None and not found.confirmed:
+    if picture is not None and not match.confirmed:
         warn(f"{picture}: not drawn: no setting was confirmed")
     else:
-        save_picture(found.plot, picture, as_json=as_json)
-    save_report(found, reported, anonymise, as_json=as_json)
+        save_picture(match.plot, picture, as_json=as_json)
+    save_report(match, reported, anonymise, as_json=as_json)
     if interrupted is not None:
         raise Interrupted(str(interrupted))
 
@@ -390,15 +390,15 @@ def print_hostapd(tuning: Tuning) -> None:
     """Print the chosen setting as lines of hostapd.conf, with the values that these lines give."""
     typer.echo(f"For hostapd.conf:\n\n{tuning.hostapd}")
     try:
-        chosen, said = estimated(tuning.chosen.samples), tuning.as_hostapd
+        chosen, text = estimated(tuning.chosen.samples), tuning.as_hostapd
     except ScenarioError as error:
         first = str(error).partition("\n")[0]
         typer.echo(f"Not simulated with these lines: {first}\n")
         return
     rows = [
-        [shown.head, scaled(chosen[name], shown.scale), scaled(said.get(name), shown.scale)]
+        [shown.head, scaled(chosen[name], shown.scale), scaled(text.get(name), shown.scale)]
         for name, shown in SHOWN.items()
-        if name in chosen and name in (*COMPARED, *LIVED_WITH) and name in said
+        if name in chosen and name in (*COMPARED, *LIVED_WITH) and name in text
     ]
     print_table(["the setting in hostapd's units", "as above", "as written"], rows)
 
@@ -443,10 +443,12 @@ def among_whom(tuning: Tuning) -> list[str]:
     if tuning.objective != "fairness":
         return []
     now, then = (tuning.judged(each) for each in (tuning.present, tuning.chosen))
-    told = "fairness is judged among stations that want more than they get"
+    messages = "fairness is judged among stations that want more than they get"
     if now == then or not then:
-        return [f"{told}: {listed(now)}"] if now else []
-    return [f"{told}: at present {listed(now) or 'none'}, with {tuning.chosen.name} {listed(then)}"]
+        return [f"{messages}: {listed(now)}"] if now else []
+    return [
+        f"{messages}: at present {listed(now) or 'none'}, with {tuning.chosen.name} {listed(then)}"
+    ]
 
 
 def beyond_the_model(tuning: Tuning, modelled: int) -> list[str]:
@@ -499,8 +501,8 @@ def spreads(tuning: Tuning) -> list[str]:
     if not isinstance(aim, Evenness) or aim.quantity not in tuning.gains:
         return []
     now, then = (100.0 * spread(each[aim.quantity].mean) for each in (tuning.before, tuning.after))
-    told = f"Goodputs differ by {plain(now)} % now and by {plain(then)} % then"
-    return [f"{told} (standard deviation over mean).", ""]
+    messages = f"Goodputs differ by {plain(now)} % now and by {plain(then)} % then"
+    return [f"{messages} (standard deviation over mean).", ""]
 
 
 def gain_rows(tuning: Tuning) -> list[list[str]]:

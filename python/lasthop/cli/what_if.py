@@ -132,7 +132,7 @@ def what_if(
         need("a picture", "matplotlib")
     with batch_bar(f"comparing {counted(len(asked), 'case')}") as progress:
         try:
-            found = ask(
+            result = ask(
                 scenario,
                 asked,
                 replications=scenario.typed.replications,
@@ -143,26 +143,26 @@ def what_if(
                 max_time_s=max_time,
             )
         except KeyboardInterrupt:
-            kept = "no simulation is kept" if out is None else "finished simulations are kept"
+            remaining = "no simulation is kept" if out is None else "finished simulations are kept"
             again = None if out is None else "run the same command again to continue"
-            raise Interrupted(f"not all cases are simulated; {kept}", again) from None
+            raise Interrupted(f"not all cases are simulated; {remaining}", again) from None
     try:
         if out is not None:
-            found.save(out)
+            result.save(out)
     finally:  # A full disk must not cost the result.
-        print_either(as_json, found.to_json, lambda: print_what_if(found))
+        print_either(as_json, result.to_json, lambda: print_what_if(result))
     if out is not None:
         tell("comparison and tables", out, as_json=as_json)
-    save_picture(found.plot, picture, as_json=as_json)
-    save_report(found, reported, anonymise, as_json=as_json)
+    save_picture(result.plot, picture, as_json=as_json)
+    save_report(result, reported, anonymise, as_json=as_json)
 
 
 def asked_cases(texts: list[str], file: Path | None) -> list[Case]:
     """Return the cases of both options; at least one must be given."""
     if not texts and file is None:
         raise UserError("no case to compare: expected --case or --cases", EXAMPLE)
-    found = [case_of_text(text) for text in texts]
-    return all_cases([*found, *(cases_of_file(file) if file is not None else ())])
+    results = [case_of_text(text) for text in texts]
+    return all_cases([*results, *(cases_of_file(file) if file is not None else ())])
 
 
 def print_what_if(found: WhatIf) -> None:

@@ -299,27 +299,27 @@ class Comparison(Shown):
             ours = items_by_name(self.simulation.summary.get(list_name, ()))
             real = {} if self.emulation is None else self.emulation.summary
             reals = items_by_name(real.get(list_name, ()))
-            found = {} if self.measured is None else self.measured.items(list_name)
+            result = {} if self.measured is None else self.measured.items(list_name)
             shown = shown_quantities(
                 always.get(list_name, ()),
                 [*theirs.values()],
                 [*ours.values()],
             )
             if list_name == "flows":
-                shown += of_measured(found, shown, OF_MEASURED)
+                shown += of_measured(result, shown, OF_MEASURED)
             if list_name == "queues":
-                qdiscs = {name: found[name] for name in self._qdiscs}
+                qdiscs = {name: result[name] for name in self._qdiscs}
                 shown += of_measured(qdiscs, shown, OF_QDISCS)
             for quantity in shown:
                 for name in ours:
                     known = theirs.get(name, {})
                     if list_name == "queues" and name in self._qdiscs:
-                        known = {**found[name], **known}
+                        known = {**result[name], **known}
                     if (list_name, name) in with_nodes and quantity not in known:
                         continue
                     guess, seen, tried, real_one = (
                         each.get(name, {}).get(quantity) or UNKNOWN
-                        for each in (theirs, ours, reals, found)
+                        for each in (theirs, ours, reals, result)
                     )
                     if guess is UNKNOWN and seen is UNKNOWN:
                         continue
@@ -419,7 +419,7 @@ def compare(
     """
     threads_asked(jobs)
     checked = replaced(scenario, settings, replications=replications, seed=seed)
-    beside = measurements(checked, measured)
+    others = measurements(checked, measured)
     if emulate or virtual:
         from lasthop.emulation.limits import check
 
@@ -439,7 +439,7 @@ def compare(
 
     checked = sampled(checked, prediction)
     simulation = simulate(checked, jobs=jobs, progress=progress, max_memory_bytes=max_memory_bytes)
-    comparison = Comparison(prediction, refusal, simulation, None, beside)
+    comparison = Comparison(prediction, refusal, simulation, None, others)
     return with_emulation(comparison, virtual=virtual) if emulate or virtual else comparison
 
 

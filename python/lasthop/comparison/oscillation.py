@@ -121,7 +121,7 @@ def swings_of(scenario: Scenario, prediction: Prediction | None, simulation: Res
     }
     busy = [name for name, use in used.items() if use >= BUSY or name in items]
     busy.sort(key=lambda name: (name not in items, -used[name]))
-    found = []
+    results = []
     for name in busy:
         of_queue = ("queues", name, "occupancy_packets")
         if of_queue not in simulation.tracks:
@@ -133,8 +133,8 @@ def swings_of(scenario: Scenario, prediction: Prediction | None, simulation: Res
         period = period_of(times[late], packets[late], rtts)
         swing = Swing(name, times[late], packets[late], period)
         item = items.get(name)
-        found.append(swing if item is None else with_fluid(swing, known, summary, item))
-    return found
+        results.append(swing if item is None else with_fluid(swing, known, summary, item))
+    return results
 
 
 def with_fluid(
@@ -165,11 +165,11 @@ def rtts_of(scenario: Typed, simulation: Result, queue: str) -> list[float]:
         for flow in simulation.summary["flows"]
         if flow["name"] in through and "rtt_s" in flow
     )
-    found: list[float] = []
+    results: list[float] = []
     for rtt in measured:
-        if not found or rtt > SAME_RTT * found[-1]:
-            found.append(rtt)
-    return found[:MOST_RTTS]
+        if not results or rtt > SAME_RTT * results[-1]:
+            results.append(rtt)
+    return results[:MOST_RTTS]
 
 
 def period_of(times_s: Array, values: Array, rtts_s: Sequence[float] = ()) -> float | None:
@@ -238,16 +238,16 @@ def cycle_of(
     from lasthop.models.red import fluid
     from lasthop.stability import settled
 
-    found = fluid(scenario)
+    result = fluid(scenario)
     try:
-        ended = settled(found.case)
+        ended = settled(result.case)
     except ConvergenceError:
         return None, None
-    if ended.period is None or "queue" not in found.case.model.states:
+    if ended.period is None or "queue" not in result.case.model.states:
         return ended.period, None
     states = ended.states(801)
-    served = 0.0 if found.sees_service else 1.0
-    queue = states[found.case.model.states.index("queue")][:-1] * found.flows
+    served = 0.0 if result.sees_service else 1.0
+    queue = states[result.case.model.states.index("queue")][:-1] * result.flows
     queue = queue + served * (queue > 0.0)
     queue = np.roll(queue, -int(np.argmin(queue)))
     return ended.period, (np.linspace(0.0, ended.period, len(queue), endpoint=False), queue)

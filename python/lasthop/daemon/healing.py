@@ -133,9 +133,9 @@ class Healing:
 
     def attend(self) -> None:
         """Receive only events of the own objects; store the numbers of the interfaces."""
-        there = links.every_link(self.monitored.kernel)
+        present = links.every_link(self.monitored.kernel)
         names = self.monitored.interfaces
-        self.numbers = {name: there[name].number for name in names if name in there}
+        self.numbers = {name: present[name].number for name in names if name in present}
         self.events.attend(self.monitored.kernel.port, self.monitored.event_filter(self.numbers))
 
     def on_events(self) -> None:
@@ -189,27 +189,29 @@ class Healing:
         if self.monitored.parts.INTERFACES in parts:
             self.update_interfaces()
         monitored = self.monitored
-        found, refusal = monitored.differences(parts), ""
+        result, refusal = monitored.differences(parts), ""
         for _ in range(2):  # A repair that is refused at first may succeed after the others.
-            if any(each.name == EVERYTHING for each in found):
-                self.set_up_anew(found)
+            if any(each.name == EVERYTHING for each in result):
+                self.set_up_anew(result)
                 return
             now_s = time.monotonic()
-            due = [each for each in found if each.repair and self.patience.allows(each.name, now_s)]
+            due = [
+                each for each in result if each.repair and self.patience.allows(each.name, now_s)
+            ]
             if not due:
                 break
             try:
                 monitored.repair(due)
             except UserError as error:
-                found, refusal = monitored.differences(set(monitored.parts)), str(error)
+                result, refusal = monitored.differences(set(monitored.parts)), str(error)
             else:
                 self.say(f"{'; '.join(told(due))}: repaired")
                 done = {each.name for each in due}
-                found, refusal = [each for each in found if each.name not in done], ""
+                result, refusal = [each for each in result if each.name not in done], ""
                 break
-        to_try = [each.name for each in found if each.repair]
-        faults = self.lines(found)
-        if found and refusal:
+        to_try = [each.name for each in result if each.repair]
+        faults = self.lines(result)
+        if result and refusal:
             self.patience.refused(to_try, time.monotonic())
             faults.append(refusal)
         self.tell(faults)

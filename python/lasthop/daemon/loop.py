@@ -139,8 +139,8 @@ class Loop:
                 self.answer()
 
             self.watch(wake, answer)
-            for one in self.watched:
-                selector.register(one, selectors.EVENT_READ)
+            for each in self.watched:
+                selector.register(each, selectors.EVENT_READ)
             self.selector, self.waker = selector, waker
             try:
                 yield selector

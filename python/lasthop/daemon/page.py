@@ -68,9 +68,9 @@ class Server:
                 ready = [key.fileobj for key, _ in self.selector.select(wait_s)]
                 if end in ready:
                     break
-                for one in ready:
-                    if isinstance(one, socket.socket) and one in self.open:
-                        self.go_on(self.open[one])
+                for item in ready:
+                    if isinstance(item, socket.socket) and item in self.open:
+                        self.go_on(self.open[item])
                 if self.listening in ready:  # behind those that have asked
                     self.accept()
                 now_s = time.monotonic()
@@ -82,15 +82,15 @@ class Server:
     def accept(self) -> None:
         """Take a connection, in the place of the oldest where there are too many."""
         try:
-            one, _ = self.listening.accept()
+            item, _ = self.listening.accept()
         except OSError:  # it has gone; or there are no descriptors, and it waits
             time.sleep(PAUSE_S)
             return
-        one.setblocking(False)
+        item.setblocking(False)
         if len(self.open) >= MOST_CONNECTIONS:
             self.close(next(iter(self.open.values())))
-        self.open[one] = Conversation(one)
-        self.selector.register(one, selectors.EVENT_READ)
+        self.open[item] = Conversation(item)
+        self.selector.register(item, selectors.EVENT_READ)
 
     def go_on(self, one: Conversation) -> None:
         """Read what has come, or write what can be taken."""
@@ -154,15 +154,15 @@ def is_own_host(host: str) -> bool:
 
     A page from elsewhere whose name leads here (DNS rebinding) is asked for by that name.
     """
-    found = re.fullmatch(r"(?:\[([^\]]*)\]|([^:]*))(?::\d*)?", host)
-    if found is None:
+    match = re.fullmatch(r"(?:\[([^\]]*)\]|([^:]*))(?::\d*)?", host)
+    if match is None:
         return False
-    name = (found[1] or found[2]).lower()
+    name = (match[1] or match[2]).lower()
     try:
         ipaddress.ip_address(name)
     except ValueError:
         own = socket.gethostname().lower()
-        return not found[1] and name in {"localhost", own, *(own + each for each in LOCAL_DOMAINS)}
+        return not match[1] and name in {"localhost", own, *(own + each for each in LOCAL_DOMAINS)}
     return True
 
 

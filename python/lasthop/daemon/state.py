@@ -57,22 +57,22 @@ class InUse(NamedTuple):
 
 def in_use(word: str) -> InUse:
     """Every one of this sort that there is."""
-    found = InUse([], [], [])
+    result = InUse([], [], [])
     try:
         with told(RUN, *NOT_THERE):
             directories = sorted(RUN.iterdir())
     except NOT_THERE:
-        return found
+        return result
     except UserError as error:
-        found.hidden.append(error)
-        return found
+        result.hidden.append(error)
+        return result
     for state in map(State, directories):
         try:
             if state.is_in_use() and state.word() == word:
-                (found.here if state.whose() == "ours" else found.elsewhere).append(state)
+                (result.here if state.whose() == "ours" else result.elsewhere).append(state)
         except UserError as error:
-            found.hidden.append(error)
-    return found
+            result.hidden.append(error)
+    return result
 
 
 class State:
@@ -97,8 +97,8 @@ class State:
             if self.directory.parent == RUN:
                 for each in (RUN, self.directory):
                     each.mkdir(parents=True, exist_ok=True)
-                    found = each.stat()
-                    if found.st_uid == os.geteuid() and S_IMODE(found.st_mode) != 0o700:
+                    result = each.stat()
+                    if result.st_uid == os.geteuid() and S_IMODE(result.st_mode) != 0o700:
                         each.chmod(0o700)
                 if self.directory.is_symlink():
                     raise UserError(f"{self.directory}: it is a symbolic link")
@@ -260,10 +260,10 @@ class State:
         """Refuse at once to wait for a process that is stopped (Ctrl-Z, SIGSTOP)."""
         try:
             number = int(self.read(LOCK))
-            said = Path("/proc", str(number), "stat").read_text()
+            text = Path("/proc", str(number), "stat").read_text()
         except (OSError, ValueError):
             return
-        if said.rpartition(")")[2].split()[0] in ("T", "t"):
+        if text.rpartition(")")[2].split()[0] in ("T", "t"):
             raise UserError(
                 f"{self.directory}: process {number} is stopped and does not answer",
                 f"kill -CONT {number} continues it; kill -9 {number} ends it, "
@@ -288,12 +288,12 @@ class State:
         """Ask the process that holds the lock; None if there is none or it does not answer."""
         self.refuse_stopped()
         try:
-            with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as there:
-                there.settimeout(PATIENCE_S)
-                there.connect(self.address)
-                there.sendall(json.dumps(request).encode() + b"\n")
-                there.shutdown(socket.SHUT_WR)
-                with there.makefile("rb") as file:
+            with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as present:
+                present.settimeout(PATIENCE_S)
+                present.connect(self.address)
+                present.sendall(json.dumps(request).encode() + b"\n")
+                present.shutdown(socket.SHUT_WR)
+                with present.makefile("rb") as file:
                     answer = json.loads(file.read(ANSWER_BYTES))
         except PermissionError as error:
             raise UserError(f"{self.address}: {error.strerror}", who(error)) from None

@@ -41,22 +41,22 @@ def standing(
         own = state_of(kind.interface(wanted), None)
         if own.is_in_use() and own.word() == kind.word:
             return own
-    found = in_use(kind.word)
-    same = of_file(found.here, file)
+    result = in_use(kind.word)
+    same = of_file(result.here, file)
     if len(same) == 1:
         return same[0]
-    said = f"{file}: it is up more than once" if wrong is None else str(wrong).splitlines()[0]
-    if found.here and (same or wrong is not None):
-        where = ", ".join(str(state.directory) for state in same or found.here)
+    text = f"{file}: it is up more than once" if wrong is None else str(wrong).splitlines()[0]
+    if result.here and (same or wrong is not None):
+        where = ", ".join(str(state.directory) for state in same or result.here)
         raise UserError(
-            said,
+            text,
             f"{kind.word}s are up under {where}; "
             f"lasthop {kind.word} down {file} --state DIR ends one",
         )
-    if wrong is not None and (others := of_file(found.elsewhere, file)):
+    if wrong is not None and (others := of_file(result.elsewhere, file)):
         raise UserError(f"{file}: {others[0].directory} is {others[0].where()}", others[0].way())
-    if wrong is not None and found.hidden:
-        raise UserError(said, f"and its file is unknown: {found.hidden[0]}")
+    if wrong is not None and result.hidden:
+        raise UserError(text, f"and its file is unknown: {result.hidden[0]}")
     if wrong is not None or own is None:
         raise wrong or UserError(f"{file}: no gateway or queue of this file is known")
     return own
@@ -171,10 +171,10 @@ def up(
     os.close(writer)
     state.release()  # the child's handle keeps the lock
     with os.fdopen(reader, "rb") as pipe:
-        said = json.loads(pipe.read() or b'{"error": "it ended without a word", "hint": null}')
-    if said["error"] is not None:
+        loads = json.loads(pipe.read() or b'{"error": "it ended without a word", "hint": null}')
+    if loads["error"] is not None:
         os.waitpid(child, 0)
-        raise UserError(said["error"], said["hint"])
+        raise UserError(loads["error"], loads["hint"])
     return f"up, process {child}"
 
 
@@ -193,8 +193,8 @@ def in_background(
         nonlocal told
         if not told:
             told = True
-            said = {"error": None if error is None else str(error), "hint": error and error.hint}
-            os.write(writer, json.dumps(said).encode())
+            lines = {"error": None if error is None else str(error), "hint": error and error.hint}
+            os.write(writer, json.dumps(lines).encode())
             os.close(writer)
 
     code = 1
@@ -268,9 +268,9 @@ def tell_systemd() -> None:
     """Tell systemd that the service is up, if that is who started it (sd_notify)."""
     address = os.environ.get("NOTIFY_SOCKET")
     if address:
-        with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as there, suppress(OSError):
-            there.connect("\0" + address[1:] if address.startswith("@") else address)
-            there.send(b"READY=1")
+        with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as present, suppress(OSError):
+            present.connect("\0" + address[1:] if address.startswith("@") else address)
+            present.send(b"READY=1")
 
 
 def down(kind: ServiceKind[Wanted], file: str, settings: Settings, directory: Path | None) -> str:
@@ -295,9 +295,9 @@ def down(kind: ServiceKind[Wanted], file: str, settings: Settings, directory: Pa
         state.refuse_anothers()
         left = len(state.log.records())
         if left or state.log.path.exists():
-            kept = kind.undo(state.log)
-            if kept:
-                raise UserError(kept[0], f"{state.log.path} lists the remaining changes")
+            remaining = kind.undo(state.log)
+            if remaining:
+                raise UserError(remaining[0], f"{state.log.path} lists the remaining changes")
     finally:
         state.release()
     if was_up:

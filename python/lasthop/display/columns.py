@@ -43,11 +43,11 @@ class Column:
 
     def cell(self, item: Mapping[str, Any]) -> str:
         """Value and interval of one item."""
-        found = item.get(self.quantity)
-        if found is None or found["mean"] is None:
+        result = item.get(self.quantity)
+        if result is None or result["mean"] is None:
             return "-"
-        half = found["ci95"]
-        return estimate(found["mean"] * self.scale, None if half is None else half * self.scale)
+        half = result["ci95"]
+        return estimate(result["mean"] * self.scale, None if half is None else half * self.scale)
 
     def says_something(self, item: Mapping[str, Any]) -> bool:
         """Return whether the item has this quantity, and not a meaningless zero."""

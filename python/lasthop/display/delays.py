@@ -224,8 +224,8 @@ class Delays:
         """Return the name of the flow of a call's direction that loses most."""
 
         def loss(name: str) -> float:
-            found = self.flows.get(name, {}).get(LOST.quantity) or {}
-            return float(found.get("mean") or 0.0)
+            result = self.flows.get(name, {}).get(LOST.quantity) or {}
+            return float(result.get("mean") or 0.0)
 
         return max(call.flows, key=loss)
 
@@ -321,11 +321,11 @@ def unshown_columns(
 
 def verdict_by_name(calls: Sequence[Call]) -> dict[str, str]:
     """Return the verdict on each call: that on its worse direction."""
-    found: dict[str, str] = {}
+    results: dict[str, str] = {}
     for call in calls:
-        both = (found.get(call.name, call.verdict), call.verdict)
-        found[call.name] = max(both, key=RANKS.__getitem__)
-    return found
+        both = (results.get(call.name, call.verdict), call.verdict)
+        results[call.name] = max(both, key=RANKS.__getitem__)
+    return results
 
 
 def verdicts(calls: Sequence[Call]) -> str:

@@ -196,11 +196,11 @@ class Connection:
 
     def close(self) -> None:
         """Close every socket, and let nothing that has not arrived outlive it."""
-        for one in filter(None, (self.client, self.listener, self.server)):
+        for each in filter(None, (self.client, self.listener, self.server)):
             if self.is_over:
-                one.close()
+                each.close()
             else:
-                abort(one)
+                abort(each)
 
 
 def connection(
@@ -231,10 +231,10 @@ def listening(tcp: Tcp, ends: Ends, algorithms: Mapping[str, str], most: int) ->
     """A socket that listens; up to `most` connections wait to be accepted."""
 
     def made() -> socket.socket:
-        one = tcp_socket(tcp, algorithms[tcp.congestion])
-        one.bind((ends.listening.address, ends.port))
-        one.listen(most)
-        return one
+        endpoint = tcp_socket(tcp, algorithms[tcp.congestion])
+        endpoint.bind((ends.listening.address, ends.port))
+        endpoint.listen(most)
+        return endpoint
 
     return ends.listening.namespace.run(made)
 
@@ -252,8 +252,8 @@ def connecting(
                 ones[-1].setsockopt(socket.IPPROTO_IP, BIND_ADDRESS_NO_PORT, 1)
                 ones[-1].bind((ends.connecting.address, 0))
         except BaseException:
-            for one in ones:
-                one.close()
+            for each in ones:
+                each.close()
             raise
         return ones
 
@@ -262,13 +262,13 @@ def connecting(
 
 def tcp_socket(tcp: Tcp, algorithm: str) -> socket.socket:
     """A socket with a connection's settings, in the calling thread's namespace."""
-    one = socket.socket(socket.AF_INET, socket.SOCK_STREAM)
+    endpoint = socket.socket(socket.AF_INET, socket.SOCK_STREAM)
     try:
-        one.setblocking(False)
-        set_congestion(one, algorithm)
-        limit_segment(one, tcp.mss_bytes)
-        clamp_window(one, tcp.window_packets * tcp.mss_bytes)
+        endpoint.setblocking(False)
+        set_congestion(endpoint, algorithm)
+        limit_segment(endpoint, tcp.mss_bytes)
+        clamp_window(endpoint, tcp.window_packets * tcp.mss_bytes)
     except BaseException:
-        one.close()
+        endpoint.close()
         raise
-    return one
+    return endpoint

@@ -263,12 +263,12 @@ def law_of_programs(scenario: Scenario, places: Places) -> str:
     machine's own. Flows over a link count only if ``tcp.congestion`` is set.
     """
     is_set = any(path == "tcp.congestion" for path, _ in scenario.checked.settings)
-    found = {
+    results = {
         flow.tcp.congestion
         for index, flow in enumerate(places.scenario.flows)
         if isinstance(flow, TcpFlow) and (is_set or not places.is_way(index))
     }
-    return found.pop() if len(found) == 1 else ""
+    return results.pop() if len(results) == 1 else ""
 
 
 def make_flows(

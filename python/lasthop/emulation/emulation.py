@@ -47,38 +47,38 @@ class Emulation(Answer):
     def warnings(self) -> list[str]:
         """Warnings about surprising settings, and about settings without effect."""
         known = with_users(self.scenario)
-        found = [
+        results = [
             *cautions(self.scenario.typed, programs_run=True),
             *unfollowed(known, self.followed),
         ]
         if self.refused_law is not None:
-            found.append(
+            results.append(
                 f"programs use this machine's congestion control, not {self.refused_law}, which "
                 "users may not select: add it to net.ipv4.tcp_allowed_congestion_control"
             )
         if self.is_cut:
-            found.append(
+            results.append(
                 f"the program was ended at the deadline, after {self.summary['duration_s']:g} s"
             )
         if self.not_saved:
             more = len(self.not_saved) - MAX_NAMED_FILES
-            found.append(
+            results.append(
                 "files that a program wrote could not be saved: "
                 + "; ".join(self.not_saved[:MAX_NAMED_FILES])
                 + (f"; and {more} more" if more > 0 else "")
             )
         if self.left_out:
-            found.append(
+            results.append(
                 f"{self.left_out} connections of programs are not in every run, and are left out"
             )
         if self.with_excess:
-            found.append(greedy_warning(self.with_excess))
+            results.append(greedy_warning(self.with_excess))
         if self.is_simulated_time and not self.summary.get("repeatable"):
-            found.append(
+            results.append(
                 "another run can give other numbers: on this machine, two tests of the kernel in "
                 "simulated time differed"
             )
-        return found
+        return results
 
     @property
     def is_simulated_time(self) -> bool:
@@ -107,9 +107,9 @@ class Emulation(Answer):
         if late_s is None or self.is_simulated_time:
             return []
         at_work, carried_pps = self.total("at_work_fraction"), self.total("carried_pps")
-        said = lateness(late_s, at_work, carried_pps, self.total("packets_at_once") or 1.0)
+        text = lateness(late_s, at_work, carried_pps, self.total("packets_at_once") or 1.0)
         waited = waiting(self.total("processor_wait") or 0.0)
-        return [said] if waited is None else [said, waited]
+        return [text] if waited is None else [text, waited]
 
     def total(self, quantity: str) -> float | None:
         """Return a quantity of the whole run, or None if it is unknown."""

@@ -146,10 +146,10 @@ def initial_rto_s(scenario: Scenario) -> float:
     UserError
         If the values of flows differ, or no flow has a value.
     """
-    found = sorted({flow.tcp.initial_rto_s for flow in with_users(scenario).tcp_flows})
-    if len(found) == 1:
-        return found[0]
-    values = " and ".join(f"{each:g} s" for each in found) or "no flow has a value"
+    results = sorted({flow.tcp.initial_rto_s for flow in with_users(scenario).tcp_flows})
+    if len(results) == 1:
+        return results[0]
+    values = " and ".join(f"{each:g} s" for each in results) or "no flow has a value"
     raise UserError(
         f"{scenario.source}: `tcp.initial_rto`: {values}: the kernel supports one value for all "
         "flows"

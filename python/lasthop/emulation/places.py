@@ -222,7 +222,7 @@ class Places:
         if congestion is None:
             return True
         prefer = partial(prefer_congestion, congestion)
-        lets = [one.host.namespace.run(prefer) for one in self.open.values()]
+        lets = [each.host.namespace.run(prefer) for each in self.open.values()]
         return all(lets)
 
     def of_programs(self) -> tuple[list[tuple[str, int]], list[tuple[str, int]]]:
@@ -230,10 +230,10 @@ class Places:
         at the servers, all stations.
         """
         opened = self.open.values()
-        if any(one.what == "server" for one in opened):
+        if any(each.what == "server" for each in opened):
             stations = [(name, number) for number, name in enumerate(self.stations)]
         else:
-            stations = [(n, one.number) for n, one in self.open.items() if one.what == "station"]
+            stations = [(n, item.number) for n, item in self.open.items() if item.what == "station"]
         names = [self.ways.get(flow.name, (flow.name,))[0] for flow in self.scenario.flows]
         return stations, [(names[index], index) for index in self.hosts]
 
@@ -306,17 +306,17 @@ def lead_out() -> None:
 
 def every_place(scenario: Typed, ways: Ways | None = None) -> dict[str, tuple[str, str]]:
     """All places by name: the address, and what a program there talks to."""
-    found = {}
+    results = {}
     if scenario.stations:
-        found["server"] = SERVER, "all stations"
+        results["server"] = SERVER, "all stations"
     for number, station in enumerate(scenario.stations, start=1):
-        found[station.name] = str(STATIONS + number), "server"
+        results[station.name] = str(STATIONS + number), "server"
     for index, flow in enumerate(scenario.flows):
         source, sink = ends_of(flow, ways or {})
         if not flow.station:
-            found[source] = str(SOURCES[index + 1]), sink
-            found[sink] = str(SINKS[index + 1]), source
-    return found
+            results[source] = str(SOURCES[index + 1]), sink
+            results[sink] = str(SINKS[index + 1]), source
+    return results
 
 
 def place_named(

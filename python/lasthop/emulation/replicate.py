@@ -132,16 +132,16 @@ def keyed(items: Iterable[Item]) -> dict[Key, Item]:
     The key is the name. For a connection of a program, it is the place, the kind of traffic, and
     the number of the connection among those of this kind.
     """
-    found: dict[Key, Item] = {}
+    results: dict[Key, Item] = {}
     count: Counter[tuple[str, str]] = Counter()
     for item in items:
         if "traffic" in item:
             kind = item["name"].rpartition("/")[0], item["traffic"]
             count[kind] += 1
-            found[*kind, count[kind]] = item
+            results[*kind, count[kind]] = item
         else:
-            found[item["name"], "", 0] = item
-    return found
+            results[item["name"], "", 0] = item
+    return results
 
 
 def common(lists: Sequence[Mapping[Key, Item]]) -> list[Key]:

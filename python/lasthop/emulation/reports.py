@@ -90,7 +90,7 @@ class Reports(ABC):
         """What became of the reports whose deadline lies in the time that counts."""
         deadline_s = self.flow.sensor.deadline_s
         last_s = self.duration_s - deadline_s
-        counted = [one for one in self.made if self.warmup_s <= one[0] <= last_s]
+        counted = [each for each in self.made if self.warmup_s <= each[0] <= last_s]
         delays = sorted(
             arrived - made
             for made, arrived in counted
@@ -188,9 +188,9 @@ class ReportsByTcp(Reports):
 
     def close(self) -> None:
         """Close every socket."""
-        for one in (self.client, self.listener, self.server):
-            if one is not None:
-                one.close()
+        for each in (self.client, self.listener, self.server):
+            if each is not None:
+                each.close()
 
 
 class ReportsByUdp(Reports):

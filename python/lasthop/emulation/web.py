@@ -164,13 +164,13 @@ class Web:
         client = self.spare.pop()
         client.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         request, response = asked.request_bytes, asked.response_bytes
-        one = Exchange(asked, client, request, request, response, response, traffic.now_s())
+        exchange = Exchange(asked, client, request, request, response, response, traffic.now_s())
         self.counts.begin()
         self.clients += 1
         self.sockets.add(client)
         client.connect_ex((self.ends.listening.address, self.ends.port))
-        self.coming[client.getsockname()[1]] = one
-        traffic.watch(client, selectors.EVENT_WRITE, lambda: self.ask(one, traffic))
+        self.coming[client.getsockname()[1]] = exchange
+        traffic.watch(client, selectors.EVENT_WRITE, lambda: self.ask(exchange, traffic))
 
     def ask(self, one: Exchange, traffic: Traffic) -> None:
         """The client sends its request, as much as the kernel takes."""
@@ -279,8 +279,8 @@ class Web:
 
     def close(self) -> None:
         """Close every socket."""
-        for one in (*self.sockets, *self.spare, self.listener):
-            one.close()
+        for each in (*self.sockets, *self.spare, self.listener):
+            each.close()
 
 
 def received(one: socket.socket) -> int | None:

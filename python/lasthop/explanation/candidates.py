@@ -48,11 +48,11 @@ def edited(base: Scenario, settings: Settings) -> tuple[Settings, Scenario] | No
     for old, new in (("", ""), *ALTERNATIVES):
         named = tuple((new if key == old else key, value) for key, value in settings)
         try:
-            found = Scenario(base, named)
+            scenario = Scenario(base, named)
         except ScenarioError:
             continue
-        if found.key != base.key:
-            return named, found
+        if scenario.key != base.key:
+            return named, scenario
     return None
 
 
@@ -84,7 +84,7 @@ def checked(
     base: Scenario, given: Iterable[tuple[Mapping[str, Any], str, Sequence[Sequence[str]]]]
 ) -> list[Candidate]:
     """Return the changes that the scenario accepts, each once."""
-    found: dict[str, Candidate] = {}
+    results: dict[str, Candidate] = {}
     for cause, title, edits in given:
         accepted = edited(base, tuple((key, value) for key, value in edits))
         if accepted is not None:
@@ -99,8 +99,8 @@ def checked(
                 cause.get("place", ""),
                 cause.get("is_setting", True),
             )
-            found.setdefault(scenario.key, candidate)
-    return list(found.values())
+            results.setdefault(scenario.key, candidate)
+    return list(results.values())
 
 
 def command(

@@ -244,7 +244,7 @@ class Search:
         self.runs += replications * (len(cases) + 1)
         self._done_s += length_s(base) * (len(cases) + 1)
         ours = self.objective.values(paired.base)
-        found = {}
+        results = {}
         for each in candidates:
             theirs = self.objective.values(paired.cases[each.name])
             if kept:
@@ -252,8 +252,8 @@ class Search:
                 samples.base += ours
                 samples.case += theirs
             difference = judge(ours, theirs, self.objective.direction)
-            found[each.name] = Gain(each, difference, paired.base, paired.cases[each.name])
-        return found
+            results[each.name] = Gain(each, difference, paired.base, paired.cases[each.name])
+        return results
 
     def _plan(
         self,

@@ -146,11 +146,11 @@ def find(name: str) -> list[Entry]:
     ["Jain's index", 'jain']
     """
     index = _index()
-    found = [entry for form in _forms(name) for entry in index.get(form, ())]
-    found = found or _at_path(name)
-    if found:
+    results = [entry for form in _forms(name) for entry in index.get(form, ())]
+    results = results or _at_path(name)
+    if results:
         order = list(KINDS)
-        return sorted(dict.fromkeys(found), key=lambda entry: order.index(entry.kind))
+        return sorted(dict.fromkeys(results), key=lambda entry: order.index(entry.kind))
     near = {
         index[form][0].name: None
         for form in get_close_matches(_form(name), index, n=MOST_PROPOSED, cutoff=CLOSE)
@@ -358,7 +358,7 @@ def _claims() -> dict[str, Any]:
 def _with_title(source: str) -> str:
     """Return a source with the title of a paper instead of its number."""
     titles = _claims()["subject"]
-    return re.sub(r"paper (\d{3})", lambda found: f'"{titles[PAPERS[found[1]]]}"', source)
+    return re.sub(r"paper (\d{3})", lambda result: f'"{titles[PAPERS[result[1]]]}"', source)
 
 
 def _sentence(text: str) -> str:

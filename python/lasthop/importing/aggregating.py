@@ -148,9 +148,13 @@ def _guard_interval(weights: Mapping[Sighting, float], own: str) -> int:
     """The guard interval of most frames; in an 802.11ax cell of those of 802.11ax. [ns]"""
     counts: dict[int, float] = {}
     for each, weight in weights.items():
-        one = each.modulation
-        if one is not None and (own == "802.11ax") == (one.phy in ("802.11ax", AFTER)):
-            counts[one.guard_interval_ns] = counts.get(one.guard_interval_ns, 0.0) + weight
+        modulation = each.modulation
+        if modulation is not None and (own == "802.11ax") == (
+            modulation.phy in ("802.11ax", AFTER)
+        ):
+            counts[modulation.guard_interval_ns] = (
+                counts.get(modulation.guard_interval_ns, 0.0) + weight
+            )
     return max(counts, key=lambda span: (counts[span], -span), default=800)
 
 
@@ -315,5 +319,5 @@ def keys(within: Channel, said: Mapping[str, str]) -> Iterator[tuple[str, tuple[
 def streams(within: Channel) -> Iterator[tuple[str, tuple[str, str]]]:
     """Streams of stations that nothing is known of; their MCS is the highest, or that of `snr`."""
     mcs = highest_mcs(within.phy, within.width_mhz, USUAL_STREAMS)
-    said = f"assumed, with MCS {mcs}, as near the access point"
-    yield "streams", (str(USUAL_STREAMS), said)
+    text = f"assumed, with MCS {mcs}, as near the access point"
+    yield "streams", (str(USUAL_STREAMS), text)

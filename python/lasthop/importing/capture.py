@@ -178,20 +178,20 @@ class Reader:
         if packet.link in RADIO_LINKS:
             self._radio(packet)
         elif packet.link in WIRED_LINKS:
-            found = segment(ip_packet(packet.link, packet.content), packet.missing_bytes)
-            if found is not None:
+            result = segment(ip_packet(packet.link, packet.content), packet.missing_bytes)
+            if result is not None:
                 length = len(packet.content) + packet.missing_bytes
-                self._wired(packet.time_s, found, length)
+                self._wired(packet.time_s, result, length)
         else:
             known.links.add(packet.link)
 
     def _radio(self, packet: Packet) -> None:
         content, radio = packet.content, frames.BARE
         if packet.link == frames.RADIOTAP:
-            told = frames.radiotap(content)
-            if told is None:
+            messages = frames.radiotap(content)
+            if messages is None:
                 return
-            radio, content = told, content[told.length :]
+            radio, content = messages, content[messages.length :]
         elif packet.link in (frames.PRISM, frames.PPI):
             content = frames.past_other_headers(packet.link, content)
         if radio.bad:
@@ -269,9 +269,9 @@ class Reader:
         station.qos += seen.qos
         carried = [segment(of_llc(each)) for each in frames.packets_of(seen)]
         cell.passed[name] += max(len(carried), 1)
-        for found in carried:
-            if found is not None:
-                self._count(at_s, cell, station, name, found)
+        for result in carried:
+            if result is not None:
+                self._count(at_s, cell, station, name, result)
 
     def _cell(self, access_point: bytes) -> Cell | None:
         known = self.capture.cells.get(access_point)

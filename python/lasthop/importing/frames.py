@@ -147,14 +147,14 @@ def radiotap(content: bytes) -> Radio | None:
     length = int.from_bytes(content[2:4], "little")
     if length < 8 or length > len(content):
         return None
-    found = dict(_fields(content, length))
-    flags = found[FLAGS][0] if FLAGS in found else 0
-    mhz = int.from_bytes(found[CHANNEL][:2], "little") if CHANNEL in found else 0
+    results = dict(_fields(content, length))
+    flags = results[FLAGS][0] if FLAGS in results else 0
+    mhz = int.from_bytes(results[CHANNEL][:2], "little") if CHANNEL in results else 0
     return Radio(
-        _sent(found),
+        _sent(results),
         mhz,
-        _signed(found.get(SIGNAL)),
-        _signed(found.get(NOISE)),
+        _signed(results.get(SIGNAL)),
+        _signed(results.get(NOISE)),
         bool(flags & FCS_AT_END),
         bool(flags & BAD_FCS),
         length,
@@ -220,14 +220,14 @@ def _he(field: bytes) -> Sighting:
     if third & 1 << 15:
         streams = max(streams // 2, 1)  # Space-time block code: two for each.
     width = HE_WIDTHS[unit] if unit < 4 else RU_WIDTHS.get(unit, 20)
-    one = Modulation("802.11ax", third >> 8 & 0xF, streams, width, guard_ns)
+    modulation = Modulation("802.11ax", third >> 8 & 0xF, streams, width, guard_ns)
     dcm = bool(third & 1 << 12)
     several = first & 3 >= HE_MU or unit > 3
-    rate_bps = one.rate_bps / (1 + dcm)
+    rate_bps = modulation.rate_bps / (1 + dcm)
     if unit in RU_SUBCARRIERS:
-        rate_bps *= RU_SUBCARRIERS[unit] / SUBCARRIERS[one.phy][width]
+        rate_bps *= RU_SUBCARRIERS[unit] / SUBCARRIERS[modulation.phy][width]
     known = bool(first & HE_MCS_KNOWN)
-    return Sighting(rate_bps if known else 0.0, one, ("DCM",) * dcm + ("OFDMA",) * several)
+    return Sighting(rate_bps if known else 0.0, modulation, ("DCM",) * dcm + ("OFDMA",) * several)
 
 
 def _seen(one: Modulation) -> Sighting:

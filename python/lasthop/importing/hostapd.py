@@ -68,7 +68,7 @@ TOLD = {category: _default(edca) for category, edca in EDCA["station"].items()}
 
 def read(path: Path) -> dict[str, Setting]:
     """Settings by name; the last one counts, as for hostapd."""
-    found: dict[str, Setting] = {}
+    results: dict[str, Setting] = {}
     lines = read_lines(path, "hostapd.conf")
     for number, line in enumerate(lines, 1):
         text = line.strip()
@@ -81,13 +81,13 @@ def read(path: Path) -> dict[str, Setting]:
                 f"{path}:{number}:{shown} is not a line NAME=VALUE of hostapd.conf",
                 hint_of(path, lines),
             )
-        found[name.strip()] = Setting(value.strip(), number)
-    if not {"hw_mode", "interface", "ssid", "channel", "driver", "wmm_enabled"} & set(found):
+        results[name.strip()] = Setting(value.strip(), number)
+    if not {"hw_mode", "interface", "ssid", "channel", "driver", "wmm_enabled"} & set(results):
         raise UserError(
             f"{path}: no hw_mode, interface, ssid or channel: not hostapd.conf",
             hint_of(path, lines),
         )
-    return found
+    return results
 
 
 def network(path: Path, stations: int) -> Network:
@@ -102,18 +102,18 @@ def network(path: Path, stations: int) -> Network:
         raise UserError(f'{where}: "{mode.value[:20]}": expected a, b or g (ad is at 60 GHz)')
     letters = _letters(path, settings)
     notes = list(_remarks(path, settings, mode.value, letters))
-    preset, said = MODES[mode.value], _of_mode(settings, mode.value)
+    preset, text = MODES[mode.value], _of_mode(settings, mode.value)
     cell = {}
     if letters and mode.value != "b":
         of_mode = "5 GHz" if mode.value == "a" else "2.4 GHz"
         chosen = _channel(path, settings, letters, of_mode)
-        preset, said = chosen.within.phy, f"ieee80211{letters[-1]}=1"
+        preset, text = chosen.within.phy, f"ieee80211{letters[-1]}=1"
         notes += chosen.notes
         cell = dict(cell_keys(chosen))
     return Network(
         source=f"hostapd settings {path.name}",
         phy=preset,
-        phy_note=said,
+        phy_note=text,
         stations=[assumed_station(number) for number in range(1, stations + 1)],
         cell=cell | dict(_cell(path, settings, preset)),
         access=dict(_access(path, settings)),
@@ -125,9 +125,9 @@ def network(path: Path, stations: int) -> Network:
 def _facts(settings: Settings, preset: str) -> tuple[Fact, ...]:
     """Facts that are assumed of the access point: hostapd.conf does not say how it queues."""
     driver = settings.get("driver", Setting("nl80211", 0)).value
-    found = queue(preset, of_mac80211=driver == "nl80211")
+    result = queue(preset, of_mac80211=driver == "nl80211")
     if driver == "nl80211" or preset in GENERATIONS:
-        return (FACTS["hostapd-edca"], found)
+        return (FACTS["hostapd-edca"], result)
     return (FACTS["hostapd-edca"],)
 
 
@@ -152,19 +152,19 @@ def _letters(path: Path, settings: Settings) -> list[str]:
 
 def _channel(path: Path, settings: Settings, letters: Sequence[str], band: str) -> Settled:
     """The channel of an access point of 802.11n or later."""
-    width, said = 20, "no secondary channel, no wider one"
+    width, text = 20, "no secondary channel, no wider one"
     if re.search(r"\[HT40[+-]?\]", settings.get("ht_capab", Setting("", 0)).value):
-        width, said = 40, "ht_capab has HT40"
+        width, text = 40, "ht_capab has HT40"
     for letter, name in CHWIDTHS.items():
         wide = WIDTHS.get(whole(path, settings, name, 0, 9) or 0)
         if letter in letters and wide is not None and wide >= width:
-            width, said = wide, f"{name}={settings[name].value}"
+            width, text = wide, f"{name}={settings[name].value}"
     operating = whole(path, settings, "op_class", 0, 255)
     if operating is not None and operating in SIX_GHZ_MHZ:
         band, wide = "6 GHz", SIX_GHZ_MHZ[operating]
         if wide > width:
-            width, said = wide, f"op_class={operating}"
-    split = said.endswith("chwidth=3") or operating == SPLIT
+            width, text = wide, f"op_class={operating}"
+    split = text.endswith("chwidth=3") or operating == SPLIT
     channel = settings.get("channel", Setting("0", 0)).value
     short = f"[SHORT-GI-{min(width, 160)}]"
     capabilities = "".join(
@@ -172,7 +172,7 @@ def _channel(path: Path, settings: Settings, letters: Sequence[str], band: str) 
     )
     of_band = f"hw_mode, channel {channel}" if band != "6 GHz" else f"op_class={operating}"
     wanted = Wanted(letters[-1], band, width, short in capabilities, split)
-    return settle(wanted, of_band, said, short.strip("[]"))
+    return settle(wanted, of_band, text, short.strip("[]"))
 
 
 def whole(path: Path, settings: Settings, name: str, least: int, most: int) -> int | None:
@@ -257,9 +257,9 @@ def access(
         own = _own(path, settings, f"tx_queue_{QUEUES[category]}")
         if own is not None or category == "best-effort":
             yield ("cell.ap", category), filled(own, OWN[category])
-        told = _told(path, settings, f"wmm_ac_{BEACONS[category]}")
-        if wmm and (told is not None or category == "best-effort"):
-            yield ("cell", category), filled(told, TOLD[category])
+        messages = _told(path, settings, f"wmm_ac_{BEACONS[category]}")
+        if wmm and (messages is not None or category == "best-effort"):
+            yield ("cell", category), filled(messages, TOLD[category])
 
 
 def filled(access: Access | None, default: Access) -> Access:

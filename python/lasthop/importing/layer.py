@@ -136,10 +136,10 @@ def keys(
         return
     seen = any(each.up.sent or each.down.sent for each in tallies)
     assumed = {"width": "the widest of the frames", "guard_interval": "that of most bytes"}
-    said = assumed if seen else {}
+    text = assumed if seen else {}
     if within.band is not None:
-        said["band"] = "channel of the capture"
-    yield from aggregating.keys(within.channel, said)
+        text["band"] = "channel of the capture"
+    yield from aggregating.keys(within.channel, text)
     edca = FACTS["any-edca"]
     yield edca.key, (edca.value, f"assumed: {edca.short}, see above")
     if not seen:

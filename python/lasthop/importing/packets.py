@@ -145,13 +145,13 @@ def _records(path: Path, file: BinaryIO, magic: bytes) -> Iterator[Packet]:
     index = 0
     while len(head := file.read(header.size)) == header.size:
         index += 1
-        seconds, fraction, length, whole = header.unpack(head)
+        seconds, fraction, length, total = header.unpack(head)
         _check(path, f"packet {index}", length)
         file.read(skip)
         content = file.read(length)
         if len(content) < length:
             return  # The capture was cut short.
-        yield Packet(link, seconds + fraction / ticks, content, missing(whole, length))
+        yield Packet(link, seconds + fraction / ticks, content, missing(total, length))
 
 
 def missing(whole: int, length: int) -> int:
@@ -227,13 +227,13 @@ def _packet(
     if len(body) < 20:
         raise UserError(f"{path}: a packet without its header: the file is damaged")
     if kind == ENHANCED:
-        number, high, low, length, whole = struct.unpack(f"{order}IIIII", body[:20])
+        number, high, low, length, total = struct.unpack(f"{order}IIIII", body[:20])
     else:
-        number, _, high, low, length, whole = struct.unpack(f"{order}HHIIII", body[:20])
+        number, _, high, low, length, total = struct.unpack(f"{order}HHIIII", body[:20])
     if number >= len(interfaces):
         raise UserError(f"{path}: a packet of interface {number}, which is not described")
     if length > len(body) - 20:
         raise UserError(f"{path}: a packet is longer than its block: the file is damaged")
     known = interfaces[number]
     time_s = known.offset_s + (high << 32 | low) / known.ticks
-    return Packet(known.link, time_s, body[20 : 20 + length], missing(whole, length))
+    return Packet(known.link, time_s, body[20 : 20 + length], missing(total, length))

@@ -155,9 +155,9 @@ def fitting(seen: Sighting, phy: str, width_mhz: int, guard_interval_ns: int) ->
         return abs(log(one.rate_bps / seen.rate_bps)) if seen.rate_bps else 0.0
 
     streams = min(max(own.streams, 1), MOST_STREAMS[phy])
-    kept = of(min(own.mcs, highest_mcs(phy, width_mhz, streams)), streams)
-    if is_allowed(kept) and apart(kept) <= NEAR:
-        return kept
+    remaining = of(min(own.mcs, highest_mcs(phy, width_mhz, streams)), streams)
+    if is_allowed(remaining) and apart(remaining) <= NEAR:
+        return remaining
     every = (
         of(mcs, count)
         for count in range(1, MOST_STREAMS[phy] + 1)
@@ -165,5 +165,5 @@ def fitting(seen: Sighting, phy: str, width_mhz: int, guard_interval_ns: int) ->
     )
     return min(
         filter(is_allowed, every),
-        key=lambda one: apart(one) + OF_STREAMS * abs(one.streams - streams),
+        key=lambda each: apart(each) + OF_STREAMS * abs(each.streams - streams),
     )

@@ -60,14 +60,14 @@ def _connections(flows: Sequence[Flow]) -> Connections | None:
     count = most_at_once([(flow.start_s, flow.stop_s) for flow in flows])
     goodput = sum(flow.goodput_bps for flow in flows) / len(flows) / 1e6
     trips = [flow.rtt_s for flow in flows if flow.rtt_s is not None]
-    said = f"measured {goodput:.3g} Mb/s each"
+    text = f"measured {goodput:.3g} Mb/s each"
     if trips:
-        said += f", round trip {sum(trips) / len(trips) * 1e3:.0f} ms"
+        text += f", round trip {sum(trips) / len(trips) * 1e3:.0f} ms"
     again = sum(flow.retransmitted for flow in flows) / max(sum(f.segments for f in flows), 1)
-    said += f", {again:.2%} sent again" if again else ""
+    text += f", {again:.2%} sent again" if again else ""
     if len(flows) > count:
-        said += f"; {len(flows)} one after another"
-    return Connections(count, True, said)
+        text += f"; {len(flows)} one after another"
+    return Connections(count, True, text)
 
 
 def _stream(datagrams: Datagrams, flows: Sequence[Flow], longest: int) -> Stream | None:
@@ -83,16 +83,16 @@ def _stream(datagrams: Datagrams, flows: Sequence[Flow], longest: int) -> Stream
     if rate_bps <= 0.0:
         return _stream(datagrams, [], longest)  # Nothing but repeats was seen of them.
     several = f"{len(flows)} connections" if len(flows) > 1 else "1 connection"
-    said = f"{several}, {_mbps(rate_bps)}, not limited by the window"
+    text = f"{several}, {_mbps(rate_bps)}, not limited by the window"
     trips = [flow.handshake_s for flow in flows if flow.handshake_s is not None]
     if trips:
-        said += f", round trip {_range_ms(trips)}"
+        text += f", round trip {_range_ms(trips)}"
     size = longest
     if datagrams.counts:
-        said += f"; and datagrams of {_mbps(datagrams.rate_bps)}"
+        text += f"; and datagrams of {_mbps(datagrams.rate_bps)}"
         size = usual if datagrams.rate_bps > rate_bps else longest
         rate_bps += datagrams.rate_bps
-    return Stream(rate_bps, min(max(size, 1), LARGEST_DATAGRAM), f"measured: {said}")
+    return Stream(rate_bps, min(max(size, 1), LARGEST_DATAGRAM), f"measured: {text}")
 
 
 def _mbps(rate_bps: float) -> str:

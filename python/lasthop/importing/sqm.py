@@ -168,9 +168,9 @@ def _rates(shaper: Shaper) -> Iterator[tuple[str, tuple[str, str]]]:
         return
     for key, name, kbps in zip(("rate", "back_rate"), names, rates, strict=True):
         given = shaper.section.options.get(name)
-        said = f"SQM {name}" + ("" if given else ", sqm-scripts' default")
+        text = f"SQM {name}" + ("" if given else ", sqm-scripts' default")
         if kbps:
-            yield key, (f'"{_rate(kbps)}"', said)
+            yield key, (f'"{_rate(kbps)}"', text)
         else:
             yield key, ('"unlimited"', f"SQM {name} is 0: not shaped")
 

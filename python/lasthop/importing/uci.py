@@ -138,14 +138,14 @@ def _words(path: Path, number: int, line: str) -> list[str]:
 def _shown(path: Path, lines: list[tuple[int, str]]) -> Iterator[Section]:
     sections: dict[str, Section] = {}
     for number, line in lines:
-        found = SHOWN.fullmatch(line)
-        assert found is not None, "the caller has matched all lines"
-        value = " ".join(_words(path, number, found["value"]))
-        name = found["section"]
-        if found["option"] is None:
+        match = SHOWN.fullmatch(line)
+        assert match is not None, "the caller has matched all lines"
+        value = " ".join(_words(path, number, match["value"]))
+        name = match["section"]
+        if match["option"] is None:
             sections[name] = Section(value, name, number)
         elif name in sections:
-            sections[name].put(found["option"], value, number)
+            sections[name].put(match["option"], value, number)
         else:
             raise UserError(f"{path}:{number}: `{name}`: no line gives its type")
     yield from sections.values()

@@ -139,41 +139,41 @@ def read_stations(text: str, known: Mapping[str, object]) -> list[Group]:
 
 def _by_rate(part: str, hop: str) -> Group:
     """Stations or hosts with their rate: ``3 at 54``."""
-    found = re.fullmatch(rf"(\d{{1,4}})(?: (?:at|x|@) ({NUMBER}) ?(?:Mbps)?)?", part)
-    if found is None or not 1 <= int(found[1]) <= MOST_STATIONS:
+    match = re.fullmatch(rf"(\d{{1,4}})(?: (?:at|x|@) ({NUMBER}) ?(?:Mbps)?)?", part)
+    if match is None or not 1 <= int(match[1]) <= MOST_STATIONS:
         raise UserError(
             f'"{part}": expected a number from 1 to {MOST_STATIONS}, such as 4, or '
             "several with their rates in Mb/s, such as 3 at 54, 1 at 6"
         )
     rates = RATES_MBPS.get(hop)
-    rate = float(found[2]) if found[2] else (max(rates) if rates else 100.0)
+    rate = float(match[2]) if match[2] else (max(rates) if rates else 100.0)
     if rates and rate not in rates:
         raise UserError(f'"{part}": rates of {hop} are {", ".join(f"{r:g}" for r in rates)} Mb/s')
     if not 0 < rate <= MOST_MBPS:
         raise UserError(f'"{part}": a rate is above 0 and up to {MOST_MBPS:g} Mb/s')
-    return Group(int(found[1]), rate)
+    return Group(int(match[1]), rate)
 
 
 def _by_ratio(part: str) -> Group:
     """Stations with a signal-to-noise ratio, which chooses the MCS: ``3 near``, ``1 at 12 dB``,
     ``1 old far``."""
-    found = re.fullmatch(
+    match = re.fullmatch(
         rf"(?P<count>\d{{1,4}})(?P<old> old| {re.escape(OLD_PHY)})?"
         rf"(?: (?P<place>near|far)| (?:at|x|@) (?P<ratio>{NUMBER}) ?dB)?",
         part,
         re.IGNORECASE,
     )
-    if found is None or not 1 <= int(found["count"]) <= MOST_STATIONS:
+    if match is None or not 1 <= int(match["count"]) <= MOST_STATIONS:
         raise UserError(
             f'"{part}": expected a number from 1 to {MOST_STATIONS}, such as 4, or several by '
             "their distance, such as 3 near, 1 far, or 3 at 35 dB, 1 at 12 dB",
             f"1 old far is a distant {OLD_PHY} device; dB is the ratio of signal to noise",
         )
-    is_far = (found["place"] or "").lower() == "far"
-    ratio = FAR_DB if is_far else float(found["ratio"] or NEAR_DB)
+    is_far = (match["place"] or "").lower() == "far"
+    ratio = FAR_DB if is_far else float(match["ratio"] or NEAR_DB)
     if not LEAST_DB <= ratio <= MOST_DB:
         raise UserError(f'"{part}": a ratio is from {LEAST_DB:g} to {MOST_DB:g} dB')
-    return Group(int(found["count"]), None, ratio, bool(found["old"]))
+    return Group(int(match["count"]), None, ratio, bool(match["old"]))
 
 
 def read_traffic(text: str, known: Mapping[str, object]) -> list[Traffic]:
@@ -184,16 +184,16 @@ def read_traffic(text: str, known: Mapping[str, object]) -> list[Traffic]:
     kinds = {"up": [0] * count, "down": [0] * count, "call": [0] * count}
     taken = 0
     for part in text.split(","):
-        found = re.fullmatch(
+        match = re.fullmatch(
             r"(?:(\d{1,4}|rest|all)(?: ?x ?| ))?(\d{1,4}) (up|down|call)s?", part.strip().lower()
         )
-        most = MOST_CALLS if found and found[3] == "call" else MOST_CONNECTIONS
-        if found is None or not 1 <= int(found[2]) <= most:
+        most = MOST_CALLS if match and match[3] == "call" else MOST_CONNECTIONS
+        if match is None or not 1 <= int(match[2]) <= most:
             raise UserError(
                 f'"{part.strip()}": expected stations x connections up or down, such as '
                 "1 x 6 up, rest x 1 down, or all x 1 down; or stations x calls, such as 1 x 1 call"
             )
-        who, number, kind = found[1] or "all", int(found[2]), found[3]
+        who, number, kind = match[1] or "all", int(match[2]), match[3]
         first, last = taken, count
         if who == "all":
             first = 0
@@ -229,13 +229,13 @@ def read_wire(text: str, known: Mapping[str, object]) -> Wire:
     router = known["hop"] == "router"
     if text.lower() == "none" and not router:
         return Wire(None, 0.0)
-    found = WIRE.fullmatch(text.strip())
-    if not text.strip() or found is None or (router and not found["down"] and not found["rate"]):
+    match = WIRE.fullmatch(text.strip())
+    if not text.strip() or match is None or (router and not match["down"] and not match["rate"]):
         either = "" if router else '; "100/20 Mbps, 20 ms" for a line of 20 Mb/s up; or none'
         raise UserError(f'"{text}": expected rate and round trip, such as 50 Mbps, 20 ms{either}')
-    down = _rate_mbps(found, "down", "up_unit") or _rate_mbps(found, "rate")
-    up = _rate_mbps(found, "up")
-    rtt = float(found["rtt"] or 0.0)
+    down = _rate_mbps(match, "down", "up_unit") or _rate_mbps(match, "rate")
+    up = _rate_mbps(match, "up")
+    rtt = float(match["rtt"] or 0.0)
     rates = [rate for rate in (down, up) if rate is not None]
     if not all(LEAST_MBPS <= rate <= MOST_MBPS for rate in rates) or rtt > MOST_RTT_MS:
         raise UserError(

@@ -164,15 +164,15 @@ class Changes:
 
         The log is forgotten only if all went well, so that it can be tried again.
         """
-        kept = []
+        remaining = []
         for record in reversed(self.log.records()):
             try:
                 undo(self.kernel, record)
             except (UserError, OSError) as error:
-                kept.append(str(error))
-        if not kept:
+                remaining.append(str(error))
+        if not remaining:
             self.log.clear()
-        return kept
+        return remaining
 
 
 def check_hooks_are_free(kernel: Socket, device: tc.Device) -> None:

@@ -85,12 +85,12 @@ class Events:
 
     def read(self) -> set[Event] | None:
         """What has happened since the last time; None if it is more than can be read or kept."""
-        found: set[Event] = set()
+        results: set[Event] = set()
         for _ in range(MOST_AT_ONCE):
             try:
-                found.update(events_in(self.socket.recv(1 << 16)))
+                results.update(events_in(self.socket.recv(1 << 16)))
             except BlockingIOError:
-                return found
+                return results
             except OSError as error:
                 if error.errno != errno.ENOBUFS:
                     raise
@@ -111,13 +111,13 @@ class EventFilter(NamedTuple):
 def told_of(groups: Iterable[int], program: list[Instruction]) -> socket.socket:
     """A socket that is told what happens in these groups, as far as a program lets it through."""
     kind = socket.SOCK_RAW | socket.SOCK_CLOEXEC | socket.SOCK_NONBLOCK
-    there = socket.socket(socket.AF_NETLINK, kind, 0)
-    there.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, BUFFER_BYTES)
-    attach(there, program)
-    there.bind((0, 0))
+    connection = socket.socket(socket.AF_NETLINK, kind, 0)
+    connection.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, BUFFER_BYTES)
+    attach(connection, program)
+    connection.bind((0, 0))
     for group in groups:
-        there.setsockopt(SOL_NETLINK, ADD_MEMBERSHIP, group)
-    return there
+        connection.setsockopt(SOL_NETLINK, ADD_MEMBERSHIP, group)
+    return connection
 
 
 def events_in(data: bytes) -> Iterable[Event]:

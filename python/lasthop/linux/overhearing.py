@@ -103,7 +103,7 @@ class Overhearing:
         None counts if the clock has been set since the last look: which stamps are before that?
         """
         by_address = {a: name for name, each in self.addresses.items() for a in each}
-        found = []
+        results = []
         for _ in range(MOST_AT_ONCE):
             try:
                 packet, ancillary, _, (_, _, kind, *_) = self.socket.recvmsg(HEADERS_BYTES, 64)
@@ -120,12 +120,12 @@ class Overhearing:
             if leaves:
                 look.leaves(segment, at_s)
             elif (trip := look.returns(segment, at_s)) is not None:
-                found.append((name, trip))
+                results.append((name, trip))
         self.attach()
         if self.clock.look():
             self.looks.clear()
             return
-        for name, trip in found:
+        for name, trip in results:
             yield name, trip._replace(sent_s=self.clock.monotonic_s(trip.sent_s))
 
 

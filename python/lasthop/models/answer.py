@@ -30,7 +30,7 @@ def cell_item(
 
     Every flow of a model of a cell takes what it can get, so that all stations with flows compete.
     """
-    shares = [one["goodput_bps"]["mean"] for one in stations if "goodput_bps" in one]
+    shares = [station["goodput_bps"]["mean"] for station in stations if "goodput_bps" in station]
     item: Quantities = {
         "name": "cell",
         "goodput_bps": estimate(goodput_bps),

@@ -45,10 +45,10 @@ def cell_scenario(scenario: Readable, *, aggregates: bool = False) -> CellScenar
     ModelError
         It has something that no model of a cell knows.
     """
-    found = read(scenario)
-    beyond = _beyond(found, aggregates=aggregates)
-    if beyond is None and isinstance(found, CellScenario):
-        return found
+    result = read(scenario)
+    beyond = _beyond(result, aggregates=aggregates)
+    if beyond is None and isinstance(result, CellScenario):
+        return result
     why = beyond or "there is no `cell`"
     raise ModelError("cell", why)
 

@@ -75,8 +75,8 @@ def cell_figure(
     waits = is_known(beside, nodes, "queue_packets")
     hidden = {"sojourn_s": "", "queue_packets": ""}
     if has_sojourns:
-        kept, hidden["sojourn_s"] = worth_a_row(sojourns_of(beside), "sojourn_s", 1e3)
-        panels.append(kept)
+        remaining, hidden["sojourn_s"] = worth_a_row(sojourns_of(beside), "sojourn_s", 1e3)
+        panels.append(remaining)
     panels += [nodes] * waits
     columns = in_columns([rows_height(len(rows)) for rows in panels])
     if waits and len(columns) > 1:
@@ -149,9 +149,9 @@ def draw_goodputs(
     beside.draw(axes, users, "goodput_bps", 1e-6, numbers)
     cells = beside.first.summary.get("cells", ())
     if first and len(cells) == 1 and len(users) == len(first):
-        whole = (cells[0].get("goodput_bps") or {"mean": None})["mean"]
-        if whole is not None:
-            draw_equal(axes, first, asking(beside.first), whole / 1e6)
+        mean = (cells[0].get("goodput_bps") or {"mean": None})["mean"]
+        if mean is not None:
+            draw_equal(axes, first, asking(beside.first), mean / 1e6)
     axes.set_xlabel(f"goodput [Mb/s]{ways(first)}")
 
 
@@ -238,8 +238,8 @@ def draw_classes(
     beside.draw(axes, classes, "goodput_bps", 1e-6, numbers)
     kind = next(iter(beside.answers))
     items = [row.of(kind) for row in classes]
-    whole = sum(item["goodput_bps"]["mean"] or 0.0 for item in items) / 1e6
-    targets = [item["target_share"]["mean"] * whole for item in items]
+    total = sum(item["goodput_bps"]["mean"] or 0.0 for item in items) / 1e6
+    targets = [item["target_share"]["mean"] * total for item in items]
     rows = range(len(classes))
     axes.vlines(
         targets,
@@ -258,12 +258,12 @@ def worth_a_row(rows: list[Row], quantity: str, scale: float = 1.0) -> tuple[lis
     """Rows that are worth showing, and a note that tells of the others."""
 
     def largest(row: Row) -> float:
-        said = (item.get(quantity) for item in row.said.values())
-        return max((scale * (item["mean"] or 0.0) for item in said if item), default=0.0)
+        text = (item.get(quantity) for item in row.said.values())
+        return max((scale * (item["mean"] or 0.0) for item in text if item), default=0.0)
 
     least = SMALL_PART * max(map(largest, rows), default=0.0)
-    kept = [row for row in rows if largest(row) >= least]
-    count = len(rows) - len(kept)
+    remaining = [row for row in rows if largest(row) >= least]
+    count = len(rows) - len(remaining)
     if count < 2:
         return rows, ""
-    return kept, f"\n{count} others have less than {least:.2g}"
+    return remaining, f"\n{count} others have less than {least:.2g}"

@@ -23,7 +23,7 @@ def comparison_figure(comparison: "Comparison", place: Place | None = None) -> F
     """
     if isinstance(comparison.scenario.typed, CsmaScenario):
         return graph_figure(comparison, place)
-    beside = SideBySide.of(
+    others = SideBySide.of(
         comparison.simulation,
         comparison.prediction,
         comparison.emulation,
@@ -31,8 +31,8 @@ def comparison_figure(comparison: "Comparison", place: Place | None = None) -> F
     )
     name, note = comparison.scenario.typed.name, message_of(comparison)
     if "stations" not in comparison.simulation.summary:
-        return network_figure(beside, name, place, swing=comparison.swing, note=note)
-    return cell_figure(beside, name, place, note=note)
+        return network_figure(others, name, place, swing=comparison.swing, note=note)
+    return cell_figure(others, name, place, note=note)
 
 
 def graph_figure(comparison: "Comparison", place: Place | None = None) -> Figure:
@@ -51,8 +51,8 @@ def graph_figure(comparison: "Comparison", place: Place | None = None) -> Figure
 def message_of(comparison: "Comparison") -> str | None:
     """The reason for missing predictions, or the predictions with larger errors than stated."""
     if comparison.refusal is not None:
-        said = shorten(f"No prediction: the scenario {comparison.refusal}", 300)
-        return fill(said, 66)
+        text = shorten(f"No prediction: the scenario {comparison.refusal}", 300)
+        return fill(text, 66)
     # a line is not broken before a percent sign
     lines = (line.replace(" %", "\u00a0%") for line in comparison.beyond_stated)
     return "\n".join(fill(line, 66) for line in lines) or None

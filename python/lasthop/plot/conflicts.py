@@ -235,7 +235,7 @@ def places(links: Sequence[CsmaLink], nodes: Sequence[CsmaNode]) -> tuple[dict[s
         return dict(zip(names, circle, strict=True)), 2.0 * CENTRE[1] + 2.0
     where = {node.name: (node.x_m, node.y_m) for node in nodes}
     ends = [(where[link.from_node], where[link.to_node]) for link in links]
-    middles = np.array([np.add(one, other) / 2.0 for one, other in ends])
+    middles = np.array([np.add(item, other) / 2.0 for item, other in ends])
     is_named = len(links) <= MOST_NAMED
     box = np.array(BOX if is_named else DOT)
     scale = to_paper(middles, WIDTH - box[0])
@@ -273,8 +273,8 @@ def clear(places: Floats, box: Floats) -> Floats:
         pairs = np.argwhere(np.triu(covering(at, box)))
         if not len(pairs):
             break
-        one, other = sorted(pairs[0], key=lambda k: (at[k, 1], k))
-        at[other, 1] = at[one, 1] + box[1]
+        item, other = sorted(pairs[0], key=lambda k: (at[k, 1], k))
+        at[other, 1] = at[item, 1] + box[1]
     return at
 
 

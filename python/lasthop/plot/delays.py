@@ -136,12 +136,14 @@ def _says_something(beside: SideBySide, panel: DelayPanel) -> bool:
 
 def _places(items: Sequence[Mapping[str, Any]], list_name: str) -> list[Place]:
     """Places of items: station and direction, or the name of a class or wired flow."""
-    found = []
+    results = []
     for item in items:
         name, host = str(item["name"]), str(item.get("station") or "")
         is_of_station = list_name == "flows" and host and item.get("direction") in ARROWS
-        found.append((host, ARROWS[item["direction"]], name) if is_of_station else ("", name, name))
-    return found
+        results.append(
+            (host, ARROWS[item["direction"]], name) if is_of_station else ("", name, name)
+        )
+    return results
 
 
 def _in_rows(answer: "Answer", places: Sequence[Place]) -> list[Members]:
@@ -151,9 +153,9 @@ def _in_rows(answer: "Answer", places: Sequence[Place]) -> list[Members]:
     rows: dict[tuple[str, str], list[Place]] = {}
     for host, rest, name in places:
         rows.setdefault((groups.get(host, host), rest), []).append((host, rest, name))
-    found = []
+    results = []
     for (group, rest), members in rows.items():
         hosts = tuple(dict.fromkeys(host for host, _, _ in members))
         title = title_of(group, hosts) if group else ""
-        found.append(Members(f"{title} {rest}".strip(), tuple(name for _, _, name in members)))
-    return found
+        results.append(Members(f"{title} {rest}".strip(), tuple(name for _, _, name in members)))
+    return results

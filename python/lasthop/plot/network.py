@@ -137,9 +137,9 @@ def draw_swing(axes: Axes, swing: "Swing") -> None:
     if swing.cycle is not None:
         times, queue = swing.cycle
         turns = int(np.ceil(length / (times[-1] + times[1])))
-        whole = np.concatenate([times + k * (times[-1] + times[1]) for k in range(turns)]) + start
-        shown = whole <= swing.times_s[-1]
-        axes.plot(whole[shown], np.tile(queue, turns)[shown], color=MODEL, label=CYCLE)
+        total = np.concatenate([times + k * (times[-1] + times[1]) for k in range(turns)]) + start
+        shown = total <= swing.times_s[-1]
+        axes.plot(total[shown], np.tile(queue, turns)[shown], color=MODEL, label=CYCLE)
     axes.set_xlim(start, swing.times_s[-1])
     axes.set_ylim(bottom=0)
     axes.set_xlabel(period_text(swing))

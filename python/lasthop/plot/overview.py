@@ -15,12 +15,12 @@ if TYPE_CHECKING:
 
 def overview_figure(answer: "Answer", place: Place | None = None) -> Figure:
     """Goodputs and queues of a cell; of wires goodputs, use and queues; or a conflict graph."""
-    beside, name = SideBySide.of(answer), str(answer.summary["scenario"])
+    others, name = SideBySide.of(answer), str(answer.summary["scenario"])
     if answer.has_scenario and isinstance(answer.scenario.typed, CsmaScenario):
         how = "simulation: " if answer.summary["kind"] == "simulation" else ""
         figure = conflict_figure([(f"{how}{OF_LINKS}", answer)], place)
-        headline(figure, name, beside.about())
+        headline(figure, name, others.about())
         return figure
     if "stations" in answer.summary:
-        return cell_figure(beside, name, place, shares=False)
-    return network_figure(beside, name, place)
+        return cell_figure(others, name, place, shares=False)
+    return network_figure(others, name, place)

@@ -186,9 +186,9 @@ class NumberColumns:
         for axes in heads_of if self.several else ():
             _raise_title(axes)
         for who, width in self._widths().items():
-            for axes, said in self.panels:
-                if len(said.get(who, ())) <= LABELLED_ROWS:
-                    for row, text in enumerate(said.get(who, ())):
+            for axes, message in self.panels:
+                if len(message.get(who, ())) <= LABELLED_ROWS:
+                    for row, text in enumerate(message.get(who, ())):
                         _beside(axes, text, (1.02, row), indent, self.colors[who])
                 if self.several and axes in heads_of:
                     _above(axes, who, indent, self.colors[who])
@@ -198,7 +198,7 @@ class NumberColumns:
         """Width of each column that there is, its head included. [digits]"""
         widths = {}
         for who in self.colors:
-            texts = [text for _, said in self.panels for text in said.get(who, ())]
+            texts = [text for _, message in self.panels for text in message.get(who, ())]
             if any(texts):
                 widths[who] = max(map(len, [*texts, who]))
         return widths

@@ -132,14 +132,14 @@ class SideBySide:
 
     def rows(self, list_name: str) -> list[Row]:
         """Every item of a list of the first answer, with what the others say of it."""
-        found: dict[str, Mapping[str, Item]] = {
+        results: dict[str, Mapping[str, Item]] = {
             kind: {item["name"]: item for item in answer.summary.get(list_name, ())}
             for kind, answer in self.answers.items()
         }
-        found["measurement"] = self._measured(list_name)
-        names = next(iter(found.values()))
+        results["measurement"] = self._measured(list_name)
+        names = next(iter(results.values()))
         return [
-            Row(name, {kind: items.get(name, {}) for kind, items in found.items()})
+            Row(name, {kind: items.get(name, {}) for kind, items in results.items()})
             for name in names
         ]
 
@@ -148,31 +148,31 @@ class SideBySide:
 
         Several members have the interval of their mean, and their range.
         """
-        said: list[dict[str, Item]] = [{} for _ in groups]
+        lines: list[dict[str, Item]] = [{} for _ in groups]
         for kind, answer in self.answers.items():
             items = {str(item["name"]): item for item in answer.summary.get(list_name, ())}
             samples = samples_of(answer).get(list_name, {})
-            for (label, names), row in zip(groups, said, strict=True):
+            for (label, names), row in zip(groups, lines, strict=True):
                 row[kind] = _mean_of(label, names, items, samples)
         measured = self._measured(list_name)
-        for (label, names), row in zip(groups, said, strict=True):
+        for (label, names), row in zip(groups, lines, strict=True):
             row["measurement"] = _mean_of(label, names, measured, {})
-        return [Row(label, row) for (label, _), row in zip(groups, said, strict=True)]
+        return [Row(label, row) for (label, _), row in zip(groups, lines, strict=True)]
 
     def station_rows(self, *, by_way: bool = True) -> list[tuple[Sharer, Row]]:
         """Rows of the stations, alike ones together; both ways of a station in two, unless not
         `by_way`.
         """
         apart = set(self._measured("stations"))
-        found = []
+        results = []
         for row in sharers([*self.answers.values()], by_way=by_way, apart=apart):
-            said: dict[str, Item] = {
+            lines: dict[str, Item] = {
                 kind: item_of(answer, row) for kind, answer in self.answers.items()
             }
             if self.measured is not None:
-                said["measurement"] = self._measured_of(row)
-            found.append((row, Row(row.label, said)))
-        return found
+                lines["measurement"] = self._measured_of(row)
+            results.append((row, Row(row.label, lines)))
+        return results
 
     def _measured_of(self, row: Sharer) -> Item:
         """What was measured of all stations of a row, and of their flows where it is one way."""
@@ -217,13 +217,13 @@ class SideBySide:
         others = [kind for kind in others if says_something(seen[kind])]
         below = any(STYLES[kind].down > 0 for kind in others)
         look = STYLES[main]
-        said = {look.head: bars(axes, seen[main], look.color, self.label(main), beside=below)}
+        lines = {look.head: bars(axes, seen[main], look.color, self.label(main), beside=below)}
         for kind in others:
             look = STYLES[kind]
             down = look.down if below else 0.0
-            told = {**look.mark, "label": self.label(kind)}
-            said[look.head] = marks(axes, seen[kind], told, down=down)
-        columns.add(axes, said)
+            messages = {**look.mark, "label": self.label(kind)}
+            lines[look.head] = marks(axes, seen[kind], messages, down=down)
+        columns.add(axes, lines)
         axes.set_xlim(left=0)
         label_rows(axes, [row.name for row in rows])
 

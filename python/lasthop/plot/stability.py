@@ -62,8 +62,8 @@ SYMBOLS = {
 
 def axis_label(name: str, unit: str) -> str:
     """Return a parameter's name and unit."""
-    said = SYMBOLS.get(name, name)
-    return said if unit == "-" else f"{said} [{unit}]"
+    text = SYMBOLS.get(name, name)
+    return text if unit == "-" else f"{text} [{unit}]"
 
 
 def chart_figure(chart: Chart, name: str | None = None, about: str = "") -> Figure:

@@ -36,27 +36,27 @@ def queue_figure(answer: "Answer", ax: "Axes | None" = None) -> Figure:
     """Mean queue of the access point and each station or group, or of each link where there is no
     cell, with 95 % intervals.
     """
-    beside = SideBySide.of(answer)
+    others = SideBySide.of(answer)
     if "stations" in answer.summary:
-        rows, quantity = nodes_of(beside), "queue_packets"
-        meaning = meaning_of_groups([row for row, _ in beside.station_rows(by_way=False)])
+        rows, quantity = nodes_of(others), "queue_packets"
+        meaning = meaning_of_groups([row for row, _ in others.station_rows(by_way=False)])
     else:
-        rows, quantity, meaning = beside.rows("queues"), "occupancy_packets", ""
-    return bars_figure(beside, rows, quantity, 1, "mean queue [packets]", ax, meaning=meaning)
+        rows, quantity, meaning = others.rows("queues"), "occupancy_packets", ""
+    return bars_figure(others, rows, quantity, 1, "mean queue [packets]", ax, meaning=meaning)
 
 
 def of_sharers(
     answer: "Answer", quantity: str, scale: float, label: str, ax: "Axes | None"
 ) -> Figure:
     """A quantity of all who share."""
-    beside = SideBySide.of(answer)
+    others = SideBySide.of(answer)
     if not answer.summary.get("stations"):
-        every = (beside.rows(name) for name in ("classes", "flows"))
-        return bars_figure(beside, next(filter(None, every), []), quantity, scale, label, ax)
-    stations = beside.station_rows()
+        every = (others.rows(name) for name in ("classes", "flows"))
+        return bars_figure(others, next(filter(None, every), []), quantity, scale, label, ax)
+    stations = others.station_rows()
     rows = [row for _, row in stations]
     meaning = meaning_of_groups([row for row, _ in stations])
-    figure = bars_figure(beside, rows, quantity, scale, label + ways(stations), ax, meaning=meaning)
+    figure = bars_figure(others, rows, quantity, scale, label + ways(stations), ax, meaning=meaning)
     if quantity == SHARE[0]:
         draw_equal(figure.axes[0] if ax is None else ax, stations, asking(answer), 100.0)
     return figure
@@ -90,6 +90,6 @@ def bars_figure(
         beside.draw(axes, rows, quantity, scale, numbers)
         numbers.write()
         has_intervals = not all(isnan(each.half) for each in values)
-        said = f"{label}, 95 % intervals" if has_intervals else label
-        axes.set_xlabel(f"{said}\n{meaning}" if meaning else said)
+        text = f"{label}, 95 % intervals" if has_intervals else label
+        axes.set_xlabel(f"{text}\n{meaning}" if meaning else text)
         return figure_of(axes)

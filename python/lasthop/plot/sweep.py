@@ -83,14 +83,14 @@ def sweep_figure(sweep: "Sweep", quantity: str | None = None, place: Place | Non
     if not len(sweep.points):
         raise UserError("no point is finished, so that nothing can be drawn")
     how = layout(sweep)
-    found = [each for each in swept(sweep, quantities_of(sweep, quantity)) if not is_idle(each)]
-    panels = panels_of(found, how)
+    results = [each for each in swept(sweep, quantities_of(sweep, quantity)) if not is_idle(each)]
+    panels = panels_of(results, how)
     if len(panels) > MOST_PANELS:  # those that the sweep asks about come first
         panels.sort(key=lambda panel: rank(panel, sweep.paths))
     shown = panels[:MOST_PANELS]
-    note = note_of(found, panels, shown, how)
+    note = note_of(results, panels, shown, how)
     keys = keys_of(shown, how)
-    said = told(changes(sweep.scenario))
+    text = told(changes(sweep.scenario))
     by_rows = not how.is_map and not how.x.is_numeric
     columns = 2 if how.is_map and len(shown) > 1 else 1
     rows = -(-len(shown) // columns)
@@ -98,7 +98,7 @@ def sweep_figure(sweep: "Sweep", quantity: str | None = None, place: Place | Non
     if how.is_map and how.lines is not None:
         each_mm = max(PANEL_MM, 22 + 4.2 * min(len(how.lines.texts), 12))
     name = sweep.scenario.typed.name
-    height = each_mm * rows + 8 + 4.5 * (-(-len(keys) // 3)) + headline_mm(name, said, columns)
+    height = each_mm * rows + 8 + 4.5 * (-(-len(keys) // 3)) + headline_mm(name, text, columns)
     height += NOTE_LINE_MM * note.count("\n")
     if how.ticks is not None:
         height += how.ticks.extra_mm
@@ -121,7 +121,7 @@ def sweep_figure(sweep: "Sweep", quantity: str | None = None, place: Place | Non
                 title(axes, panel.title)
         if along:
             every[-1].set_xlabel(how.label)
-        headline(figure, name, said)
+        headline(figure, name, text)
         legend(figure, keys, note)
     return figure
 
@@ -168,11 +168,11 @@ def panels_of(found: Sequence[Swept], how: Layout) -> list[Panel]:
 
 def scales_of(panels: Sequence[Panel]) -> dict[Quantity, Scale]:
     """One scale of colours for all maps of a quantity."""
-    found: dict[Quantity, list[float]] = {}
+    results: dict[Quantity, list[float]] = {}
     for panel in panels:
         each = panel.swept.items[panel.names[0]].values()
-        found.setdefault(panel.swept.quantity, []).extend(value.value for value in each)
-    return {quantity: Scale.of(values) for quantity, values in found.items()}
+        results.setdefault(panel.swept.quantity, []).extend(value.value for value in each)
+    return {quantity: Scale.of(values) for quantity, values in results.items()}
 
 
 def lines_of(panel: Panel, how: Layout) -> dict[str, dict[str, Spread]]:
@@ -301,20 +301,20 @@ def note_of(
     found: Sequence[Swept], panels: Sequence[Panel], shown: Sequence[Panel], how: Layout
 ) -> str:
     """What lines are of, what bands are, and what is not drawn."""
-    said = [] if how.lines is None or how.is_map else [f"lines: {how.lines.label}"]
+    text = [] if how.lines is None or how.is_map else [f"lines: {how.lines.label}"]
     if not how.is_map and any(
         value.most > value.least
         for panel in shown
         for name in panel.names
         for value in panel.swept.items[name].values()
     ):
-        said.append("a group: mean and range")
+        text.append("a group: mean and range")
     if not how.is_map and any(panel.swept.quantity.limit is not None for panel in shown):
-        said.append(f"dash-dotted: {CALL_LIMIT}")
+        text.append(f"dash-dotted: {CALL_LIMIT}")
     if len(panels) > len(shown):
-        said.append(f"the first {len(shown)} of {len(panels)} panels")
-    said += dict.fromkeys(fault for each in found for fault in missing(each))
-    return fill("; ".join(said), NOTE_WIDTH)
+        text.append(f"the first {len(shown)} of {len(panels)} panels")
+    text += dict.fromkeys(fault for each in found for fault in missing(each))
+    return fill("; ".join(text), NOTE_WIDTH)
 
 
 def missing(each: Swept) -> Iterator[str]:

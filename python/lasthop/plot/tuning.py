@@ -170,8 +170,8 @@ def _widen(axes: Axes, values: Estimates) -> None:
 def _row_by_row(
     trials: Sequence[Trial], value: Callable[[Trial], Estimate | None], scale: float
 ) -> Estimates:
-    found = [value(trial) or Estimate(nan, None) for trial in trials]
-    return [Spread(one.mean * scale, scaled(one.ci95, scale)) for one in found]
+    results = [value(trial) or Estimate(nan, None) for trial in trials]
+    return [Spread(each.mean * scale, scaled(each.ci95, scale)) for each in results]
 
 
 def _name_rows(axes: Axes, tuning: "Tuning") -> None:

@@ -101,15 +101,15 @@ def panels(measures: Sequence["Measure"]) -> Iterator[Panel]:
     def quantity(measure: "Measure") -> tuple[str, str]:
         return measure.list_name, measure.quantity
 
-    for (list_name, name), found in groupby(measures, quantity):
-        column, items = column_of(list_name, name), list(found)
+    for (list_name, name), result in groupby(measures, quantity):
+        column, items = column_of(list_name, name), list(result)
         for first in range(0, len(items), len(COLORS)):
             yield column, items[first : first + len(COLORS)]
 
 
 def draw(axes: Axes, what_if: "WhatIf", column: Column, measures: Sequence["Measure"]) -> None:
     """Draw the bars of one quantity, a group of bars per case."""
-    found = {(each.case, each.measure.key): each for each in what_if.changes}
+    results = {(each.case, each.measure.key): each for each in what_if.changes}
     height = THICK / len(measures)
     names = [run.case.name for run in what_if.runs]
     for place, (measure, color) in enumerate(zip(measures, COLORS, strict=False)):
@@ -122,7 +122,7 @@ def draw(axes: Axes, what_if: "WhatIf", column: Column, measures: Sequence["Meas
             if half:
                 mark |= {"xerr": half, "ecolor": "black", "error_kw": {"elinewidth": 0.7}}
             axes.barh(y, mean, 0.9 * height, **mark)
-            change = found.get((name, measure.key))
+            change = results.get((name, measure.key))
             is_best = change is not None and change.is_best
             is_same = change is not None and not change.difference.is_beyond
             if value is not None:

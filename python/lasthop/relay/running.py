@@ -59,8 +59,8 @@ class Running:
 
     def metrics(self) -> dict[str, Any]:
         """Return the metrics of the relay; empty after the relay has stopped."""
-        found: dict[str, Any] = json.loads(self.relay.metrics() or "{}")
-        return found
+        loads: dict[str, Any] = json.loads(self.relay.metrics() or "{}")
+        return loads
 
 
 class Server(Running):

@@ -229,8 +229,8 @@ def queue(phy: str, *, of_mac80211: bool) -> Fact:
     """
     if not of_mac80211:
         return FACTS["unknown-queue"]
-    whole = FACTS["mac80211-queue"]
-    return whole if phy in whole.hops else FACTS["mac80211-queue-older"]
+    total = FACTS["mac80211-queue"]
+    return total if phy in total.hops else FACTS["mac80211-queue-older"]
 
 
 @dataclass(frozen=True)
@@ -263,8 +263,8 @@ class AccessPoint:
         """Yield its lines of the table ``[cell]``, each after the comment with its source."""
         for fact in self.facts:
             if not fact.hops or hop in fact.hops:
-                said = textwrap.wrap(fact.source, LINE - 2, break_on_hyphens=False)
-                yield from (f"# {part}" for part in said)
+                text = textwrap.wrap(fact.source, LINE - 2, break_on_hyphens=False)
+                yield from (f"# {part}" for part in text)
                 yield fact.line
 
 

@@ -89,9 +89,9 @@ def not_a_file(path: Path, mode: int) -> str | None:
 
 def not_there(path: Path, or_input: bool) -> UnreadableError:
     """There is no such file; perhaps it was an address, or the name is nearly right."""
-    if (found := ADDRESS.fullmatch(str(path))) is None:
+    if (match := ADDRESS.fullmatch(str(path))) is None:
         return UnreadableError(str(path), NO_FILE, nearest_file(path))
-    kind, rest = found[1].lower(), found[2]
+    kind, rest = match[1].lower(), match[2]
     if kind == "file":
         return UnreadableError(
             f"file:///{rest}", "is an address; lasthop reads files", f"its path is /{rest}"

@@ -117,14 +117,14 @@ def read_as(kind: type[T], tree: Mapping[str, Any]) -> T:
     choose: Callable[[Mapping[str, Any]], type[T]] | None = getattr(kind, "kind_of", None)
     chosen: type[Any] = kind if choose is None else choose(tree)
     values = {}
-    for one in _places(chosen):  # type: ignore[arg-type]
-        if one.key in tree:
-            value = tree[one.key]
-            values[one.name] = value if type(value) is one.plain else one.read(value)
-        elif one.required:
-            raise KeyError(f"{chosen.__name__} has no {one.key}")
-    found: T = chosen(**values)
-    return found
+    for place in _places(chosen):  # type: ignore[arg-type]
+        if place.key in tree:
+            value = tree[place.key]
+            values[place.name] = value if type(value) is place.plain else place.read(value)
+        elif place.required:
+            raise KeyError(f"{chosen.__name__} has no {place.key}")
+    result: T = chosen(**values)
+    return result
 
 
 class _Place(NamedTuple):
@@ -148,7 +148,7 @@ def _places(kind: type) -> tuple[_Place, ...]:
         hint = hints[one.name]
         return _Place(one.name, key, _reader(hint), hint if hint in AS_THEY_ARE else None, required)
 
-    return tuple(place(one) for one in fields(kind))
+    return tuple(place(each) for each in fields(kind))
 
 
 def _reader(hint: Any) -> Reader:
@@ -160,7 +160,7 @@ def _reader(hint: Any) -> Reader:
         made: Reader = inner[1]
         return made
     if origin in (Union, UnionType):
-        kinds = [one for one in inner if one is not NoneType]
+        kinds = [each for each in inner if each is not NoneType]
         known = _reader(kinds[0]) if len(kinds) == 1 else _as_it_is
         return lambda value: None if value is None else known(value)
     if origin is tuple:

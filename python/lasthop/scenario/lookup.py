@@ -51,10 +51,10 @@ def value_at(tree: Mapping[str, Any], path: str) -> Any:
     for step in path.split(".") if isinstance(path, str) else [path]:
         inside = within(node)
         keys = [step, *(f"{step}_{unit}" for unit in UNITS)]
-        found = [key for key in keys if key in inside]
-        if len(found) != 1 and step not in inside:
+        results = [key for key in keys if key in inside]
+        if len(results) != 1 and step not in inside:
             raise NoSuchKey(path, tree)
-        node = inside[found[0]]
+        node = inside[results[0]]
     return node
 
 
@@ -74,7 +74,7 @@ def within(node: Any) -> Mapping[Any, Any]:
 def told(path: str, tree: Mapping[str, Any]) -> str:
     """Say that a path leads nowhere, and which one may be meant."""
     known = (corrected(path, tree) or like(path, tree))[:MOST] or list(tree)
-    return f"there is no `{path}`; there is {listed([f'`{one}`' for one in known])}"
+    return f"there is no `{path}`; there is {listed([f'`{each}`' for each in known])}"
 
 
 def corrected(path: str, tree: Mapping[str, Any]) -> list[str]:
@@ -105,9 +105,9 @@ def like(path: str, tree: Mapping[str, Any]) -> list[str]:
     """Paths that end like this one, the likest first."""
     steps = path.split(".")
     ends: dict[str, str] = {}
-    for one in paths(tree, asked=steps):
-        end = ".".join(one.split(".")[-len(steps) :])
-        ends.setdefault(end, one)
+    for each in paths(tree, asked=steps):
+        end = ".".join(each.split(".")[-len(steps) :])
+        ends.setdefault(end, each)
     return [ends[end] for end in get_close_matches(path, list(ends), n=MOST, cutoff=LIKE)]
 
 

@@ -32,8 +32,8 @@ class Common(Generic[T]):
         """Return the result of `read`, the same object for all rows."""
         if kind not in self._read:
             self._read[kind] = read(kind, self.tree)
-        found: T = self._read[kind]
-        return found
+        result: T = self._read[kind]
+        return result
 
 
 @dataclass(frozen=True)
@@ -80,11 +80,11 @@ class View(Mapping[str, Any]):
         }
 
     def __getitem__(self, key: str) -> Any:
-        found = self._tree[key]
-        if isinstance(found, LongList):
-            rows = Rows(found, _frozen)
-            found = self._tree[key] = tuple(rows)
-        return found
+        results = self._tree[key]
+        if isinstance(results, LongList):
+            rows = Rows(results, _frozen)
+            results = self._tree[key] = tuple(rows)
+        return results
 
     def __iter__(self) -> Iterator[str]:
         return iter(self._tree)
@@ -132,12 +132,12 @@ class Rows(Sequence[T]):
         self._pieces: dict[int, tuple[T, ...]] = {}
 
     def _piece(self, number: int) -> tuple[T, ...]:
-        found = self._pieces.get(number)
-        if found is None:
+        results = self._pieces.get(number)
+        if results is None:
             first = number * PIECE
             rows = self._list.stretch(first, min(first + PIECE, len(self)))
-            found = self._pieces[number] = tuple(map(self._read, rows))
-        return found
+            results = self._pieces[number] = tuple(map(self._read, rows))
+        return results
 
     def __len__(self) -> int:
         return self._list.count

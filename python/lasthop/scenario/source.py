@@ -65,7 +65,7 @@ def as_toml(tree: Mapping[str, Any]) -> str:
     lines = []
     for key, value in tree.items():
         if isinstance(value, Mapping) and value:
-            lines += [f"{_key(key)}.{_key(one)} = {_in_file(value[one])}" for one in value]
+            lines += [f"{_key(key)}.{_key(each)} = {_in_file(value[each])}" for each in value]
         else:
             lines.append(f"{_key(key)} = {_in_file(value)}")
     return "\n".join(lines) + "\n"
@@ -140,9 +140,9 @@ def named_files(
 ) -> list[File]:
     """Return the files that a scenario from `source` names; `known` files are kept."""
     folder = Path() if source.startswith("<") else Path(source).parent
-    there = {file[0]: file for file in known}
+    present = {file[0]: file for file in known}
     names = _core.files_named(content, kind, settings)
-    return [there.get(name) or _named(name, folder / name) for name in names]
+    return [present.get(name) or _named(name, folder / name) for name in names]
 
 
 def _named(name: str, path: Path) -> File:

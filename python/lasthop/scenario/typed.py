@@ -188,9 +188,9 @@ class Udp(Table):
 
 def carrier(tcp: Tcp | None, udp: Udp | None) -> Tcp | Udp:
     """Return the argument that is not None."""
-    found = udp or tcp
-    assert found is not None, "data goes over TCP or UDP"
-    return found
+    result = udp or tcp
+    assert result is not None, "data goes over TCP or UDP"
+    return result
 
 
 class Web(Table):

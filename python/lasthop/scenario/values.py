@@ -65,19 +65,19 @@ def sizes() -> dict[str, tuple[str, Decimal]]:
 
 def quantity(text: str) -> Quantity | None:
     """Return a number, perhaps with a known unit; None if the text is no number."""
-    found = QUANTITY.fullmatch(text.strip())
-    if found is None or (found[2] and found[2] not in sizes()):
+    match = QUANTITY.fullmatch(text.strip())
+    if match is None or (match[2] and match[2] not in sizes()):
         return None
-    return Quantity(Decimal(found[1]), found[2])
+    return Quantity(Decimal(match[1]), match[2])
 
 
 def in_si(text: str) -> tuple[Decimal, str] | None:
     """Return a number in SI units, and the unit as names end with it; None for other texts."""
-    found = quantity(text)
-    if found is None:
+    result = quantity(text)
+    if result is None:
         return None
-    si, size = sizes()[found.unit] if found.unit else ("", Decimal(1))
-    return found.number * size, si
+    si, size = sizes()[result.unit] if result.unit else ("", Decimal(1))
+    return result.number * size, si
 
 
 def values_of(text: str, what: str, example: str) -> list[str]:
@@ -98,28 +98,28 @@ def values_of(text: str, what: str, example: str) -> list[str]:
     UserError
         If a value is empty, if a brace or quote is not closed, or if a range is not valid.
     """
-    found = parts(text, what, example)
-    if not all(found):
+    result = parts(text, what, example)
+    if not all(result):
         raise UserError(f'{what}: an empty value in "{text}"', example)
-    return [value for part in found for value in ranged(part, what)]
+    return [value for part in result for value in ranged(part, what)]
 
 
 def parts(text: str, what: str, example: str, separator: str = ",") -> list[str]:
     """Return the parts between separators, except for those in braces, brackets and quotes."""
-    found, open_brackets, quote = [""], 0, ""
+    result, open_brackets, quote = [""], 0, ""
     for sign in text:
         if quote or sign in "\"'":
             quote = "" if sign == quote else quote or sign
         elif sign in OPENING or (sign in CLOSING and open_brackets):
             open_brackets += 1 if sign in OPENING else -1
         elif sign == separator and not open_brackets:
-            found.append("")
+            result.append("")
             continue
-        found[-1] += sign
+        result[-1] += sign
     if open_brackets or quote:
         missing = f"a quote {quote}" if quote else "a brace or bracket"
         raise UserError(f'{what}: {missing} is not closed in "{text}"', example)
-    return [value.strip() for value in found]
+    return [value.strip() for value in result]
 
 
 def ranged(text: str, what: str) -> list[str]:
@@ -140,13 +140,13 @@ def read_range(text: str, what: str) -> Range | None:
     """
     if LIKE_A_RANGE.match(text) is None:
         return None
-    found = RANGE.fullmatch(text)
-    if found is None:
+    match = RANGE.fullmatch(text)
+    if match is None:
         raise UserError(f'{what}: "{text}" is not a range', f"ranges are {FORMS}")
     low, high, step = (
-        None if found[part] is None else quantity(found[part]) for part in ("low", "high", "step")
+        None if match[part] is None else quantity(match[part]) for part in ("low", "high", "step")
     )
-    if low is None or high is None or (found["step"] is not None and step is None):
+    if low is None or high is None or (match["step"] is not None and step is None):
         if re.search(r"\slog\s*$", text):
             raise UserError(f'{what}: "{text}" lacks the number of values', f"ranges are {FORMS}")
         units = ", ".join(sizes())
@@ -158,8 +158,8 @@ def read_range(text: str, what: str) -> Range | None:
     if len({dimension(each) for each in (low, high, step) if each is not None}) > 1:
         raise UserError(f'{what}: the units in "{text}" are not of one kind')
     if not plain(low, low.unit) < plain(high, low.unit):
-        raise UserError(f"{what}: {found['low']} is not below {found['high']}")
-    count = None if found["count"] is None else int(found["count"][:10])
+        raise UserError(f"{what}: {match['low']} is not below {match['high']}")
+    count = None if match["count"] is None else int(match["count"][:10])
     return Range(text, low, high, step, count)
 
 

@@ -312,8 +312,8 @@ class Result(Answer):
         if not from_s <= to_s:
             raise UserError(f"frames from {from_s:g} s to {to_s:g} s: not an interval of time")
         table = pd.DataFrame(self.frame_columns(from_s, to_s))
-        whole = ("backoff_slots", "mcs", "mpdus", "mpdus_lost")
-        return table.astype(dict.fromkeys(whole, "Int64"))
+        total = ("backoff_slots", "mcs", "mpdus", "mpdus_lost")
+        return table.astype(dict.fromkeys(total, "Int64"))
 
     def frame_columns(self, from_s: float = 0.0, to_s: float = inf) -> dict[str, list[Any]]:
         """Return recorded frames of an interval of time as lists by column, without pandas."""

@@ -249,12 +249,12 @@ class Session:
                 f"there are {', '.join(known) or 'none: no time has passed yet'}",
             )
         items = known[list_name]
-        found = {item["name"]: item[quantity] for item in items if quantity in item}
-        if not found and quantity not in _of_list(list_name):
-            there = {key for item in items for key, value in item.items() if _is_number(value)}
-            near = ", ".join(nearest(quantity, sorted(there)))
+        results = {item["name"]: item[quantity] for item in items if quantity in item}
+        if not results and quantity not in _of_list(list_name):
+            present = {key for item in items for key, value in item.items() if _is_number(value)}
+            near = ", ".join(nearest(quantity, sorted(present)))
             raise UserError(f"{list_name} have no {quantity!r}; there are {near}")
-        return found
+        return results
 
     def set(self, path: str, value: object) -> None:
         """Change a value of the scenario, from the present time on.
@@ -280,11 +280,11 @@ class Session:
         with blaming({path: f"set({path!r}, {value!r})"}):
             changed = self._core.set(path, text)
         if not changed:
-            there = list(self.changeable())
+            present = list(self.changeable())
             raise UserError(
-                f"`{path}`: {text} cannot be set during a simulation; {_instead(path, there)}",
-                f"Session.changeable() lists all {len(there)}"
-                if len(there) > MOST_LISTED
+                f"`{path}`: {text} cannot be set during a simulation; {_instead(path, present)}",
+                f"Session.changeable() lists all {len(present)}"
+                if len(present) > MOST_LISTED
                 else None,
             )
         self.changes.append(Change(self.now_s, path, text))
@@ -303,7 +303,7 @@ class Session:
             whose rate is given.
         """
         every = json.loads(self._core.changeable())
-        return {one.pop("path"): Changeable(**one) for one in every}
+        return {each.pop("path"): Changeable(**each) for each in every}
 
     def finish(self) -> Result:
         """Run to the end, close the session, and return the result.
@@ -346,13 +346,13 @@ def seconds_of(given: float | str, what: str) -> float:
     with suppress(TypeError, ValueError):
         if not isinstance(given, str):
             return float(given)
-    found = in_si(given) if isinstance(given, str) else None
-    if found is None or found[1] != "s":
+    result = in_si(given) if isinstance(given, str) else None
+    if result is None or result[1] != "s":
         raise UserError(
             f"{what.format(given)}: expected a number of seconds, or text with its unit, "
             f'such as "100 ms"'
         )
-    return float(found[0])
+    return float(result[0])
 
 
 def _instead(path: str, there: Sequence[str]) -> str:
@@ -372,4 +372,4 @@ def _of_list(list_name: str) -> set[str]:
     """Quantities that the registry knows in a list."""
     from lasthop.answers.quantities import registry
 
-    return {name for name, one in registry().items() if list_name in one["lists"]}
+    return {name for name, item in registry().items() if list_name in item["lists"]}

@@ -141,8 +141,8 @@ class Trajectory:
         rising = np.flatnonzero((window[:-1] < middle) & (window[1:] >= middle))
         if len(rising) < 2:
             return None
-        here, there = window[rising], window[rising + 1]
-        passed = times[rising] + (middle - here) / (there - here) * (times[1] - times[0])
+        here, present = window[rising], window[rising + 1]
+        passed = times[rising] + (middle - here) / (present - here) * (times[1] - times[0])
         return float(np.diff(passed).mean())
 
     def _late(self, part: float) -> NDArray[np.float64]:

@@ -61,8 +61,8 @@ class Reproduction:
 
     def __repr__(self) -> str:
         counts = Counter(result.verdict.value for result in self.results)
-        told = ", ".join(f"{count} {verdict}" for verdict, count in counts.items())
-        lines = [f"Reproduction({len(self.results)} claims: {told or 'none'})"]
+        messages = ", ".join(f"{count} {verdict}" for verdict, count in counts.items())
+        lines = [f"Reproduction({len(self.results)} claims: {messages or 'none'})"]
         lines += [f"{each.claim.id}: {each.verdict.value}: {each.why}" for each in self.results]
         left = len(lines) - MOST_LINES
         return "\n".join(
@@ -112,11 +112,11 @@ class Reproduction:
         """Return what the study found of the claims here, and what the model warns of in it."""
         runs = self.runs[study.key]
         asked = {result.claim.id for result in self.results}
-        found = [
+        results = [
             f"{claim}: {each}" for claim, each in findings.of(study, runs).items() if claim in asked
         ]
         warnings = dict.fromkeys(remark for run in runs.values() for remark in run.remarks)
-        return found + [f"model: {warning}" for warning in warnings]
+        return results + [f"model: {warning}" for warning in warnings]
 
     def _provenance(self) -> str:
         mode = "full run"
@@ -204,17 +204,17 @@ class Task:
         """
         runs = self.plan.run(directory, progress, jobs, executor)
         values: dict[str, dict[str, Measured]] = {}
-        found: dict[str, list[Finding]] = {}
+        items: dict[str, list[Finding]] = {}
         for study in self.studies:
             values.setdefault(study.subject, {}).update(study.values(runs[study.key]))
             for name, finding in findings.of(study, runs[study.key]).items():
-                found.setdefault(name, []).append(finding)
+                items.setdefault(name, []).append(finding)
         results = tuple(
             claim.result(
                 values.get(claim.subject, {}),
                 self.ledger.rules,
                 quick=self.quick,
-                findings=found.get(claim.id, ()),
+                findings=items.get(claim.id, ()),
             )
             for claim in self.claims
         )

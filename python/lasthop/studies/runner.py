@@ -83,12 +83,12 @@ class Plan:
         except BatchStopped:
             raise Stopped("progress stopped the studies; finished runs are kept") from None
         reader = _Reader(parts)
-        found: dict[str, dict[str, Run]] = {study.key: {} for study in self.studies}
+        results: dict[str, dict[str, Run]] = {study.key: {} for study in self.studies}
         asked = [(study, point) for study in self.studies for point in study.points]
         for study, point in counting("predicting", asked, len(asked)):
             scenario = self.scenarios[study.key, point]
-            found[study.key][point] = reader.run(scenario, study.model)
-        return dict(found)
+            results[study.key][point] = reader.run(scenario, study.model)
+        return dict(results)
 
     def finished(self, directory: Path) -> tuple[int, int]:
         """Return how many of the points `directory` holds, and how many there are."""

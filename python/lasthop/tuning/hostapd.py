@@ -85,20 +85,20 @@ def hostapd(scenario: Scenario) -> Hostapd:
     """
     known = cell_scenario(scenario)
     aps, stations, settings = list[str](), list[str](), list[tuple[str, object]]()
-    for category in reversed([one for one in CATEGORIES if one in categories_in_use(scenario)]):
+    for category in reversed([item for item in CATEGORIES if item in categories_in_use(scenario)]):
         own = known.cell.ap.access(category)
-        said = _said(known, category, own, up=False, unit_s=BURST_S, least_exponent=1)
-        aps += [f"# {category}: {_in_words(own)}{_other(own, said)}", *_queue(category, said)]
-        settings += said.settings(table_of("cell.ap", category), BURST_S)
+        message = _said(known, category, own, up=False, unit_s=BURST_S, least_exponent=1)
+        aps += [f"# {category}: {_in_words(own)}{_other(own, message)}", *_queue(category, message)]
+        settings += message.settings(table_of("cell.ap", category), BURST_S)
         every = list(dict.fromkeys(_access(each.access(category)) for each in known.stations))
         if len(every) > 1:
             stations.append(f"# {category}: stations differ, and a beacon has one value for all")
             continue
         own = known.stations[0].access(category)
-        said = _said(known, category, own, up=True, unit_s=TXOP_S, least_exponent=0)
-        stations.append(f"# {category}: {_in_words(own)}{_other(own, said)}")
-        stations += _beacon(category, said)
-        settings += said.settings(table_of("cell", category), TXOP_S)
+        message = _said(known, category, own, up=True, unit_s=TXOP_S, least_exponent=0)
+        stations.append(f"# {category}: {_in_words(own)}{_other(own, message)}")
+        stations += _beacon(category, message)
+        settings += message.settings(table_of("cell", category), TXOP_S)
     text = "\n".join(
         [
             f"# Written by lasthop for {known.name}",

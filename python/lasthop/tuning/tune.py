@@ -171,6 +171,6 @@ def tune(
     except Interrupted:
         raise TuneInterrupted(Tuning(search)) from None
     except Stopped:
-        found = Tuning(search)
-        raise Stopped(found.how_far, found) from None
+        tuning = Tuning(search)
+        raise Stopped(tuning.how_far, tuning) from None
     return Tuning(search)

@@ -98,8 +98,8 @@ class Tuning(Shown):
 
     def _compared(self) -> tuple[Any, ...]:
         """What must be the same of two that are equal."""
-        kept = [(trial.name, trial.result) for trial in self.trials]
-        return self.base, json.dumps(self.to_dict()), kept
+        remaining = [(trial.name, trial.result) for trial in self.trials]
+        return self.base, json.dumps(self.to_dict()), remaining
 
     @property
     def present(self) -> Trial:
@@ -145,11 +145,11 @@ class Tuning(Shown):
     @cached_property
     def ruled_out(self) -> dict[str, list[str]]:
         """Settings that are ruled out, by the cost that rules them out."""
-        found: dict[str, list[str]] = {}
+        results: dict[str, list[str]] = {}
         for trial in self.trials[1:]:
             if (objection := self._search.objection(trial)) is not None:
-                found.setdefault(objection, []).append(trial.name)
-        return found
+                results.setdefault(objection, []).append(trial.name)
+        return results
 
     def objection(self, trial: Trial) -> str | None:
         """Return why a setting is ruled out, by its measurements; None if the setting is not ruled
@@ -213,7 +213,7 @@ class Tuning(Shown):
         if not self.recommended or ours is None or theirs is None:
             return {}
         differences = {name: paired(ours.samples, theirs.samples, name) for name in ours.samples}
-        return {name: found for name, found in differences.items() if found is not None}
+        return {name: result for name, result in differences.items() if result is not None}
 
     @cached_property
     def costs(self) -> list[str]:
@@ -240,8 +240,8 @@ class Tuning(Shown):
         """
         if self.objective not in ("delay", "calls") or self.present.result is None:
             return None
-        found = elsewhere(self.present.result)
-        return found if self.objective == "delay" or (found and found.is_link) else None
+        result = elsewhere(self.present.result)
+        return result if self.objective == "delay" or (result and result.is_link) else None
 
     def judged(self, trial: Trial) -> list[str]:
         """Return the stations among which fairness is judged with a confirmed setting."""
@@ -293,8 +293,8 @@ class Tuning(Shown):
     @property
     def how_far(self) -> str:
         """Progress of the search in words."""
-        kept = sum(trial.screened is not None for trial in self.trials)
-        settings = "1 setting" if kept == 1 else f"{kept} settings"
+        remaining = sum(trial.screened is not None for trial in self.trials)
+        settings = "1 setting" if remaining == 1 else f"{remaining} settings"
         return f"{settings} screened, {len(self.confirmed)} confirmed"
 
     def settings_of(self, trial: Trial) -> list[Setting]:

@@ -85,8 +85,8 @@ def find_source(asked: str | None = None) -> Source:
     for package in packages if asked is None else [asked]:
         if package in installed:
             return from_installed(package, installed[package])
-        if found := from_apt(package):
-            return found
+        if result := from_apt(package):
+            return result
     raise UserError("no kernel source found: expected a package linux-source-X.Y", REMEDY)
 
 

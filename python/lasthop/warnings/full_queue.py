@@ -121,9 +121,9 @@ def red_share(queue: Red, limit_packets: int, packet_bytes: int) -> float:
     if queue.form == "published":
         base *= length
         length = 1.0
-    spacing, kept = 0.0, 1.0
+    spacing, remaining = 0.0, 1.0
     for count in range(1, MOST_COUNT):
-        spacing += kept
+        spacing += remaining
         expected = count * length * base
         least = 1.0 if queue.wait else 0.0
         if expected < least:
@@ -134,8 +134,8 @@ def red_share(queue: Red, limit_packets: int, packet_bytes: int) -> float:
             drop = 1.0
         if queue.form == "ns-2" and drop < 1.0:
             drop *= length
-        kept *= max(0.0, 1.0 - drop)
-        if kept <= 0.0:
+        remaining *= max(0.0, 1.0 - drop)
+        if remaining <= 0.0:
             return 1.0 / spacing
     return 0.0
 

@@ -132,9 +132,9 @@ def exposed(scenario: Scenario, among: Collection[str]) -> Iterator[tuple[str, s
             for name in flow.forward:
                 if name in queues:
                     rtts.setdefault(name, set()).add(rtt)
-    for name, found in rtts.items():
-        if len(found) > 1:
-            yield name, queues[name], len(found)
+    for name, result in rtts.items():
+        if len(result) > 1:
+            yield name, queues[name], len(result)
 
 
 def dropped(queue: Mapping[str, Any]) -> bool:
@@ -409,7 +409,7 @@ def meetings(scenario: Scenario) -> dict[Place, Meeting]:
         return {}
     hosts = len(scenario.routers) + 4 * MOST_FLOWS
     links = {link.name: of_link(link) for link in islice(scenario.links, hosts)}
-    found: dict[Place, Meeting] = {}
+    results: dict[Place, Meeting] = {}
     paths: list[tuple[Flow, list[Place]]] = []
     for flow in islice(scenario.flows, MOST_FLOWS):
         path = path_of(flow, scenario, links)
@@ -417,25 +417,25 @@ def meetings(scenario: Scenario) -> dict[Place, Meeting]:
         paths.append((flow, places))
         before: Hop | None = None
         for hop, place in zip(path, places, strict=True):
-            meeting = found.setdefault(place, Meeting(hop))
+            meeting = results.setdefault(place, Meeting(hop))
             meeting.add(flow, before, load_of(flow, hop, scenario))
             if hop.is_radio:
                 before = None
             elif hop.rate_bps is not None:
                 before = hop
-    overloaded = {place for place, meeting in found.items() if meeting.load > 1.0}
+    overloaded = {place for place, meeting in results.items() if meeting.load > 1.0}
     for flow, places in paths:
         first = next((k for k, place in enumerate(places) if place in overloaded), len(places))
         for place in places[first + 1 :]:
-            found[place].constant.pop(flow.name, None)
-    return found
+            results[place].constant.pop(flow.name, None)
+    return results
 
 
 def of_conflicts(scenario: CsmaScenario) -> dict[Place, Meeting]:
     """Return the queues in front of wireless links of a conflict graph at which routes begin."""
     csma = scenario.csma
     wireless = {link.name for link in csma.links}
-    found: dict[Place, Meeting] = {}
+    results: dict[Place, Meeting] = {}
     some = list(islice(csma.flows, MOST_FLOWS))
     longest = max((flow.transport.packet_bytes for flow in some), default=1)
     for flow in some:
@@ -444,12 +444,12 @@ def of_conflicts(scenario: CsmaScenario) -> dict[Place, Meeting]:
             continue
         queue = Queue(discipline="drop_tail")
         hop = Hop(first, queue, csma.queue_packets, None, is_radio=True)
-        meeting = found.setdefault((first, ""), Meeting(hop))
+        meeting = results.setdefault((first, ""), Meeting(hop))
         meeting.flows.append(flow)
         if flow.udp is not None and flow.udp.arrivals == "constant":
             most_pps = csma.active_rate_pps(flow.udp.packet_bytes / longest)
             meeting.constant[flow.name] = (flow.udp, float(packet_rate(flow.udp)) / most_pps)
-    return found
+    return results
 
 
 def may_lock(link: Link) -> bool:

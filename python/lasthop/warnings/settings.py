@@ -44,16 +44,16 @@ def cautions(scenario: Scenario, *, programs_run: bool = False) -> list[str]:
 
     `programs_run` is true if the programs of the scenario run, as in an emulation.
     """
-    found: list[str] = []
+    results: list[str] = []
     if scenario.programs and not programs_run:
-        found.append(
+        results.append(
             "`programs`: they run only in emulations; predictions and simulations ignore them"
         )
     if isinstance(scenario, CellScenario):
-        found += [*_sharing(scenario), *_noise(scenario), *_greedy(scenario)]
+        results += [*_sharing(scenario), *_noise(scenario), *_greedy(scenario)]
     elif isinstance(scenario, CsmaScenario):
-        found += _conflicts(scenario)
-    return [*found, *_marks(scenario)]
+        results += _conflicts(scenario)
+    return [*results, *_marks(scenario)]
 
 
 def window_notes(scenario: Scenario, summary: Mapping[str, Any]) -> list[str]:
@@ -92,7 +92,7 @@ def _marks(scenario: Scenario) -> Iterator[str]:
     queues = {f"link {link.name}": link.queue for link in scenario.routers}
     if isinstance(scenario, CellScenario):
         queues["`cell.ap_queue`"] = scenario.cell.ap.queue
-    marking = [name for name, one in queues.items() if one.discipline == "codel" and one.ecn]
+    marking = [name for name, item in queues.items() if item.discipline == "codel" and item.ecn]
     if not marking:
         return
     deaf = [flow.name for flow in scenario.flows if not _can_be_marked(flow)]
@@ -117,14 +117,15 @@ def _sharing(scenario: CellScenario) -> Iterator[str]:
     classes, queue = scenario.cell.vbs_classes, scenario.cell.ap.queue
     if not classes or not isinstance(queue, Vbs):
         return
-    kept = queue.occupancy * queue.limit_packets
-    if kept < 1.0:
+    remaining = queue.occupancy * queue.limit_packets
+    if remaining < 1.0:
         yield (
             f"`cell.ap_queue.vbs.occupancy`: {queue.occupancy:g} of {queue.limit_packets} packets "
-            f"is {kept:.2g}, less than one packet: a single packet fills this part of the queue, "
-            "so that classes are blocked and may starve; it must hold some packets of each class"
+            f"is {remaining:.2g}, less than one packet: a single packet fills this part of the "
+            "queue, so that classes are blocked and may starve; it must hold some packets of each "
+            "class"
         )
-    bulk = [one for one in scenario.flows if one.station and not isinstance(one, SensorFlow)]
+    bulk = [item for item in scenario.flows if item.station and not isinstance(item, SensorFlow)]
     classed = {name for each in classes for name in each.flows}
     categories = {flow.category for flow in bulk if flow.name in classed}
     outside = [
@@ -191,7 +192,7 @@ def _drift(scenario: CellScenario, classes: Sequence[VbsClass]) -> Iterator[str]
         (abs(count / total - each.target_share) / each.target_share, each, count)
         for each, count in zip(classes, counts, strict=True)
     ]
-    miss, each, count = max(misses, key=lambda one: one[0])
+    miss, each, count = max(misses, key=lambda each: each[0])
     if DRIFT * miss <= MISSED:
         return
     target, natural = each.target_share, count / total
@@ -333,17 +334,17 @@ def _conflicts(scenario: CsmaScenario) -> Iterator[str]:
     routes = {flow.class_name: flow.route for flow in csma.flows}
     for name, route in routes.items():
         apart = [
-            (one, other)
-            for one, other in pairwise(route)
-            if one in conflicts and other in conflicts and other not in conflicts[one]
+            (item, other)
+            for item, other in pairwise(route)
+            if item in conflicts and other in conflicts and other not in conflicts[item]
         ]
         if apart:
-            one, other = apart[0]
+            link, other = apart[0]
             more = f" (and {len(apart) - 1} more pairs)" if len(apart) > 1 else ""
             yield (
-                f"`flow.{name}.route`: links {one} and {other} follow each other without a conflict"
-                f"{more}: the node between them would send and receive simultaneously; add it, "
-                f'csma.link.{one}.conflicts = ["{other}"]'
+                f"`flow.{name}.route`: links {link} and {other} follow each other without a "
+                f"conflict{more}: the node between them would send and receive simultaneously; "
+                f'add it, csma.link.{link}.conflicts = ["{other}"]'
             )
     adaptive = csma.access == "adaptive" and any(link.r is None for link in csma.links)
     unbound = adaptive and not csma.aqm and csma.r_max is None

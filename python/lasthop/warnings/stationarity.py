@@ -39,11 +39,11 @@ def unsteady_runs(scenario: Scenario, summary: Mapping[str, Any], halves_json: s
         Goodput of each direction in both halves of the measured time, with intervals; null where
         nothing is measured. [bit/s]
     """
-    found = list(_short_warmup(scenario, summary))
+    results = list(_short_warmup(scenario, summary))
     halves = json.loads(halves_json)
     if halves is not None and not _changes(scenario):
-        found += _halves_apart(scenario, halves)
-    return found
+        results += _halves_apart(scenario, halves)
+    return results
 
 
 def _short_warmup(scenario: Scenario, summary: Mapping[str, Any]) -> Iterator[str]:
@@ -82,7 +82,7 @@ def _changes(scenario: Scenario) -> bool:
     wire = scenario.wire
     return (
         any(each.channel_changes for each in stations)
-        or any(one is not None for one in (wire.trace, wire.back_trace))
+        or any(item is not None for item in (wire.trace, wire.back_trace))
         or any(link.trace is not None for link in scenario.routers)
         or any(
             flow.start_s > scenario.warmup_s
@@ -112,13 +112,13 @@ def _halves_apart(
         allowed = max(first_ci95 + second_ci95, APART * 0.5 * (first + second))
         if abs(second - first) <= allowed:
             continue
-        told = [
+        lines = [
             estimate(1e-6 * mean, 1e-6 * ci95)
             for mean, ci95 in ((first, first_ci95), (second, second_ci95))
         ]
         yield (
-            f"the goodput {words} is {told[0]} Mb/s in the first half of the measured time and "
-            f"{told[1]} in the second: the run is not in a steady state; a `warmup` longer than "
+            f"the goodput {words} is {lines[0]} Mb/s in the first half of the measured time and "
+            f"{lines[1]} in the second: the run is not in a steady state; a `warmup` longer than "
             f"{scenario.warmup_s:g} s, or a longer `duration`, may help"
         )
 

@@ -54,14 +54,14 @@ def costs(what_if: Differences, names: Sequence[str]) -> dict[Measure, list[str]
 
     Delay and loss of calls that are good are no cost.
     """
-    found: dict[Measure, list[str]] = {}
+    results: dict[Measure, list[str]] = {}
     for change in what_if.changes:
         if change.case not in names or change.difference.verdict != "worse":
             continue
         if change.measure in what_if.call_measures and what_if.run_of(change.case).has_good_calls:
             continue
-        found.setdefault(change.measure, []).append(change.case)
-    return found
+        results.setdefault(change.measure, []).append(change.case)
+    return results
 
 
 def undecided(what_if: Differences) -> Iterator[tuple[str, Measure | None]]:
@@ -74,8 +74,8 @@ def undecided(what_if: Differences) -> Iterator[tuple[str, Measure | None]]:
         if any(call.verdict == UNCERTAIN for call in run.calls):
             yield run.case.name, None
     for change in what_if.changes:
-        found = change.difference
-        if found.verdict == "same" and abs(found.mean or 0.0) > (found.ci95 or 0.0):
+        difference = change.difference
+        if difference.verdict == "same" and abs(difference.mean or 0.0) > (difference.ci95 or 0.0):
             yield change.case, change.measure
 
 

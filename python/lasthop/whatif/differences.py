@@ -95,15 +95,15 @@ class Differences:
     @cached_property
     def changes(self) -> tuple[Change, ...]:
         """Differences of each case in each column, case by case."""
-        found = {
+        results = {
             (each.case.name, measure.key): self._difference(self.runs[0], each, measure)
             for each in self.runs[1:]
             for measure in self.measures
         }
-        best = {measure.key: self._best(measure, found) for measure in self.measures}
+        best = {measure.key: self._best(measure, results) for measure in self.measures}
         return tuple(
             Change(
-                case.name, measure, found[case.name, measure.key], case.name in best[measure.key]
+                case.name, measure, results[case.name, measure.key], case.name in best[measure.key]
             )
             for case in self.cases
             for measure in self.measures
@@ -111,8 +111,8 @@ class Differences:
 
     def run_of(self, name: str) -> Run:
         """Return the values of a case, or of ``"as it is"``."""
-        [found] = [each for each in self.runs if each.case.name == name]
-        return found
+        [result] = [each for each in self.runs if each.case.name == name]
+        return result
 
     def between(self, first: Run, second: Run, measure: Measure) -> Difference:
         """Return the difference of two runs; its interval holds for all pairs at the same time."""

@@ -159,9 +159,9 @@ class WhatIf(Differences, Shown):
         for each in self.runs:
             row: dict[str, Any] = {"case": each.case.name}
             for measure in self.measures:
-                found = self.estimate(each.case.name, measure)
-                row[measure.key] = None if found is None else found.mean
-                row[f"{measure.key} ci95"] = None if found is None else found.ci95
+                result = self.estimate(each.case.name, measure)
+                row[measure.key] = None if result is None else result.mean
+                row[f"{measure.key} ci95"] = None if result is None else result.ci95
             rows.append(row)
         return pd.DataFrame(rows).set_index("case")
 
@@ -408,8 +408,8 @@ def comparison_of(
         )
 
     as_it_is = Case(AS_IT_IS, ())
-    found = [
+    items = [
         run_of(case, result, own, result.scenario.key)
         for case, result, own in zip((as_it_is, *cases), results.values(), by_case, strict=True)
     ]
-    return WhatIf(base, measures, found, results)
+    return WhatIf(base, measures, items, results)

@@ -44,13 +44,13 @@ def chart(
     x, y = axes(asked, over, 2)
     path = picture_path(out, plot, asked, "chart", *over_parts(over))
     with asked.answering(max_time, max_memory), count_bar("chart") as progress:
-        found = find(asked.case, x, y, size, progress)
+        result = find(asked.case, x, y, size, progress)
     if as_json:
-        asked.printed(**described(found))
+        asked.printed(**described(result))
     else:
         asked.introduce()
-        print_chart(found)
-    save(lambda plot: plot.chart_figure(found, asked.title, asked.about), path, as_json=as_json)
+        print_chart(result)
+    save(lambda plot: plot.chart_figure(result, asked.title, asked.about), path, as_json=as_json)
 
 
 def print_chart(found: "Chart") -> None:

@@ -108,13 +108,13 @@ def follow_motions(
     from lasthop.stability.settling import sweep
 
     with count_bar("motions") as progress:
-        found = sweep(asked.case, axis, count, progress)
+        result = sweep(asked.case, axis, count, progress)
     if as_json:
-        asked.printed(**described_sweep(found))
+        asked.printed(**described_sweep(result))
     else:
         asked.introduce()
-        print_sweep(found)
-    save(lambda plot: plot.sweep_figure(found, asked.title, asked.about), path, as_json=as_json)
+        print_sweep(result)
+    save(lambda plot: plot.sweep_figure(result, asked.title, asked.about), path, as_json=as_json)
 
 
 def print_sweep(found: "Sweep") -> None:

@@ -100,14 +100,14 @@ def described(case: "Case") -> dict[str, Any]:
     from lasthop.stability.spectrum import roots
 
     rest = [float(value) for value in case.equilibrium]
-    found = roots(case, 2)
+    result = roots(case, 2)
     return {
         "states": dict(zip(case.model.states, rest, strict=True)),
         "loss": [float(p) for p in case.model.loss(case.derived, rest)],
         "delays_s": case.delays,
-        "stable": found.stable,
-        "rightmost_root": root_object(complex(found.values[0])),
-        "period_s": found.period,
+        "stable": result.stable,
+        "rightmost_root": root_object(complex(result.values[0])),
+        "period_s": result.period,
         "conditions": [
             {name: getattr(each, name) for name in ("equation", "kind", "left", "right", "holds")}
             for each in conditions(case)

@@ -113,8 +113,8 @@ def ending(motion: "Trajectory") -> str:
     if how == REST:
         return "at rest"
     period = motion.period()
-    said = "" if period is None else f", period {number(period)} s"
-    swing = f"±{number(motion.swing())}{said}"
+    text = "" if period is None else f", period {number(period)} s"
+    swing = f"±{number(motion.swing())}{text}"
     if how == CYCLE:
         return f"the window oscillates by {swing}"
     if how == MOVING:

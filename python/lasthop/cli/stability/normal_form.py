@@ -31,7 +31,7 @@ def normal_form(
     with asked.answering(max_time, max_memory):
         forms = [find(point) for point in hopf_points_on(asked.case, axis)]
     if as_json:
-        found = [
+        results = [
             {
                 "value": form.point.value,
                 "period_s": form.point.period,
@@ -44,7 +44,7 @@ def normal_form(
             }
             for form in forms
         ]
-        asked.printed(parameter=axis.name, points=found)
+        asked.printed(parameter=axis.name, points=results)
         return
     asked.introduce()
     if not forms:

@@ -65,18 +65,18 @@ def links_by_name() -> dict[str, list[int]]:
     BpfError
         If this process may not know.
     """
-    found: dict[str, list[int]] = {}
+    results: dict[str, list[int]] = {}
     pairs = list(bpf.links_of_operations())
     if not pairs:
-        return found
+        return results
     kernel = struct_ops.kernel_types()
     ours = kernel.structure(struct_ops.ENTRY).number
     for link, operations in pairs:
         with contextlib.suppress(bpf.BpfError):  # gone meanwhile
             kind, value = bpf.value_of(operations)
             if kind == ours:
-                found.setdefault(struct_ops.named(value, kernel), []).append(link)
-    return found
+                results.setdefault(struct_ops.named(value, kernel), []).append(link)
+    return results
 
 
 def holders(name: str) -> list[Holder]:
@@ -92,13 +92,13 @@ def held_by(links: Iterable[int]) -> list[Holder]:
     wanted = {f"link_id:\t{each}" for each in links}
     if not wanted:
         return []
-    found = []
+    results = []
     for process in Path("/proc").iterdir():
         if process.name.isdecimal() and holds(process, wanted):
             with contextlib.suppress(OSError):
                 program = (process / "comm").read_text().strip()
-                found.append(Holder(int(process.name), program))
-    return sorted(found)
+                results.append(Holder(int(process.name), program))
+    return sorted(results)
 
 
 def holds(process: Path, lines: set[str]) -> bool:
@@ -107,7 +107,7 @@ def holds(process: Path, lines: set[str]) -> bool:
         for each in (process / "fd").iterdir():
             with contextlib.suppress(OSError):
                 if os.readlink(each).startswith(LINK):
-                    said = (process / "fdinfo" / each.name).read_text()
-                    if not lines.isdisjoint(said.splitlines()):
+                    text = (process / "fdinfo" / each.name).read_text()
+                    if not lines.isdisjoint(text.splitlines()):
                         return True
     return False

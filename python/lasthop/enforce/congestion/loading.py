@@ -32,9 +32,9 @@ def load(control: Control, *, stays: bool = False) -> int:
     name = control.kernel_name
     if has_congestion(name):
         ours = any(each.name == name and each.law for each in listed())
-        said = "loaded already" if ours else "the kernel has its own"
+        text = "loaded already" if ours else "the kernel has its own"
         raise UserError(
-            f"congestion control {control.name}: {said}",
+            f"congestion control {control.name}: {text}",
             "run `lasthop congestion list` to see its origin",
         )
     descriptor = struct_ops.load(control.object, name, control.name)
@@ -59,16 +59,16 @@ def unload(control: Control) -> None:
     if pins.let_go(name):
         wait_until_gone(name)
         return
-    if said := held(name):
-        raise UserError(f"congestion control {control.name}: {said}", "it goes with that")
-    said = "the kernel's own" if name in available_congestion() else "not loaded"
-    raise UserError(f"congestion control {control.name}: {said}")
+    if text := held(name):
+        raise UserError(f"congestion control {control.name}: {text}", "it goes with that")
+    text = "the kernel's own" if name in available_congestion() else "not loaded"
+    raise UserError(f"congestion control {control.name}: {text}")
 
 
 def held(name: str) -> str:
     """Which processes hold a control, in words."""
-    each = [f"process {one.number} ({one.program})" for one in holders(name)]
-    return f"held by {', '.join(each)}" if each else ""
+    names = [f"process {holder.number} ({holder.program})" for holder in holders(name)]
+    return f"held by {', '.join(names)}" if names else ""
 
 
 def wait_until_gone(name: str) -> None:
@@ -92,24 +92,24 @@ def loaded(names: Iterable[str]) -> Iterator[dict[str, str]]:
     Yields
     ------
     dict
-        The kernel's name of each. Controls of the kernel itself keep their names.
+        The kernel's name of names. Controls of the kernel itself keep their names.
 
     Raises
     ------
     UserError
         If one cannot be loaded.
     """
-    found: dict[str, str] = {}
+    results: dict[str, str] = {}
     with contextlib.ExitStack() as stack:
         for name in sorted(set(names) & CONTROLS.keys()):
             control = CONTROLS[name]
             if control.is_everyones and has_congestion(control.kernel_name):
-                found[name] = control.kernel_name
+                results[name] = control.kernel_name
                 continue
             descriptor = struct_ops.load(control.object, control.own_name, name)
             stack.callback(os.close, descriptor)
-            found[name] = control.own_name
-        yield found
+            results[name] = control.own_name
+        yield results
 
 
 def missing() -> str | None:
@@ -121,7 +121,7 @@ def missing() -> str | None:
     try:
         os.close(struct_ops.load(law.object, name, law.name))
     except UserError as error:
-        said = str(error).removeprefix(f"congestion control {law.name}: ")
-        return f"{said}; {error.hint}" if error.hint else said
+        text = str(error).removeprefix(f"congestion control {law.name}: ")
+        return f"{text}; {error.hint}" if error.hint else text
     wait_until_gone(name)
     return None

@@ -122,11 +122,11 @@ class Admission:
         A MAC address that is not present any more loses its place in the queue, but stays known
         once it is admitted.
         """
-        there = dict.fromkeys(macs)
-        self.first_s = {mac: since for mac, since in self.first_s.items() if mac in there}
+        present = dict.fromkeys(macs)
+        self.first_s = {mac: since for mac, since in self.first_s.items() if mac in present}
         while self.admitted_s and now_s - self.admitted_s[0] >= WINDOW_S:
             self.admitted_s.popleft()
-        for mac in there:
+        for mac in present:
             if mac in self.known:
                 del self.known[mac]
                 self.known[mac] = None
@@ -140,9 +140,9 @@ class Admission:
             self.known[mac] = None
             del self.first_s[mac]
         for mac in list(self.known)[: max(len(self.known) - MOST_KNOWN, 0)]:
-            if mac not in there:
+            if mac not in present:
                 del self.known[mac]
-        return there.keys() & self.known.keys()
+        return present.keys() & self.known.keys()
 
     def due_s(self) -> float:
         """Return the time at which the next MAC address may be admitted. [s]"""

@@ -29,16 +29,16 @@ class Bypasses(NamedTuple):
 
 def bypasses(gateway: Gateway) -> Bypasses:
     """Return messages about the flowtables of this machine that stations can pass through."""
-    found = flowtables()
-    if not found:
+    result = flowtables()
+    if not result:
         return Bypasses([], [])
     with Socket() as kernel:
-        return among(found, gateway.lans, links.every_link(kernel))
+        return among(result, gateway.lans, links.every_link(kernel))
 
 
 def among(tables: Iterable[Flowtable], lans: Iterable[str], there: Mapping[str, Link]) -> Bypasses:
     """Return messages about the flowtables that contain an interface or a device below it."""
-    found = Bypasses([], [])
+    result = Bypasses([], [])
     devices = [name for lan in lans for name in links.below(lan, there)]
     for table in tables:
         has = sorted({name for name in devices if table.has(name)})
@@ -47,16 +47,16 @@ def among(tables: Iterable[Flowtable], lans: Iterable[str], there: Mapping[str, 
         names = ", ".join(has)
         remove = "take it out of the flowtable"
         if table.is_hardware:
-            found.faults.append(
+            result.faults.append(
                 f"flowtable {table.words} offloads {names} to hardware: its packets are neither "
                 f"classified nor counted: {remove}, or remove `flags offload`"
             )
         else:
-            found.warnings.append(
+            result.warnings.append(
                 f"flowtable {table.words} contains {names}: its packets may pass without being "
                 f"classified: {remove}"
             )
-    return found
+    return result
 
 
 class Known(NamedTuple):
@@ -77,8 +77,8 @@ def known(gateway: Gateway) -> Known:
         with suppress(UserError):  # there are no numbers left
             layout.join(station)
     with Socket() as kernel:
-        there = links.every_link(kernel)
-        numbers = {there[name].number for name in gateway.lans if name in there}
+        present = links.every_link(kernel)
+        numbers = {present[name].number for name in gateway.lans if name in present}
         on_link = subnets_at(kernel, numbers)
     others = Surroundings(roster.ignored, roster.routed)
     return Known(layout.by_address(on_link, others), roster.ports.counts())

@@ -20,27 +20,27 @@ NAMED = 3
 def cautions(gateway: Gateway) -> list[str]:
     """What to mind, in words; the machine is looked at, and may be without the interfaces."""
     with Socket() as kernel:
-        there = links.every_link(kernel)
+        present = links.every_link(kernel)
         return [
             *caps_by_default(gateway),
-            *out_of_service(gateway, there),
-            *not_forwarding(gateway, there, kernel),
-            *without_address(gateway, there, kernel),
-            *with_long_frames(gateway, there),
+            *out_of_service(gateway, present),
+            *not_forwarding(gateway, present, kernel),
+            *without_address(gateway, present, kernel),
+            *with_long_frames(gateway, present),
         ]
 
 
 def caps_by_default(gateway: Gateway) -> list[str]:
     """Access points whose rate is held under a value that nobody has chosen."""
-    found = []
+    results = []
     for ap in gateway.aps:
         if ap.rate_bps is None and ap.max_by_default:
             most = f"{ap.max_bps / 1e6:g} Mbit/s"
-            found.append(
+            results.append(
                 f"access point {ap.name}: C is at most {most} (`gateway.wce.max`, its default): "
                 "set it to somewhat more than the WLAN can carry"
             )
-    return found
+    return results
 
 
 def out_of_service(gateway: Gateway, there: dict[str, Link]) -> list[str]:
@@ -60,42 +60,44 @@ def not_forwarding(gateway: Gateway, there: dict[str, Link], kernel: Socket) -> 
     across = bridge_of(gateway.wan, there)
     if across and all(bridge_of(name, there) == across for name in gateway.lans):
         return []
-    found = []
+    results = []
     if not links.forwards(4):
-        found.append("the machine does not forward IPv4: sysctl -w net.ipv4.ip_forward=1")
+        results.append("the machine does not forward IPv4: sysctl -w net.ipv4.ip_forward=1")
     numbers = [there[name].number for name in gateway.lans if name in there]
     every = [each for number in numbers for each in addresses_at(kernel, number)]
     if any(each.version == 6 for each in every) and not links.forwards(6):
-        found.append("the machine does not forward IPv6: sysctl -w net.ipv6.conf.all.forwarding=1")
-    return found
+        results.append(
+            "the machine does not forward IPv6: sysctl -w net.ipv6.conf.all.forwarding=1"
+        )
+    return results
 
 
 def without_address(gateway: Gateway, there: dict[str, Link], kernel: Socket) -> list[str]:
     """Interfaces, or bridges that they are ports of, from which no ping can be sent."""
-    found = []
+    results = []
     for ap in gateway.aps:
         bridge = bridge_of(ap.interface, there)
         by = there.get(bridge or ap.interface)
         if by is not None and ap.rate_bps is None and not addresses_at(kernel, by.number):
             what = f"bridge {bridge} of" if bridge else "interface"
-            found.append(
+            results.append(
                 f"{what} {ap.interface} has no address, so that no station can be pinged: "
                 "give it one in the stations' subnet, or set `gateway.rate`"
             )
-    return list(dict.fromkeys(found))
+    return list(dict.fromkeys(results))
 
 
 def with_long_frames(gateway: Gateway, there: dict[str, Link]) -> list[str]:
     """Return warnings about interfaces whose packets are longer than a turn of a leaf."""
-    found = []
+    results = []
     for name in gateway.lans:
         with suppress(OSError):  # it is gone by now
             if name in there and (longest := links.longest_packet(name)) > MAX_PACKET_BYTES:
-                found.append(
+                results.append(
                     f"interface {name} has an MTU of {longest} bytes: shares are equal up to "
                     f"{MAX_PACKET_BYTES}: ip link set {name} mtu {MAX_PACKET_BYTES}"
                 )
-    return found
+    return results
 
 
 def by_address(stations: Mapping[str, str]) -> list[str]:
@@ -103,15 +105,15 @@ def by_address(stations: Mapping[str, str]) -> list[str]:
     by_reason: dict[str, list[str]] = {}
     for name, reason in stations.items():
         by_reason.setdefault(reason, []).append(name)
-    found = []
+    results = []
     for reason, names in by_reason.items():
         noun = "stations" if len(names) > 1 else "station"
         more = f" and {len(names) - NAMED} more" if len(names) > NAMED else ""
-        found.append(
+        results.append(
             f"{noun} {', '.join(names[:NAMED])}{more}: classified by IP address, since "
             f"{reason}: a guest can forge such an address, and new addresses are unclassified"
         )
-    return found
+    return results
 
 
 def without_programs(why: str | None) -> list[str]:
@@ -152,8 +154,8 @@ def refuse_unsuitable(gateway: Gateway, there: dict[str, Link]) -> None:
 
 def refuse_bridges(gateway: Gateway, there: dict[str, Link]) -> None:
     """Refuse a bridge where packets go through it without ever being its own."""
-    for one, other in [(gateway.wan, lan) for lan in gateway.lans]:
-        for bridge, port in ((one, other), (other, one)):
+    for item, other in [(gateway.wan, lan) for lan in gateway.lans]:
+        for bridge, port in ((item, other), (other, item)):
             if bridge_of(port, there) == bridge:
                 ports = [name for name in there if bridge_of(name, there) == bridge]
                 raise UserError(

@@ -250,8 +250,8 @@ class Programs:
         """Return the request for a filter that redirects packets unless a program exempts them."""
         options = attribute(tc.BPF_ACT, attribute(1, tc.mirred(ifb))) + self.program(name)
         body = tc.TCMSG.pack(0, tc.BLOCK_INDEX, 1, block.number, 1 << 16 | EVERY_PROTOCOL)
-        said = f"{self.said(block, name)} action mirred egress redirect dev {ifb.name}"
-        return filter_of(body, options, said)
+        text = f"{self.said(block, name)} action mirred egress redirect dev {ifb.name}"
+        return filter_of(body, options, text)
 
     def at_ifb(self, ifb: Device, major: int, name: str = "leaf") -> Request:
         """Return the request for a filter that classifies in a hierarchy of the IFB."""

@@ -47,8 +47,8 @@ def of_neighbours(gateway: Gateway) -> Iterator[Sighting]:
     absence_s = gateway.discovery.absence_s
     with Socket() as kernel:
         mine = own_addresses(kernel)
-        there = links.every_link(kernel)
-        names = [name for name in gateway.lans if name in there or gateway.discovery.neighbours]
+        present = links.every_link(kernel)
+        names = [name for name in gateway.lans if name in present or gateway.discovery.neighbours]
         numbers = {name: links.index_of(name) for name in names}
         routers = routes_through(kernel, set(numbers.values()))
         for name, number in numbers.items():
@@ -67,14 +67,19 @@ def of_bridges(gateway: Gateway) -> Iterator[Sighting]:
     These tables have the port of each MAC address, but no IP addresses.
     """
     with Socket() as kernel:
-        there = links.every_link(kernel)
-        names = {link.number: name for name, link in there.items()}
-        bridges = {bridge: name for name in gateway.lans if (bridge := bridge_number(name, there))}
+        present = links.every_link(kernel)
+        names = {link.number: name for name, link in present.items()}
+        bridges = {
+            bridge: name for name in gateway.lans if (bridge := bridge_number(name, present))
+        }
         for mac, port in forwarding(kernel, set(bridges)) if bridges else ():
             name = names.get(port, str(port))
             at = next((lan for lan in gateway.lans if lan == name), None)
-            if at is None and names.get(there[name].master if name in there else 0) in gateway.lans:
-                at = names[there[name].master]
+            if (
+                at is None
+                and names.get(present[name].master if name in present else 0) in gateway.lans
+            ):
+                at = names[present[name].master]
             if at is not None:
                 yield Sighting(mac, None, interface=at, port=name, is_new=False)
 
@@ -90,8 +95,8 @@ def bridge_number(name: str, there: Mapping[str, Link]) -> int:
 def bridge_ports(gateway: Gateway) -> list[str]:
     """Return the interfaces that are ports of bridges, at which the kernel has no neighbours."""
     with Socket() as kernel:
-        there = links.every_link(kernel)
-    return [name for name in gateway.lans if bridge_of(name, there)]
+        present = links.every_link(kernel)
+    return [name for name in gateway.lans if bridge_of(name, present)]
 
 
 def listen(gateway: Gateway, heard: Heard) -> Iterator[Sighting]:
@@ -130,10 +135,10 @@ def of_access_points(gateway: Gateway) -> Iterator[Sighting]:
         answers = {name: workers.submit(associations, agent) for name, agent in agents.items()}
         for name, answer in answers.items():
             try:
-                found = answer.result()
+                result = answer.result()
             except UserError as error:
                 wrong.append(str(error))
             else:
-                yield from (Sighting(mac, address, ap=name) for mac, address in found)
+                yield from (Sighting(mac, address, ap=name) for mac, address in result)
     if wrong:
         raise UserError("; ".join(wrong))

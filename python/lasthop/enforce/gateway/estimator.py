@@ -117,8 +117,8 @@ class Estimator:
         for sequence, sent in list(self.under_way.items()):
             if sent.at_s < now_s - LATEST_S:
                 del self.under_way[sequence]
-        there = sorted(self.number_of(one) for one in candidates)
-        self.ping(self.controller.tick(now_s, there, self.passed_now(now_s) if there else 0))
+        present = sorted(self.number_of(candidate) for candidate in candidates)
+        self.ping(self.controller.tick(now_s, present, self.passed_now(now_s) if present else 0))
         return self.controller.capacity_bps
 
     def number_of(self, candidate: Candidate) -> int:
@@ -168,7 +168,7 @@ class Estimator:
     def listening(self) -> dict[str, tuple[Address, ...]]:
         """Stations whose segments are to be timed now, and their addresses."""
         known = (self.known.get(number) for number in self.controller.listening())
-        return {one.name: one.addresses for one in known if one is not None}
+        return {each.name: each.addresses for each in known if each is not None}
 
     def overhear(self, name: str, trip: RoundTrip) -> int:
         """Take the round trip of a segment to a station; the rate. [bit/s]"""

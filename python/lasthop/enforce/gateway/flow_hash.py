@@ -75,14 +75,14 @@ def program(first: int, leaves: int) -> list[Instruction]:
         (JUMP_EQUAL, "next", "none", IPV6),
         *v6,
     ]
-    whole = [*start, *ports, *finish, (RETURN, 0, 0, 0)]
+    parts = [*start, *ports, *finish, (RETURN, 0, 0, 0)]
     marks = {
         "v6?": 2 + len(v4),
         "ports": len(start),
         "finish": len(start) + len(ports),
-        "none": len(whole) - 1,
+        "none": len(parts) - 1,
     }
-    return [resolved(at, each, marks) for at, each in enumerate(whole)]
+    return [resolved(at, each, marks) for at, each in enumerate(parts)]
 
 
 def words(*offsets: int) -> list[Marked]:

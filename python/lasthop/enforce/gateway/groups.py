@@ -63,12 +63,12 @@ Bundles: TypeAlias = Mapping[tuple[str, str], Bundle]
 
 def bundles_of(gateway: Gateway, last_leaf: int) -> Bundles:
     """Return each group at each access point, with class numbers from `last_leaf` down."""
-    found: dict[tuple[str, str], Bundle] = {}
+    results: dict[tuple[str, str], Bundle] = {}
     for ap in gateway.aps:
         for group in gateway.groups:
-            leaf = tc.classid(tc.OURS, last_leaf - len(found))
-            found[ap.name, group.name] = Bundle(group, leaf, FIRST_MAJOR + len(found))
-    return found
+            leaf = tc.classid(tc.OURS, last_leaf - len(results))
+            results[ap.name, group.name] = Bundle(group, leaf, FIRST_MAJOR + len(results))
+    return results
 
 
 def least_share(gateway: Gateway) -> float:

@@ -37,10 +37,10 @@ def parts_of(events: Iterable[Event] | None, layout: Layout) -> set[Part]:
     """What is to be looked at after these events; everything if nobody knows what they were."""
     if events is None:
         return set(ALL)
-    found: set[Part] = set()
+    results: set[Part] = set()
     for event in events:
-        found |= parts_of_one(event, layout)
-    return found
+        results |= parts_of_one(event, layout)
+    return results
 
 
 def parts_of_one(event: Event, layout: Layout) -> Set[Part]:
@@ -66,23 +66,23 @@ def look(
 
     What goes with something else is looked at with it. Of an IFB that is gone nothing else is said.
     """
-    parts, found, gateway = set(parts), [], layout.gateway
+    parts, result, gateway = set(parts), [], layout.gateway
     if parts & {Part.INTERFACES, *BLOCKS}:
-        there = links.every_link(kernel)
-        if (wrong := of_ifb(layout.ifb, there)) is not None:
-            found.append(wrong)
-        found += of_side(gateway.wan, None, *state_of(kernel, gateway.wan, there))
+        present = links.every_link(kernel)
+        if (wrong := of_ifb(layout.ifb, present)) is not None:
+            result.append(wrong)
+        result += of_side(gateway.wan, None, *state_of(kernel, gateway.wan, present))
         is_reached = False
         for name in gateway.lans:
-            wrongs = of_side(name, layout.hooks, *state_of(kernel, name, there))
-            found += wrongs
+            wrongs = of_side(name, layout.hooks, *state_of(kernel, name, present))
+            result += wrongs
             by_kind = {each.name[0]: each for each in wrongs}
             if "hooks" in by_kind:
                 parts |= BLOCKS  # the filters of a block go with its last user
             if "absence" not in by_kind and ("hooks" not in by_kind or by_kind["hooks"].repair):
                 is_reached = True
         if wrong is not None and not wrong.repair:
-            return found
+            return result
         if not is_reached:
             parts -= BLOCKS
     wanted: list[Request] = []
@@ -91,8 +91,8 @@ def look(
         wanted += layout.hierarchy(dict(rates))
         bodies = list(hierarchy(kernel, layout))
         has += bodies
-        kept = {TCMSG.unpack_from(body)[2] for kind, body in bodies if kind == tc.NEWQDISC}
-        if not {tc.classid(major, 0) for major in layout.majors} <= kept:
+        remaining = {TCMSG.unpack_from(body)[2] for kind, body in bodies if kind == tc.NEWQDISC}
+        if not {tc.classid(major, 0) for major in layout.majors} <= remaining:
             parts.add(Part.FILTERS)  # filters are removed with their hierarchy
     wants: dict[Part, Callable[[], Iterable[Request]]] = {
         Part.FILTERS: layout.ifb_filters,
@@ -104,7 +104,7 @@ def look(
             wanted += requests()
             has += filters(kernel, layout, part)
     spreads = {layout.ap_class[ap]: ap for ap in layout.hashing_aps()}
-    return [*found, *inside(layout.ifb, wanted, has, spreads)]
+    return [*result, *inside(layout.ifb, wanted, has, spreads)]
 
 
 def state_of(

@@ -456,7 +456,7 @@ class Layout:
         """Return the members that are classified by IP address, with the reasons."""
         owners = Counter(each.station.mac for each in self.members.values() if each.station.mac)
         shared_routers = self.shared_routers(others)
-        found = {}
+        results = {}
         for name, member in self.members.items():
             mac = member.station.mac
             own = others.routers.get(mac or "", ())
@@ -464,14 +464,14 @@ class Layout:
             keys = (key for key in every if not is_in(key, own))
             routed = any(is_routed(key, on_link) for key in keys)
             if mac is None:
-                found[name] = ROUTED if routed or member.station.subnets else UNKNOWN_MAC
+                results[name] = ROUTED if routed or member.station.subnets else UNKNOWN_MAC
             elif mac in shared_routers:
-                found[name] = ROUTED_MAC
+                results[name] = ROUTED_MAC
             elif owners[mac] > 1:
-                found[name] = SHARED_MAC
+                results[name] = SHARED_MAC
             elif routed:
-                found[name] = ROUTED
-        return found
+                results[name] = ROUTED
+        return results
 
     def is_by_mac_only(self, name: str) -> bool:
         """Return whether only frames of a MAC address belong to a station, as the file lists it.

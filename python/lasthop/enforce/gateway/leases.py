@@ -52,13 +52,13 @@ def leases(text: str, now_s: float, wrong: list[str] | None = None) -> list[Leas
     A lease whose end cannot be read is left out, and told in `wrong`.
     """
     wrong = [] if wrong is None else wrong
-    found = {lease.address: lease for lease in dnsmasq(text, now_s, wrong)}
+    results = {lease.address: lease for lease in dnsmasq(text, now_s, wrong)}
     for address, lease in dhcpd(text, now_s, wrong):
         if lease is None:
-            found.pop(address, None)
+            results.pop(address, None)
         else:
-            found[address] = lease
-    return list(found.values())
+            results[address] = lease
+    return list(results.values())
 
 
 def dnsmasq(text: str, now_s: float, wrong: list[str]) -> Iterator[Lease]:
@@ -78,17 +78,17 @@ def dnsmasq(text: str, now_s: float, wrong: list[str]) -> Iterator[Lease]:
 
 def dhcpd(text: str, now_s: float, wrong: list[str]) -> Iterator[tuple[Address, Lease | None]]:
     """Leases of ISC dhcpd in order; None for one that no longer holds."""
-    for whose, said in blocks(text):
+    for whose, message in blocks(text):
         address = parsed(whose)
         if address is None:
             continue
-        mac, name = said.get("hardware ethernet", ""), said.get("client-hostname", "")
+        mac, name = message.get("hardware ethernet", ""), message.get("client-hostname", "")
         try:
-            has_ended = "ends" in said and end_of(said["ends"]) <= now_s
+            has_ended = "ends" in message and end_of(message["ends"]) <= now_s
         except ValueError:
-            wrong.append(unreadable(address, said["ends"]))
+            wrong.append(unreadable(address, message["ends"]))
             continue
-        if has_ended or said.get("binding state") != "active" or not MAC.fullmatch(mac):
+        if has_ended or message.get("binding state") != "active" or not MAC.fullmatch(mac):
             yield address, None
         else:
             yield address, Lease(address, mac.lower(), plain(name[1:-1]))
@@ -100,19 +100,19 @@ def blocks(text: str) -> Iterator[tuple[str, dict[str, str]]]:
     A block ends with a brace as far to the right as its beginning; one that does not was being
     written, and is none.
     """
-    address, indent, said = "", "", dict[str, str]()
+    address, indent, message = "", "", dict[str, str]()
     for line in text.split("\n"):
         words = line.strip()
         before = line[: len(line) - len(line.lstrip())]
         if words.startswith(("lease ", "lease\t")) and words.endswith("{"):
-            address, indent, said = words[len("lease ") : -1].strip(), before, {}
+            address, indent, message = words[len("lease ") : -1].strip(), before, {}
         elif words == "}" and before == indent:
             if address:
-                yield address, said
+                yield address, message
             address = ""
         for key in STATEMENTS:
             if address and words.startswith(f"{key} "):
-                said[key] = words[len(key) :].partition(";")[0].strip()
+                message[key] = words[len(key) :].partition(";")[0].strip()
 
 
 def end_of(text: str) -> float:

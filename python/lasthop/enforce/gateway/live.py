@@ -149,27 +149,27 @@ def fitted(
     from rich.table import Table
     from rich.text import Text
 
-    kept, shown = list(range(len(titles))), list(titles)
+    remaining, shown = list(range(len(titles))), list(titles)
 
     def widths() -> list[int]:
-        title = {k: max(map(cell_len, shown[k].split("\n"))) for k in kept}
-        return [max([title[k], *(cell_len(row[k]) for row in rows)]) for k in kept]
+        title = {k: max(map(cell_len, shown[k].split("\n"))) for k in remaining}
+        return [max([title[k], *(cell_len(row[k]) for row in rows)]) for k in remaining]
 
     def spare() -> int:
-        return 0 if columns is None else columns - sum(widths()) - GAP * (len(kept) - 1)
+        return 0 if columns is None else columns - sum(widths()) - GAP * (len(remaining) - 1)
 
     if spare() < 0:
         shown = [title.replace(" [", "\n[") for title in titles]
     for title in drop:
-        if spare() < 0 and titles.index(title) in kept:
-            kept.remove(titles.index(title))
+        if spare() < 0 and titles.index(title) in remaining:
+            remaining.remove(titles.index(title))
     longest = max(widths()[0] + min(spare(), 0), LEAST_NAME)
     table = Table(box=None, pad_edge=False)
-    for k in kept:
+    for k in remaining:
         table.add_column(Text(shown[k]), justify="left" if k < texts else "right", no_wrap=True)
     for row in rows:
         name = row[0] if cell_len(row[0]) <= longest else "…" + row[0][1 - longest :]
-        table.add_row(*(Text(name if k == 0 else row[k]) for k in kept))
+        table.add_row(*(Text(name if k == 0 else row[k]) for k in remaining))
     return table
 
 

@@ -153,13 +153,13 @@ class Observed:
         """Return every group at each access point, for status and metrics."""
         rows = []
         for (ap, name), group in self.groups.items():
-            there = [each for each in self.seen.values() if (each.ap, each.group) == (ap, name)]
+            present = [each for each in self.seen.values() if (each.ap, each.group) == (ap, name)]
             row: dict[str, Any] = {
                 "name": name,
                 "ap": ap,
                 "share": group.bundle.group.share,
                 "max_bps": group.bundle.group.max_bps,
-                "stations": len(there),
+                "stations": len(present),
             }
             if (counters := group.counters) is not None:
                 row["rate_bps"] = group.rate_bps

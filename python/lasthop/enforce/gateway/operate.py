@@ -41,36 +41,36 @@ def check(gateway: Gateway) -> Checked:
         For what would make `up` fail.
     """
     if (lacks := rights.lacking()) is not None:
-        said = f"this machine was not examined: this needs {lacks}, which root has"
-        return Checked([said], None)
-    found, leaves = [], None
+        text = f"this machine was not examined: this needs {lacks}, which root has"
+        return Checked([text], None)
+    result, leaves = [], None
     trial = rights.tried(gateway.discipline)
     if trial.missing is not None:
         raise UserError(f"this machine has {trial.missing}")
     if trial.untried is not None:
-        found.append(
+        result.append(
             "the kernel was not tested, which needs CAP_SYS_ADMIN or a user namespace: "
             f"{trial.untried}"
         )
     if (discipline := trial.discipline) is not None:
         leaves = {"discipline": discipline, "why": why(gateway)}
-        found += unmanaged(gateway, discipline)
+        result += unmanaged(gateway, discipline)
     if (refused := rights.bpf_refused()) is not None:
-        found += without_programs(f"BPF program: refused, u32 filters classify instead: {refused}")
+        result += without_programs(f"BPF program: refused, u32 filters classify instead: {refused}")
     if faults := bypasses(gateway).faults:
         raise UserError(faults[0])
     state = state_of(gateway.lan, None)
     is_up = state.is_held()
     refuse(gateway, state, is_up)
     if is_up:
-        found.append(f"it is up ({state.holder()}); run `up` to apply the file")
+        result.append(f"it is up ({state.holder()}); run `up` to apply the file")
     seen = known(gateway)
     if refused is None:
         # The MAC address of a station that is not here now is learnt when it comes.
         reasons = seen.by_address.items()
-        found += by_address({name: reason for name, reason in reasons if reason != UNKNOWN_MAC})
+        result += by_address({name: reason for name, reason in reasons if reason != UNKNOWN_MAC})
     _, unread = read_station_rates(gateway)
-    return Checked(found + warnings(gateway) + unread, leaves, seen.ports)
+    return Checked(result + warnings(gateway) + unread, leaves, seen.ports)
 
 
 def refuse(gateway: Gateway, state: State, is_up: bool) -> None:
@@ -83,16 +83,16 @@ def refuse(gateway: Gateway, state: State, is_up: bool) -> None:
 
 def warnings(gateway: Gateway, leaves: Mapping[str, str] | None = None) -> list[str]:
     """What to mind, in words; `leaves` are those that there are, where one knows."""
-    found = [*cautions(gateway), *bypasses(gateway).warnings, *short_queue(gateway)]
-    found += groups.short_queue(gateway)
+    results = [*cautions(gateway), *bypasses(gateway).warnings, *short_queue(gateway)]
+    results += groups.short_queue(gateway)
     if leaves is not None:
-        found += unmanaged(gateway, leaves["discipline"])
+        results += unmanaged(gateway, leaves["discipline"])
     if (leases := gateway.discovery.leases) is not None:
         try:
             open_leases(leases).close()
         except UserError as error:
-            found.append(str(error))
-    return found
+            results.append(str(error))
+    return results
 
 
 def serve(context: ServiceContext[Gateway]) -> None:
@@ -107,9 +107,9 @@ def serve(context: ServiceContext[Gateway]) -> None:
                 service.up()
                 service.run(context.is_up, context.show)
         finally:
-            kept = service.down()
-        if kept:
-            raise UserError(kept[0], f"{state.log.path} lists the remaining changes")
+            remaining = service.down()
+        if remaining:
+            raise UserError(remaining[0], f"{state.log.path} lists the remaining changes")
     finally:
         service.close()
 

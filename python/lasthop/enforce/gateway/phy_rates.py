@@ -88,9 +88,9 @@ class PhyRates:
 
     def of(self, members: Mapping[str, tuple[AccessPoint, KnownStation]]) -> dict[str, PhyRate]:
         """Return the rates of stations at access points whose rates are read, by name."""
-        found = {}
+        results = {}
         for name, (ap, station) in members.items():
             history = self.histories.get((ap.name, station.mac or ""))
             if ap.reads_rates and history is not None and history.weighed is not None:
-                found[name] = history.weighed
-        return found
+                results[name] = history.weighed
+        return results

@@ -62,8 +62,8 @@ class Planned:
 
     def at_block(self, block: Block, name: str, ifb: Device) -> Request:
         """Return the request for a filter that redirects packets unless a program exempts them."""
-        said = f"{self.attached(block, name)} action mirred egress redirect dev {ifb.name}"
-        return Request(tc.NEWFILTER, 0, b"", said)
+        text = f"{self.attached(block, name)} action mirred egress redirect dev {ifb.name}"
+        return Request(tc.NEWFILTER, 0, b"", text)
 
     def at_ifb(self, ifb: Device, major: int, name: str = "leaf") -> Request:
         """Return the request for a filter that classifies in a hierarchy of the IFB."""

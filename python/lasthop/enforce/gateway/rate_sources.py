@@ -112,14 +112,14 @@ def query(ask: Callable[[], Answer]) -> Answer:
     Errors, and rates that are no WLAN's, are faults.
     """
     try:
-        found = ask()
+        result = ask()
     except UserError as error:
         return Answer([], [str(error)])
     except Exception as error:  # a defect here must not hide the other sources
         return Answer([], [f"{type(error).__name__}: {error}"])
     bounds = range(MIN_BPS, MAX_BPS + 1)
     once: dict[str, Reading] = {}
-    for each in found.readings:
+    for each in result.readings:
         once.setdefault(each.mac, each)
     readings = once.values()
     invalid = [each for each in readings if each.rate_bps and each.rate_bps not in bounds]
@@ -128,7 +128,7 @@ def query(ask: Callable[[], Answer]) -> Answer:
         f"station {mac}: {rate_bps} bit/s is no rate of a WLAN: expected 100 kbps to 100 Gbps"
         for mac, rate_bps in invalid
     ]
-    return Answer(valid, one_line([*found.faults, *faults]))
+    return Answer(valid, one_line([*result.faults, *faults]))
 
 
 def one_line(faults: list[str]) -> list[str]:
@@ -197,8 +197,8 @@ def output_of(command: list[str], name: str) -> bytes:
         process.stdout.close()
         process.wait()
     if code:
-        said = printable(printed.decode(errors="replace")) or f"exit code {code}"
-        raise UserError(f"{name}: {said}")
+        text = printable(printed.decode(errors="replace")) or f"exit code {code}"
+        raise UserError(f"{name}: {text}")
     return printed
 
 
@@ -253,8 +253,8 @@ def read_hostapd(source: RateSource) -> Answer:
             raise UserError(f"{name}: {error.strerror}") from None
         until_s = time.monotonic() + LIST_TIMEOUT_S
         for _ in range(TRIES):
-            if (found := walk(asking, name, until_s)) is not None:
-                return found
+            if (result := walk(asking, name, until_s)) is not None:
+                return result
     raise UserError(f"{name}: its list of stations changed while it was read, {TRIES} times")
 
 
@@ -317,9 +317,9 @@ def rate_info(lines: Iterable[str]) -> int | None:
         text = values.get(key)
         if text is None:
             continue
-        if (found := RATE_INFO.fullmatch(text)) is None:
+        if (match := RATE_INFO.fullmatch(text)) is None:
             raise ValueError(f'`{key}`: "{printable(text)[:40]}" is not a rate such as 540')
-        if rate := int(found[1]):
+        if rate := int(match[1]):
             return rate * RATE_INFO_BPS
     return None
 

@@ -97,7 +97,7 @@ class Rates:
             member = members.get(name)
             if member is not None and member.ap.name == ap and member.addresses:
                 addresses = member.addresses
-                yield Candidate(name, tuple(sorted(addresses, key=lambda one: one.version)))
+                yield Candidate(name, tuple(sorted(addresses, key=lambda each: each.version)))
 
     def take_answers(self) -> None:
         """Answers to pings, and the rates that follow."""

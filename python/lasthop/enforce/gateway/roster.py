@@ -121,8 +121,8 @@ class Roster:
             if sighting.routed:
                 before = self.routers.get(mac)
                 # a router has an IPv4 and an IPv6 address, each with routes of its own
-                kept = before.routed if before is not None and before.last_s == now_s else ()
-                self.routers[mac] = Router(now_s, (*kept, *sighting.routed))
+                routed = before.routed if before is not None and before.last_s == now_s else ()
+                self.routers[mac] = Router(now_s, (*routed, *sighting.routed))
             if address in self.gateway.discovery.ignore:
                 continue
             if not sighting.is_new and mac not in self.listed and mac not in bound:
@@ -144,19 +144,19 @@ class Roster:
         for address, known in other.bindings.by_address.items():
             if address in self.bound:
                 self.bindings.by_address[address] = known
-        for mac, found in self.found.items():
-            for address in self.bound & found.seen_s.keys():
-                self.bindings.see(address, mac, found.seen_s[address])
+        for mac, result in self.found.items():
+            for address in self.bound & result.seen_s.keys():
+                self.bindings.see(address, mac, result.seen_s[address])
                 if address in self.gateway.discovery.ignore:
-                    del found.seen_s[address]
+                    del result.seen_s[address]
 
     def owner(self, address: Address) -> KnownStation | None:
         """Return the station of the file that has an address."""
-        found = self.owners.get(address)
+        result = self.owners.get(address)
         for (version, length), prefixes in self.lengths.items():
-            if found is None and version == address.version:
-                found = prefixes.get(prefix_of(address, length))
-        return found
+            if result is None and version == address.version:
+                result = prefixes.get(prefix_of(address, length))
+        return result
 
     def knows(self, mac: str) -> bool:
         """Whether a machine is listed, or has been found."""
@@ -165,8 +165,8 @@ class Roster:
     @property
     def ignored(self) -> dict[Address, str]:
         """MAC addresses of the machines that the file ignores, by address."""
-        found = {a: self.bindings.mac_of(a) for a in self.gateway.discovery.ignore}
-        return {address: mac for address, mac in found.items() if mac is not None}
+        results = {a: self.bindings.mac_of(a) for a in self.gateway.discovery.ignore}
+        return {address: mac for address, mac in results.items() if mac is not None}
 
     def bound_mac(self, station: KnownStation) -> str | None:
         """Return the MAC address of a station that the file lists by address."""
@@ -269,14 +269,14 @@ class Roster:
         """Return the newest addresses that were seen in subnets of listed stations, by station."""
         if not self.lengths:
             return {}
-        found: dict[str, dict[Address, float]] = {}
+        results: dict[str, dict[Address, float]] = {}
         for known in self.found.values():
             for address, seen_s in known.seen_s.items():
                 if address not in self.owners and (owner := self.owner(address)) is not None:
-                    found.setdefault(owner.name, {})[address] = seen_s
+                    results.setdefault(owner.name, {})[address] = seen_s
         return {
             name: sorted_(sorted(seen, key=lambda address: -seen[address])[:MAX_SEEN_INSIDE])
-            for name, seen in found.items()
+            for name, seen in results.items()
         }
 
     def ap_of(self, known: Found, addresses: Iterable[Address | Subnet]) -> str | None:

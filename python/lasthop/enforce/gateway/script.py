@@ -77,7 +77,7 @@ def percent(factor: float) -> str:
 
 def refuse_what_needs_python(gateway: Gateway) -> None:
     """`UserError` for the first setting that a script cannot follow."""
-    found = gateway.discovery.neighbours
+    neighbours = gateway.discovery.neighbours
     for ap in gateway.aps:
         where = f"`gateway.ap.{ap.name}.snmp`"
         if ap.snmp is not None:
@@ -108,7 +108,7 @@ def refuse_what_needs_python(gateway: Gateway) -> None:
         )
     shared = [lan for lan in gateway.lans if sum(ap.interface == lan for ap in gateway.aps) > 1]
     by_mac = any(station.mac for station in gateway.stations)
-    if shared and (found or by_mac):
+    if shared and (neighbours or by_mac):
         raise UserError(
             f"interface {shared[0]}: a script cannot determine the access point of a station that "
             "it finds",
@@ -241,12 +241,12 @@ def set_rate(gateway: Gateway) -> str:
     """Give an access point's class (1) a rate (2) [bit/s] and a burst (3) [bytes]."""
     layout = Layout(gateway, tc.Device(ifb_name(gateway), 0))
     ap = gateway.aps[0]
-    said = layout.rate(ap, EXAMPLE_BPS).said
-    command = words(said)
+    text = layout.rate(ap, EXAMPLE_BPS).said
+    command = words(text)
     burst = command[command.index("burst") + 1]
     number = tc.shown(layout.ap_class[ap.name])
     places = {number: '"$1"', f"{EXAMPLE_BPS}bit": '"${2}bit"', burst: '"${3}b"'}
-    return quoted(said, places)
+    return quoted(text, places)
 
 
 def cases(gateway: Gateway) -> list[str]:
@@ -256,9 +256,9 @@ def cases(gateway: Gateway) -> list[str]:
     for ap in gateway.aps:
         leaf = tc.classid(MAJOR, EXAMPLE_LEAF)
         places = {tc.shown(leaf): '"$2"', str(EXAMPLE_QUANTUM): '"$3"'}
-        said = [request.said for request in layout.add_leaf(ap, leaf, EXAMPLE_QUANTUM)]
+        texts = [request.said for request in layout.add_leaf(ap, leaf, EXAMPLE_QUANTUM)]
         lines.append(f"{tc.shown(layout.ap_class[ap.name])})")
-        lines.append("    " + " &&\n            ".join(quoted(each, places) for each in said))
+        lines.append("    " + " &&\n            ".join(quoted(each, places) for each in texts))
         lines.append("    ;;")
     return [*lines, "esac"]
 
@@ -290,14 +290,14 @@ def entries(gateway: Gateway) -> tuple[list[str], list[str]]:
     variables |= {tc.shown(leaf): '"$8"', tc.shown(uplink): '"$9"'}
 
     def places(said: str, bucket: int, node: int) -> dict[str, str]:
-        found = dict(variables)
+        results = dict(variables)
         for word in words(said):
             table, *rest = word.split(":")
             if rest == [last, "1"]:
-                found[word] = f'"{table}:${bucket}:${node}"'
+                results[word] = f'"{table}:${bucket}:${node}"'
             elif rest == [last, ""]:
-                found[word] = f'"{table}:${bucket}:"'
-        return found
+                results[word] = f'"{table}:${bucket}:"'
+        return results
 
     return (
         [quoted(each.said, places(each.said, 2, 7)) for each in add],
@@ -328,10 +328,10 @@ def enumerate_names(gateway: Gateway) -> Iterable[tuple[str, str]]:
 def known(gateway: Gateway, layout: Layout) -> Iterator[str]:
     """What the script must know of access points, of MAC addresses, of addresses to ignore."""
     for ap in gateway.aps:
-        number, found = tc.shown(layout.ap_class[ap.name]), int(gateway.discovery.neighbours)
+        number, result = tc.shown(layout.ap_class[ap.name]), int(gateway.discovery.neighbours)
         anybody = KnownStation("anybody", ap.name, ())
         own, leaf, uplink = classes_of(layout, ap)
-        yield f"A {number} {own} {leaf} {uplink} {layout.quantum(ap, anybody)} {found}"
+        yield f"A {number} {own} {leaf} {uplink} {layout.quantum(ap, anybody)} {result}"
     numbers = {name: number for number, name in enumerate_names(gateway)}
     for station in gateway.stations:
         if station.mac is not None:

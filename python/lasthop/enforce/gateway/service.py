@@ -79,9 +79,9 @@ class Service:
 
     def up(self) -> None:
         """Take back what a process that was killed has left, look around, and set up."""
-        kept = self.shaping.shaper.changes.undo_all()
-        if kept:
-            raise UserError(f"{self.state.log.path}: {kept[0]}", "undo the named change first")
+        remaining = self.shaping.shaper.changes.undo_all()
+        if remaining:
+            raise UserError(f"{self.state.log.path}: {remaining[0]}", "undo the named change first")
         self.shaping.shaper.check()
         self.stations.look_now()
         self.set_up()
@@ -99,14 +99,14 @@ class Service:
 
     def listen_anew(self) -> None:
         """Listen at the interfaces towards stations that are there now."""
-        there = {
+        present = {
             name: number
             for name, number in self.healing.numbers.items()
             if name in self.shaping.gateway.lans
         }
-        self.counting.listen_anew(there)
+        self.counting.listen_anew(present)
         self.rates.listen_anew()
-        self.stations.meet_at(there.values())
+        self.stations.meet_at(present.values())
         self.stations.listen_anew()
 
     def down(self) -> list[str]:

@@ -68,18 +68,18 @@ class Shaper(KernelState):
         What carries the gateway's own marks is well if it is up already.
         """
         own = {block.number for block in blocks_of(self.gateway.lan)} if is_up else set()
-        there = links.every_link(self.kernel)
+        present = links.every_link(self.kernel)
         links.index_of(self.gateway.wan)
         for name in self.gateway.lans:
             device = tc.Device(name, links.index_of(name))
             for qdisc in qdiscs(self.kernel, device.number):
                 if qdisc.has_hooks and not own & {*qdisc.blocks}:
-                    refuse_of_another(device.name, qdisc.blocks[0], there)
+                    refuse_of_another(device.name, qdisc.blocks[0], present)
                     check_hooks_are_free(self.kernel, device)
-        refuse_bridges(self.gateway, there)
-        refuse_unsuitable(self.gateway, there)
+        refuse_bridges(self.gateway, present)
+        refuse_unsuitable(self.gateway, present)
         name = ifb_name(self.gateway)
-        if name in there and not is_up:
+        if name in present and not is_up:
             raise UserError(
                 f"interface {name}: exists already, and this gateway has not made it",
                 "end the script of `lasthop gateway plan --sh` or the gateway with another --state "
@@ -129,10 +129,10 @@ class Shaper(KernelState):
         of a second to verify them.
         """
         self.layout = None
-        kept = self.changes.undo_all()
+        remaining = self.changes.undo_all()
         if unload:
             self.unload_programs()
-        return kept
+        return remaining
 
     def has_programs(self) -> bool:
         """Return whether programs classify by MAC address; load them if nothing is set up."""
@@ -159,8 +159,8 @@ class Shaper(KernelState):
         """Write the entries of a layout to the programs' maps."""
         if self.programs is None:
             return
-        there = links.every_link(self.kernel)
-        numbers = {name: there[name].number for name in self.gateway.lans if name in there}
+        present = links.every_link(self.kernel)
+        numbers = {name: present[name].number for name in self.gateway.lans if name in present}
         own = own_addresses(self.kernel)
         self.on_link = subnets_at(self.kernel, set(numbers.values()))
         self.programs.apply(layout.table(numbers, own, self.on_link, self.others))
@@ -185,14 +185,14 @@ class Shaper(KernelState):
             return rows
         for ap in self.gateway.aps:
             counted = self.classified(ap.name) or []
-            for direction, found in zip(("from_stations", "to_stations"), counted, strict=True):
+            for direction, result in zip(("from_stations", "to_stations"), counted, strict=True):
                 row: dict[str, Any] = {"ap": ap.name, "direction": direction}
-                row["redirected_bytes"] = sum(found[kind].bytes for kind in REDIRECTED)
-                row["exempt_bytes"] = {kind.name.lower(): found[kind].bytes for kind in EXEMPT}
-                row["unclassified_bytes"] = found[Kind.UNCLASSIFIED].bytes
-                row["multicast_bytes"] = found[Kind.MULTICAST].bytes
-                row["forged_bytes"] = found[Kind.FORGED].bytes
-                row["unmatched_bytes"] = found[Kind.UNMATCHED].bytes
+                row["redirected_bytes"] = sum(result[kind].bytes for kind in REDIRECTED)
+                row["exempt_bytes"] = {kind.name.lower(): result[kind].bytes for kind in EXEMPT}
+                row["unclassified_bytes"] = result[Kind.UNCLASSIFIED].bytes
+                row["multicast_bytes"] = result[Kind.MULTICAST].bytes
+                row["forged_bytes"] = result[Kind.FORGED].bytes
+                row["unmatched_bytes"] = result[Kind.UNMATCHED].bytes
                 rows.append(row)
         return rows
 
@@ -250,12 +250,12 @@ class Shaper(KernelState):
     def counters(self) -> dict[int, Counters]:
         """What every class has sent, dropped and holds."""
         layout = self.running()
-        found = class_counters(self.kernel, layout.ifb.number)
+        result = class_counters(self.kernel, layout.ifb.number)
         if layout.discipline in leaf_queue.MANAGED:
             for number, drops in leaf_drops(self.kernel, layout.ifb.number).items():
-                if number in found:
-                    found[number] = found[number]._replace(dropped_packets=drops)
-        return found
+                if number in result:
+                    result[number] = result[number]._replace(dropped_packets=drops)
+        return result
 
     def passed_bytes(self, ap: str) -> int:
         """What has left an access point's class. [bytes]"""

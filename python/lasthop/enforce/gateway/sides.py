@@ -31,15 +31,15 @@ def of_side(
     """What is wrong with an interface, whose packets are to meet two blocks of filters, or none."""
     if link is None:
         return [Difference(("absence", name), f"interface {name} is gone")]
-    device, found = Device(name, link.number), []
+    device, result = Device(name, link.number), []
     if not link.is_up:
-        found.append(Difference(("interface", name), f"interface {name} is down"))
+        result.append(Difference(("interface", name), f"interface {name} is down"))
     if blocks is not None and not any(qdisc.blocks == blocks for qdisc in qdiscs):
-        said = f"the clsact of {name} is no longer ours"
+        text = f"the clsact of {name} is no longer ours"
         is_free = not any(qdisc.has_hooks for qdisc in qdiscs)
         repair = (Hooks(device, blocks),) if is_free else ()
-        found.append(Difference(("hooks", name), said, repair))
+        result.append(Difference(("hooks", name), text, repair))
     if merges:
-        said = f"receive offload of {name} is on"
-        found.append(Difference(("merging", name), said, (Merging(device),)))
-    return found
+        text = f"receive offload of {name} is on"
+        result.append(Difference(("merging", name), text, (Merging(device),)))
+    return result

@@ -81,7 +81,7 @@ def walk(agent: Snmp, oid: str) -> list[tuple[str, int, bytes]]:
     """
     column = tuple(map(int, oid.split(".")))
     until_s = time.monotonic() + WALK_S
-    found: list[tuple[str, int, bytes]] = []
+    results: list[tuple[str, int, bytes]] = []
     last = column
     family = socket.AF_INET6 if ":" in agent.host else socket.AF_INET
     with socket.socket(family, socket.SOCK_DGRAM) as udp:
@@ -89,17 +89,17 @@ def walk(agent: Snmp, oid: str) -> list[tuple[str, int, bytes]]:
             udp.connect((agent.host, agent.port))
         except OSError as error:
             raise UserError(f"SNMP agent {agent.host}: {error.strerror}") from None
-        while len(found) < MOST_ROWS:
+        while len(results) < MOST_ROWS:
             rows = ask(udp, agent, last, until_s)
             for row, kind, value in rows:
                 if row[: len(column)] != column or row <= last:
-                    return found
+                    return results
                 last = row
                 if len(row) >= len(column) + 6 and max(row[-6:]) < 256:
-                    found.append((bytes(row[-6:]).hex(":"), kind, value))
+                    results.append((bytes(row[-6:]).hex(":"), kind, value))
             if not rows:
-                return found
-    return found
+                return results
+    return results
 
 
 def address_of(value: bytes) -> Address | None:

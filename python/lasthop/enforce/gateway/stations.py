@@ -89,9 +89,9 @@ class Stations:
 
     def look_now(self) -> None:
         """Look around, and wait for it."""
-        kept = self.memory.read()
-        self.admission.known = dict.fromkeys(kept.admitted)
-        self.roster.bindings.restore(kept.ignored, time.monotonic())
+        remaining = self.memory.read()
+        self.admission.known = dict.fromkeys(remaining.admitted)
+        self.roster.bindings.restore(remaining.ignored, time.monotonic())
         self.found = look(self.shaping.gateway)
         seen, self.faults = self.found
         self.roster.see(seen, time.monotonic())
@@ -189,12 +189,12 @@ class Stations:
         shaping, roster, now = self.shaping, self.roster, time.monotonic()
         everybody = roster.stations()
         listed = {each.name for each in shaping.gateway.stations}
-        found = {
+        results = {
             each.name
             for each in everybody
             if each.name not in listed and not shaping.gateway.names(each.mac)
         }
-        macs = {each.mac: each.ap for each in everybody if each.name in found}
+        macs = {each.mac: each.ap for each in everybody if each.name in results}
         admission, discovery = self.admission, shaping.gateway.discovery
         admission.quarantine_s = discovery.quarantine_s
         admission.max_new_leaves = discovery.new_per_minute
@@ -203,7 +203,7 @@ class Stations:
         self.wait_for(admission.due_s())
         waiting = {mac: ap for mac, ap in macs.items() if mac and ap and mac not in admitted}
         shaping.shaper.others = Surroundings(roster.ignored, roster.routed, waiting)
-        return [each for each in everybody if each.name not in found or each.mac in admitted]
+        return [each for each in everybody if each.name not in results or each.mac in admitted]
 
     def see_moves(self) -> None:
         """Find the MAC addresses that send at two interfaces."""
@@ -233,20 +233,20 @@ class Stations:
     def weigh(self) -> None:
         """Weigh stations by the rates that were read from their access points."""
         if self.members and any(ap.reads_rates for ap in self.shaping.gateway.aps):
-            there = {name: (member.ap, member.station) for name, member in self.members.items()}
-            self.shaping.shaper.weigh(self.phy_rates.of(there))
+            present = {name: (member.ap, member.station) for name, member in self.members.items()}
+            self.shaping.shaper.weigh(self.phy_rates.of(present))
 
     def weighed(self, rows: Iterable[Mapping[str, Any]]) -> list[dict[str, Any]]:
         """Return rows of stations with the rates by which they are weighed, and their sources."""
-        found = []
+        results = []
         for row in rows:
             added: dict[str, Any] = {}
             member, layout = self.members.get(row["name"]), self.shaping.layout
             if member is not None and layout is not None and member.ap.fairness == "rate":
                 rate = layout.weights.rate(member.station)
                 added = {"phy_rate_bps": rate.rate_bps, "phy_rate_source": rate.source}
-            found.append({**row, **added})
-        return found
+            results.append({**row, **added})
+        return results
 
     def settle(self, wanted: Sequence[KnownStation]) -> None:
         """Let stations leave and join, so that exactly these have a place."""
@@ -295,28 +295,30 @@ class Stations:
 
     def refusals(self) -> list[str]:
         """Who has no place since there are too many, in words."""
-        told = []
+        lines = []
         if self.refused:
             more = f" (and {len(self.refused) - 1} more)" if len(self.refused) > 1 else ""
-            told.append(f"not shaped: {self.refused[0]}{more}")
+            lines.append(f"not shaped: {self.refused[0]}{more}")
         if self.roster.dropped is not None:
-            told.append(
+            lines.append(
                 f"station {self.roster.dropped}: its oldest addresses were dropped: at most "
                 f"{MOST_ADDRESSES} addresses are kept for all stations"
             )
         if self.roster.is_full:
-            told.append(f"more than {MOST_FOUND} machines are found: later machines are not shaped")
-        return told
+            lines.append(
+                f"more than {MOST_FOUND} machines are found: later machines are not shaped"
+            )
+        return lines
 
     def unsound(self) -> list[str]:
         """Return faults of the classification: MAC addresses that two machines use, and offload."""
-        found = [*self.bypassed, *self.roster.ports.faults()]
-        found += [
+        results = [*self.bypassed, *self.roster.ports.faults()]
+        results += [
             f"MAC address {mac} sends at two interfaces of {', '.join(self.shaping.gateway.lans)}: "
             "two machines use it, and have one share"
             for mac in self.moving
         ]
-        return found
+        return results
 
     def ports(self) -> list[dict[str, Any]]:
         """Return the number of MAC addresses at each port, and how many wait for a leaf."""
@@ -329,9 +331,9 @@ class Stations:
 
     def cautions(self) -> list[str]:
         """Return warnings about the classification, in words."""
-        found = list(self.roster.bindings.warnings())
+        results = list(self.roster.bindings.warnings())
         if (queue := len(self.admission.admitted_s)) >= self.admission.max_new_leaves:
-            found.append(
+            results.append(
                 f"`discover.new_per_minute`: reached: {queue} new MAC addresses got a leaf in the "
                 f"last minute, {self.admission.waiting} wait: list the stations that must not wait"
             )
@@ -342,7 +344,7 @@ class Stations:
             if seen.counters is not None and not seen.counters.sent_bytes
         }
         reasons = self.shaping.shaper.by_address()
-        return found + by_address(
+        return results + by_address(
             {
                 name: reason
                 for name, reason in reasons.items()

@@ -178,16 +178,18 @@ class Tables:
     def free(self, place: Classes, key: Key, node: int) -> list[Request]:
         """Remove an address from the tables."""
         self.taken[bucket_of(key)].discard(node)
-        found = []
+        results = []
         for major in self.majors_of(place):
             for way in (TO, FROM):
                 if isinstance(key, str):
                     table = MACS_FROM if way == FROM else MACS_TO
-                    found.append(tc.del_mac(self.ifb, table, node, key, order=OF_MACS, major=major))
+                    results.append(
+                        tc.del_mac(self.ifb, table, node, key, order=OF_MACS, major=major)
+                    )
                 else:
                     table, order = table_of(way, key), OF_ADDRESSES[key.version]
-                    found.append(tc.del_filter(self.ifb, table, node, key, major, order=order))
-        return found
+                    results.append(tc.del_filter(self.ifb, table, node, key, major, order=order))
+        return results
 
     def majors_of(self, place: Classes) -> list[int]:
         """Return the numbers of the hierarchies that a station's packets pass through."""

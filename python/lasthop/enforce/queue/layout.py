@@ -109,13 +109,13 @@ def discipline_of(wanted: LinkQueue) -> Discipline:
     UserError
         If there is none.
     """
-    said, limit = wanted.queue, wanted.queue_packets
+    text, limit = wanted.queue, wanted.queue_packets
     if wanted.discipline == "dualpi2":
         raise UserError(
             "interface.queue: lasthop only simulates dualpi2; Linux has it from 6.17 on",
             "tc qdisc replace dev DEVICE root dualpi2",
         )
-    if said.get("ce_threshold_s") is not None:
+    if text.get("ce_threshold_s") is not None:
         raise UserError(
             "interface.queue: ce_threshold is supported only in simulations; expected off"
         )
@@ -132,35 +132,35 @@ def discipline_of(wanted: LinkQueue) -> Discipline:
     waiting = limit - 1
     match wanted.discipline:
         case "codel":
-            return disciplines.codel(waiting, said["target_s"], said["interval_s"], ecn=said["ecn"])
+            return disciplines.codel(waiting, text["target_s"], text["interval_s"], ecn=text["ecn"])
         case "fq_codel":
             return disciplines.fq_codel(
                 waiting,
-                said["target_s"],
-                said["interval_s"],
-                said["queues"],
-                said["quantum_bytes"],
-                ecn=said["ecn"],
+                text["target_s"],
+                text["interval_s"],
+                text["queues"],
+                text["quantum_bytes"],
+                ecn=text["ecn"],
             )
         case "pie":
             return disciplines.pie(
                 waiting,
-                said["target_s"],
-                said["update_s"],
-                said["alpha_per_s"],
-                said["beta_per_s"],
-                ecn=said["ecn"],
+                text["target_s"],
+                text["update_s"],
+                text["alpha_per_s"],
+                text["beta_per_s"],
+                ecn=text["ecn"],
             )
         case "red":
             return disciplines.red(
                 waiting,
-                said["min_th_packets"],
-                said["max_th_packets"],
-                said["max_p"],
+                text["min_th_packets"],
+                text["max_th_packets"],
+                text["max_p"],
                 red_weight(wanted),
                 wanted.rate_bps,
                 red_packet_bytes(wanted),
-                ecn=said["ecn"],
+                ecn=text["ecn"],
             )
     # with a program in front, what is behind it never refuses
     return disciplines.pfifo(2 * limit if has_program(wanted) else waiting)
@@ -185,16 +185,16 @@ def red_weight(wanted: LinkQueue) -> float:
 
 def cautions(wanted: LinkQueue) -> list[str]:
     """Where the kernel's queue is not quite the scenario's, in words."""
-    found = []
+    results = []
     if wanted.discipline == "red":
         weight = red_weight(wanted)
-        found.append(
+        results.append(
             "the kernel's RED counts bytes and uses the power of two closest to the weight "
             f"{weight:.3g}; it drops all beyond max_th, as without `gentle`"
         )
     if wanted.queue.get("algorithm") == "printed":
-        found.append(
+        results.append(
             'algorithm "printed" blocks with a short queue too, and starves the link; '
             '"corrected" and "regulated" do not'
         )
-    return found
+    return results

@@ -34,10 +34,10 @@ def check(wanted: LinkQueue, directory: Path | None = None) -> list[str]:
     state = state_of(wanted.interface, None) if directory is None else State(directory)
     is_up = state.is_held()
     refuse(wanted, state, is_up)
-    found = warnings(wanted)
+    result = warnings(wanted)
     if is_up:
-        found.insert(0, f"it is up ({state.holder()}); run `up` to apply the file")
-    return found
+        result.insert(0, f"it is up ({state.holder()}); run `up` to apply the file")
+    return result
 
 
 def refuse(wanted: LinkQueue, state: State, is_up: bool) -> None:
@@ -49,14 +49,14 @@ def refuse(wanted: LinkQueue, state: State, is_up: bool) -> None:
 
 def warnings(wanted: LinkQueue) -> list[str]:
     """What to mind, in words."""
-    found = cautions(wanted)
+    result = cautions(wanted)
     merging = [name for name in others(wanted) if offload.merges(name)]
     if merging:
-        found.append(
+        result.append(
             f"receive offload is on at {', '.join(merging)}: merged segments count as one "
             "packet of the queue; list in `interface.from` the interfaces at which to turn it off"
         )
-    return found
+    return result
 
 
 def others(wanted: LinkQueue) -> list[str]:
@@ -64,11 +64,11 @@ def others(wanted: LinkQueue) -> list[str]:
     that are named.
     """
     with Socket() as kernel:
-        there = links.every_link(kernel)
-    bridges = {there[name].number for name in wanted.incoming if name in there}
+        present = links.every_link(kernel)
+    bridges = {present[name].number for name in wanted.incoming if name in present}
     return [
         name
-        for name, link in there.items()
+        for name, link in present.items()
         if link.is_up
         and name not in (wanted.interface, "lo", *wanted.incoming)
         and (not wanted.incoming or link.master in bridges)
@@ -85,9 +85,9 @@ def serve(context: ServiceContext[LinkQueue]) -> None:
             service.up()
             service.run()
         finally:
-            kept = service.down()
-        if kept:
-            raise UserError(kept[0], f"{context.state.log.path} lists the remaining changes")
+            remaining = service.down()
+        if remaining:
+            raise UserError(remaining[0], f"{context.state.log.path} lists the remaining changes")
     finally:
         service.close()
 

@@ -48,10 +48,10 @@ class Pi(Program):
 
     def apply(self, wanted: LinkQueue) -> None:
         """Let settings be these from now on; counters and probability go on."""
-        said = wanted.queue
-        weights = (round(said[each] * PART) for each in ("a", "b"))
-        update_ns, marks = round(said["update_s"] * 1e9), int(said["ecn"])
-        packets = said["target_packets"], wanted.queue_packets
+        queue = wanted.queue
+        weights = (round(queue[each] * PART) for each in ("a", "b"))
+        update_ns, marks = round(queue["update_s"] * 1e9), int(queue["ecn"])
+        packets = queue["target_packets"], wanted.queue_packets
         self.tell(0, SETTING.pack(*weights, update_ns, *packets, marks, 0))
 
     def state(self) -> PiState:

@@ -59,10 +59,10 @@ class Service:
 
     def up(self) -> None:
         """Take back what a process that was killed has left, and set up."""
-        kept = self.shaped.changes.undo_all()
-        if kept:
+        remaining = self.shaped.changes.undo_all()
+        if remaining:
             raise UserError(
-                f"{self.context.state.log.path}: {kept[0]}", "undo the named change first"
+                f"{self.context.state.log.path}: {remaining[0]}", "undo the named change first"
             )
         self.set_up()
 

@@ -146,9 +146,9 @@ class Shaped(KernelState):
     def down(self) -> list[str]:
         """Take everything back; what could not be, in words."""
         self.layout = None
-        kept = self.changes.undo_all()
+        remaining = self.changes.undo_all()
         self.unload_programs()
-        return kept
+        return remaining
 
     def apply(self, wanted: LinkQueue) -> None:
         """Let another file be in force in the place of one that differs in values alone."""
@@ -178,9 +178,9 @@ class Shaped(KernelState):
 
     def counters(self) -> tuple[Counters, Counters]:
         """Counters of the hierarchy, and of the queue in it."""
-        found = queue_counters(self.kernel, self.running().device.number)
+        result = queue_counters(self.kernel, self.running().device.number)
         nothing = Counters(0, 0, 0, 0, 0)
-        return found.get(tc.ROOT, nothing), found.get(CLASS, nothing)
+        return result.get(tc.ROOT, nothing), result.get(CLASS, nothing)
 
     # What healing asks for.
 
@@ -210,13 +210,13 @@ class Shaped(KernelState):
         """What is to be looked at after these events."""
         if events is None:
             return ALL
-        found: set[Part] = set()
+        results: set[Part] = set()
         for kind, interface, _ in events:
             if kind in OF_LINKS:
-                found.add(Part.INTERFACES)
+                results.add(Part.INTERFACES)
             elif kind in OF_TRAFFIC and self.is_ours(interface):
-                found |= {Part.PROGRAM} if kind in OF_FILTERS else {Part.QUEUE, Part.PROGRAM}
-        return found
+                results |= {Part.PROGRAM} if kind in OF_FILTERS else {Part.QUEUE, Part.PROGRAM}
+        return results
 
     def is_ours(self, interface: int) -> bool:
         """Whether the queue is at the interface of this number."""
@@ -224,51 +224,51 @@ class Shaped(KernelState):
 
     def differences(self, parts: Set[Any]) -> list[Difference]:
         """What of these parts is not as it ought to be."""
-        found: list[Difference] = []
-        there = links.every_link(self.kernel)
-        link = there.get(self.wanted.interface)
+        results: list[Difference] = []
+        present = links.every_link(self.kernel)
+        link = present.get(self.wanted.interface)
         if Part.INTERFACES in parts:
             for name in self.interfaces:
-                if name not in there:
-                    found.append(Difference(("absence", name), f"interface {name} is gone"))
-                elif not there[name].is_up:
-                    found.append(Difference(("interface", name), f"interface {name} is down"))
+                if name not in present:
+                    results.append(Difference(("absence", name), f"interface {name} is gone"))
+                elif not present[name].is_up:
+                    results.append(Difference(("interface", name), f"interface {name} is down"))
             for name in self.wanted.incoming:
-                if name in there and offload.merges(name):
-                    said = f"receive offload of {name} is on"
-                    merging = Merging(tc.Device(name, there[name].number))
-                    found.append(Difference(("merging", name), said, [merging]))
+                if name in present and offload.merges(name):
+                    text = f"receive offload of {name} is on"
+                    merging = Merging(tc.Device(name, present[name].number))
+                    results.append(Difference(("merging", name), text, [merging]))
         if link is None:
-            return found
+            return results
         device = tc.Device(self.wanted.interface, link.number)
         if link.segments not in (0, links.ONE_SEGMENT):
-            said = f"interface {device.name} takes several segments as one packet"
-            one = Segments(device, links.ONE_SEGMENT)
-            found.append(Difference(("segments", device.name), said, [one]))
+            text = f"interface {device.name} takes several segments as one packet"
+            segments = Segments(device, links.ONE_SEGMENT)
+            results.append(Difference(("segments", device.name), text, [segments]))
         # Repairs are carried out in this order: a splitter without a queue drops every packet.
-        return self.differences_inside(device, parts) + found
+        return self.differences_inside(device, parts) + results
 
     def differences_inside(self, device: tc.Device, parts: Set[Any]) -> list[Difference]:
         """What is not as it ought to be of queue and program."""
-        found: list[Difference] = []
+        results: list[Difference] = []
         layout = self.running()
         if layout.device != device:  # the interface went and came: nothing of ours is at it
             self.layout = layout = replace(layout, device=device)
             parts = ALL
         roots = [each for each in qdiscs(self.kernel, device.number) if each.parent == tc.ROOT]
         if not any((each.kind, each.handle) == ("tbf", SPLITTER) for each in roots):
-            said = f"the queue of {device.name} is gone"
+            text = f"the queue of {device.name} is gone"
             if any(each.handle for each in roots):
-                alien = f"{said}: there is a {roots[0].kind} {tc.shown(roots[0].handle)}"
+                alien = f"{text}: there is a {roots[0].kind} {tc.shown(roots[0].handle)}"
                 return [Difference(("root", device.name), alien)]
             rest = (*layout.inside(), *layout.filters())
             repair: list[Repair] = [Root(device, layout.root()), *rest]
-            return [Difference(("root", device.name), said, repair)]
+            return [Difference(("root", device.name), text, repair)]
         if (mtu_bytes := links.longest_packet(device.name)) != layout.mtu_bytes:
             # The kernel does not report the length of the splitter's bucket.
             self.layout = layout = replace(layout, mtu_bytes=mtu_bytes)
-            said = f"the MTU of interface {device.name} has changed"
-            found.append(Difference(("mtu", device.name), said, [tc.changing(layout.root())]))
+            text = f"the MTU of interface {device.name} has changed"
+            results.append(Difference(("mtu", device.name), text, [tc.changing(layout.root())]))
         wanted: list[Request] = []
         has: list[Body] = []
         if Part.QUEUE in parts:
@@ -278,7 +278,7 @@ class Shaped(KernelState):
             wanted += layout.filters()
             question = device.header(parent=ROOT)
             has += [(tc.NEWFILTER, body) for body in self.kernel.dump(GETFILTER, question)]
-        return found + inside(device, wanted, has, {})
+        return results + inside(device, wanted, has, {})
 
     def hierarchy(self, device: tc.Device) -> Iterator[Body]:
         """Queueing disciplines and classes below our root."""

@@ -90,16 +90,16 @@ class Sharing(Program):
 
     def setting(self, wanted: LinkQueue) -> tuple[int, ...]:
         """What the program is told of the queue."""
-        said = wanted.queue
-        occupancy = said["occupancy"] * wanted.queue_packets
-        update_s = said["update_s"] or 0.0
+        queue = wanted.queue
+        occupancy = queue["occupancy"] * wanted.queue_packets
+        update_s = queue["update_s"] or 0.0
         return (
-            ALGORITHMS[said["algorithm"]],
+            ALGORITHMS[queue["algorithm"]],
             len(wanted.classes),
             wanted.queue_packets,
             self.header_bytes,
             round(occupancy * PACKET),
-            min(int(said["tol_packets2"] * PACKETS2), MOST),
+            min(int(queue["tol_packets2"] * PACKETS2), MOST),
             round(update_s * 1e9),
         )
 

@@ -71,11 +71,11 @@ def scenario_of(wanted: LinkQueue, flows: int, rtt: str, congestion: str) -> Sce
 def verdict_of(scenario: Scenario) -> Verdict:
     """Whether the queue of a scenario would swing."""
     try:
-        found = fluid(scenario.to_dict())
-        spectrum = roots(found.case, 2)
+        result = fluid(scenario.to_dict())
+        spectrum = roots(result.case, 2)
     except (ModelError, NoEquilibriumError, ParameterError) as error:
         return Verdict(None, None, str(error).splitlines()[0])
-    return Verdict(not spectrum.stable, spectrum.period, "; ".join(found.warnings))
+    return Verdict(not spectrum.stable, spectrum.period, "; ".join(result.warnings))
 
 
 def dumbbell(wanted: LinkQueue, flows: int, rtt: str, congestion: str) -> dict[str, Any]:
@@ -94,27 +94,27 @@ def dumbbell(wanted: LinkQueue, flows: int, rtt: str, congestion: str) -> dict[s
 
 def queue_of(wanted: LinkQueue) -> dict[str, Any]:
     """The queue as files say it."""
-    said = wanted.queue
+    queue = wanted.queue
     match wanted.discipline:
         case "red":
             red = {
-                "min_th": said["min_th_packets"],
-                "max_th": said["max_th_packets"],
-                "max_p": said["max_p"],
-                "weight": said["weight"],
-                "gentle": said["gentle"],
-                "bytes": said["bytes"],
-                "mean_packet": f"{said['mean_packet_bytes']} B",
+                "min_th": queue["min_th_packets"],
+                "max_th": queue["max_th_packets"],
+                "max_p": queue["max_p"],
+                "weight": queue["weight"],
+                "gentle": queue["gentle"],
+                "bytes": queue["bytes"],
+                "mean_packet": f"{queue['mean_packet_bytes']} B",
             }
             return {"limit": wanted.queue_packets, "red": red}
         case "drop_tail" | "threshold":
             return {"threshold": wanted.queue_packets}
         case "pi":
             pi = {
-                "target": said["target_packets"],
-                "a": said["a"],
-                "b": said["b"],
-                "update": f"{said['update_s']} s",
+                "target": queue["target_packets"],
+                "a": queue["a"],
+                "b": queue["b"],
+                "update": f"{queue['update_s']} s",
             }
             return {"limit": wanted.queue_packets, "pi": pi}
     return {"limit": wanted.queue_packets, wanted.discipline: {}}

@@ -24,13 +24,13 @@ def try_out(wanted: LinkQueue) -> None:
         If the kernel lacks something.
     """
     try:
-        there = Namespace()
+        namespace = Namespace()
     except UserError:
         return
 
     def set_up() -> None:
         with Socket() as kernel:
-            kernel.carry_out([veth.add_pair(TRIED, OTHER, there.descriptor)])
+            kernel.carry_out([veth.add_pair(TRIED, OTHER, namespace.descriptor)])
         alone = replace(wanted, interface=TRIED, incoming=())
         with (
             TemporaryDirectory() as directory,
@@ -39,6 +39,6 @@ def try_out(wanted: LinkQueue) -> None:
             shaped.up()
 
     try:
-        there.run(set_up)
+        namespace.run(set_up)
     finally:
-        there.close()
+        namespace.close()

@@ -45,9 +45,9 @@ def csma_scenario(scenario: Readable) -> CsmaScenario:
     ModelError
         It is none.
     """
-    found = read(scenario)
-    if isinstance(found, CsmaScenario):
-        return found
+    result = read(scenario)
+    if isinstance(result, CsmaScenario):
+        return result
     raise ModelError(
         "section 3.1",
         "there is no `csma`",
@@ -270,7 +270,7 @@ def check_interval(csma: Csma, modes_per_s: Floats) -> Iterator[str]:
     """
     pairs = (pair for flow in csma.flows for pair in combinations(flow.route, 2))
     conflicts = csma.conflicts
-    pair = next(((one, other) for one, other in pairs if other in conflicts.get(one, ())), None)
+    pair = next(((item, other) for item, other in pairs if other in conflicts.get(item, ())), None)
     factors = 1.0 + csma.r_interval_s * modes_per_s
     if pair is None or not ((factors.real < 0.0) & (np.abs(factors) >= SWING)).any():
         return

@@ -310,17 +310,17 @@ def _advance(system: System, state: Floats, times: Floats) -> Floats:
         low = (state <= lowest) & (speed < -EDGE * scale)
         high = (state >= upper) & (speed > EDGE * scale)
         held = low | high
-        found = _between_bounds(system, state, held, (low, high), upper, now, times, scale)
-        if not found.success:
-            raise ConvergenceError(f"fluid equations: {found.message}")
+        between_bounds = _between_bounds(system, state, held, (low, high), upper, now, times, scale)
+        if not between_bounds.success:
+            raise ConvergenceError(f"fluid equations: {between_bounds.message}")
         wanted = times[written:]
-        inside = wanted[wanted <= found.t[-1]]
+        inside = wanted[wanted <= between_bounds.t[-1]]
         if len(inside):
-            states[written : written + len(inside)] = found.sol(inside).T
+            states[written : written + len(inside)] = between_bounds.sol(inside).T
             written += len(inside)
         if written == len(times):
             return np.clip(states, lowest, upper)
-        now, state = float(found.t[-1]), np.clip(found.y[:, -1], lowest, upper)
+        now, state = float(between_bounds.t[-1]), np.clip(between_bounds.y[:, -1], lowest, upper)
     raise ConvergenceError(f"fluid equations: bounds were met {MOST_PIECES} times")
 
 

@@ -346,9 +346,9 @@ def _direction(
     direction = np.zeros_like(prices)
 
     def part(vector: Floats) -> Floats:
-        whole = np.zeros_like(prices)
-        whole[where] = np.ravel(vector)
-        return apply(whole)[where]
+        total = np.zeros_like(prices)
+        total[where] = np.ravel(vector)
+        return apply(total)[where]
 
     if len(where) <= DENSE:
         hessian = np.array([part(unit) for unit in np.eye(len(where))])

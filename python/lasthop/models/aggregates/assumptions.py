@@ -31,11 +31,11 @@ def senders(scenario: CellScenario) -> list[tuple[Sending, list[Flow]]]:
         The scenario breaks assumptions.
     """
     refuse(_of_flows(scenario))
-    found: dict[str, list[Flow]] = {"": [], **{one.name: [] for one in scenario.stations}}
+    results: dict[str, list[Flow]] = {"": [], **{station.name: [] for station in scenario.stations}}
     for flow in scenario.flows:
-        found[flow.station if flow.is_up else ""].append(flow)
+        results[flow.station if flow.is_up else ""].append(flow)
     sending = []
-    for flows in filter(None, found.values()):
+    for flows in filter(None, results.values()):
         first = flows[0]
         assert isinstance(first, UdpFlow)
         sending.append((Sending.of(scenario, first), flows))
@@ -80,11 +80,11 @@ def check(
         These senders without names. Equal senders are one object, so that their frames are computed
         once.
     """
-    found = [one for one, _ in sending]
-    broken = [*_of_cell(scenario, found), *_of_channel(scenario, found)]
-    for (one, flows), kind in zip(sending, kinds, strict=True):
-        broken += _of_queue(scenario, one, kind, flows)
-        broken += _of_losses(one, kind, alone=len(sending) == 1)
+    results = [item for item, _ in sending]
+    broken = [*_of_cell(scenario, results), *_of_channel(scenario, results)]
+    for (item, flows), kind in zip(sending, kinds, strict=True):
+        broken += _of_queue(scenario, item, kind, flows)
+        broken += _of_losses(item, kind, alone=len(sending) == 1)
     return broken, [("assumption 1", what) for what in unsteady(scenario, scenario.flows)]
 
 
@@ -96,20 +96,20 @@ def _of_cell(scenario: CellScenario, sending: Sequence[Sending]) -> Iterator[Dou
         yield "cell", f"the wire loses packets, `wire.loss` = {scenario.wire.loss:g}"
     if any(flow.forward or flow.back for flow in scenario.flows):
         yield "cell", "flows run over links beyond the cell's wire"
-    if len({one.access.aifsn for one in sending}) > 1:
-        aifsn = ", ".join(str(each) for each in sorted({one.access.aifsn for one in sending}))
+    if len({item.access.aifsn for item in sending}) > 1:
+        aifsn = ", ".join(str(each) for each in sorted({item.access.aifsn for item in sending}))
         yield "assumption 3", f"senders with several AIFSN: {aifsn}"
     lossy = any(map(loss_of, sending))
     if cell.ack_timeout_s is not None and (lossy or len(sending) > 1):
         yield "assumption 6", "`cell.ack_timeout` is set separately"
-    if cell.cf_end and any(one.limit_ns is not None for one in sending):
+    if cell.cf_end and any(item.limit_ns is not None for item in sending):
         yield "assumption 5", "`cell.cf_end` ends opportunities"
-    if any(one.limit_ns is None and not one.is_single for one in sending):
+    if any(item.limit_ns is None and not item.is_single for item in sending):
         yield "assumption 5", "`txop_packets` without `txop_limit`"
 
 
 def _of_channel(scenario: CellScenario, sending: Sequence[Sending]) -> Iterator[Doubt]:
-    stations = tuple({one.station.name: one.station for one in sending}.values())
+    stations = tuple({each.station.name: each.station for each in sending}.values())
     for what in changing(stations):
         yield "assumption 4", what
     for station in stations:
@@ -135,8 +135,8 @@ def _of_queue(
     greedy = full and all(
         isinstance(flow, UdpFlow) and flow.udp.arrivals == "greedy" for flow in flows
     )
-    whole = kind.most_mpdus * kind.packets_per_mpdu
-    needed = whole if greedy else FULL * whole
+    total = kind.most_mpdus * kind.packets_per_mpdu
+    needed = total if greedy else FULL * total
     if not greedy:
         followers = (kind.exchange(kind.first.count).sizes or ())[1:]
         needed += sum(followers) * kind.packets_per_mpdu

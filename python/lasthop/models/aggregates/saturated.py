@@ -173,38 +173,38 @@ class _Traffic:
     def delivered(self) -> float:
         """MPDUs received per attempt that does not collide."""
         if self.window.loss == 0:
-            return sum(one.part * one.mpdus for one in self.kinds)
+            return sum(kind.part * kind.mpdus for kind in self.kinds)
         return self.window.delivered / (1 + self.requests)
 
     @property
     def delivered_bytes(self) -> float:
         """Payload received per attempt that does not collide. [bytes]"""
         if self.window.loss == 0:
-            return sum(one.part * one.payload_bytes for one in self.kinds)
+            return sum(kind.part * kind.payload_bytes for kind in self.kinds)
         return self.delivered * self.payload_bytes
 
     def lone_s(self) -> float:
         """Mean duration of what does not collide, AIFS apart. [s]"""
         return sum(
-            one.part
+            kind.part
             * (
-                (1 - one.lost) * one.exchange.exchange_s
-                + one.lost * (one.exchange.ended_s + one.exchange.wait_s)
+                (1 - kind.lost) * kind.exchange.exchange_s
+                + kind.lost * (kind.exchange.ended_s + kind.exchange.wait_s)
             )
-            for one in self.kinds
+            for kind in self.kinds
         )
 
     def first_s(self) -> float:
         """Mean duration of the first frame with what EIFS adds to AIFS. [s]"""
         return sum(
-            one.part * (one.exchange.first_frame_s + one.exchange.first_wait_s)
-            for one in self.kinds
+            kind.part * (kind.exchange.first_frame_s + kind.exchange.first_wait_s)
+            for kind in self.kinds
         )
 
     def frames(self) -> float:
         """PPDUs with data and BlockAckReqs per attempt that does not collide."""
         more = self.requests / (1 + self.requests)
-        return sum(one.part * len(one.sizes) for one in self.kinds) + more
+        return sum(kind.part * len(kind.sizes) for kind in self.kinds) + more
 
     def discarded(self) -> float:
         """MPDUs given up, per MPDU given up or received. [-]"""
@@ -214,20 +214,20 @@ class _Traffic:
         first, *request = self.kinds
         lost = self.given_up * first.sizes[0]
         received = (1 - self.given_up) * first.mpdus
-        received += self.given_up * sum(one.mpdus for one in request)
+        received += self.given_up * sum(each.mpdus for each in request)
         return lost / (lost + received)
 
     def mpdus(self, collision_prob: float) -> float:
         """MPDUs in a PPDU; of a collision only the first is on the air, or none behind RTS."""
         mpdus = ppdus = 0.0
-        for one in self.kinds:
-            if not one.sizes:
+        for kind in self.kinds:
+            if not kind.sizes:
                 continue
-            lone = one.part * (1 - collision_prob)
-            mpdus, ppdus = mpdus + lone * one.mpdus, ppdus + lone * len(one.sizes)
-            if not one.exchange.is_protected:
-                collided = one.part * collision_prob
-                mpdus, ppdus = mpdus + collided * one.sizes[0], ppdus + collided
+            lone = kind.part * (1 - collision_prob)
+            mpdus, ppdus = mpdus + lone * kind.mpdus, ppdus + lone * len(kind.sizes)
+            if not kind.exchange.is_protected:
+                collided = kind.part * collision_prob
+                mpdus, ppdus = mpdus + collided * kind.sizes[0], ppdus + collided
         return mpdus / ppdus
 
 
@@ -260,16 +260,17 @@ def solve(
         the window of a contender cannot be solved.
     """
     solo = len(contenders) == 1
-    windows_of = {one: _window(one, solo) for one in dict.fromkeys(contenders)}
-    held = [windows_of[one] for one in contenders]
+    windows_of = {contender: _window(contender, solo) for contender in dict.fromkeys(contenders)}
+    held = [windows_of[contender] for contender in contenders]
     contention = contend(
-        [_backoff(one, window) for one, window in zip(contenders, held, strict=True)], countdown
+        [_backoff(contender, window) for contender, window in zip(contenders, held, strict=True)],
+        countdown,
     )
     accesses = contention.accesses
     known = dict(zip(zip(contenders, accesses, strict=True), held, strict=True))
     of_kind = {
-        (one, access): _traffic(one, window, access, solo)
-        for (one, access), window in known.items()
+        (contender, access): _traffic(contender, window, access, solo)
+        for (contender, access), window in known.items()
     }
     traffic = [of_kind[pair] for pair in zip(contenders, accesses, strict=True)]
     idle = contention.quiet([1.0] * len(contenders))
@@ -398,15 +399,15 @@ def _longest_s(contention: Contention, traffic: Sequence[_Traffic], idle: float)
     waits_s: dict[float, float] = {}
     of_kind = {id(own): own for own in traffic}
     for own in of_kind.values():
-        for one in own.kinds:
-            exchange = one.exchange
+        for kind in own.kinds:
+            exchange = kind.exchange
             before_s = waits_s.get(exchange.first_frame_s, 0.0)
             waits_s[exchange.first_frame_s] = max(before_s, exchange.first_wait_s)
     total, below = 0.0, idle
     for length_s, wait_s in sorted(waits_s.items()):
         check_time("collisions of aggregates")
         longer = {
-            name: sum(one.part for one in own.kinds if one.exchange.first_frame_s > length_s)
+            name: sum(kind.part for kind in own.kinds if kind.exchange.first_frame_s > length_s)
             for name, own in of_kind.items()
         }
         within = contention.quiet([longer[id(own)] for own in traffic])

@@ -160,14 +160,14 @@ def solve(
         check_time("a BlockAck window with losses")
         solved.append(chain.solve(window, unsettled, count))
     laws = [_Law.of(blocks, loss) for blocks in solved]
-    whole = len(solved) == 1
-    best = laws[0] if whole else _continued([blocks.length for blocks in solved], laws)
+    total = len(solved) == 1
+    best = laws[0] if total else _continued([blocks.length for blocks in solved], laws)
     received = float((1.0 - loss) * unsettled.sum())
     if attempts is None or attempts > len(unsettled) - 1:
         received = 1.0
     coarse = [blocks for blocks in solved if len(blocks.prob) <= STATES_FOR_SIZES] or solved[:1]
-    by_age = law(solved[0] if whole else coarse[-1], window)
-    if not whole:
+    by_age = law(solved[0] if total else coarse[-1], window)
+    if not total:
         moments = (float(unsettled.sum()) / best.hold, best.square, best.failed / loss, best.single)
         raw = by_age.sum(axis=0)
         by_age = by_age * (moved(raw, loss, moments) / raw)

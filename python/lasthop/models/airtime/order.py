@@ -123,9 +123,9 @@ class Fifo:
         if self._greedy:
             return
         self._credit += time_ns * self._per_ns
-        whole = int(self._credit)
-        self._credit -= whole
-        self._fill(whole)
+        total = int(self._credit)
+        self._credit -= total
+        self._fill(total)
 
     def settle(self) -> None:
         """Free the room of what was on the air."""
@@ -212,8 +212,8 @@ class Counters:
     @classmethod
     def empty(cls, stations: int) -> "Counters":
         """Nothing yet."""
-        one, two, three, four, five = ([0] * stations for _ in range(5))
-        return cls(one, two, three, four, five)
+        item, two, three, four, five = ([0] * stations for _ in range(5))
+        return cls(item, two, three, four, five)
 
 
 def serve(
@@ -239,9 +239,9 @@ def serve(
     first, counted : int
         Packets that are sent before anything is counted, and then at least.
     """
-    one = receivers[0].sending
-    limit_ns, sifs_ns, access_ns = one.limit_ns, one.sifs_ns, 1e9 * access_s
-    most_exchanges = one.access.txop_packets
+    sending = receivers[0].sending
+    limit_ns, sifs_ns, access_ns = sending.limit_ns, sending.sifs_ns, 1e9 * access_s
+    most_exchanges = sending.access.txop_packets
     tally, sent, done = Counters.empty(len(receivers)), 0, 0
     warm = first == 0
     while not warm or sent < counted or done < least:

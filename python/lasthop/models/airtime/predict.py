@@ -124,12 +124,12 @@ def predict(scenario: Readable, options: Options | None = None) -> Quantities:
     refuse(of_cell(known, receivers, options))
     if options.aggregates is not None:
         refuse(of_aggregates(receivers, options.aggregates))
-    found = _solve(known, receivers, order, options)
-    warnings = [*doubts(known), *_rates(known, receivers, found.goodput_bps)]
+    result = _solve(known, receivers, order, options)
+    warnings = [*doubts(known), *_rates(known, receivers, result.goodput_bps)]
     return prediction(
         "airtime",
         known,
-        _lists(known, receivers, found),
+        _lists(known, receivers, result),
         assumptions=ASSUMPTIONS,
         warnings=warnings,
         order=order,
@@ -138,16 +138,16 @@ def predict(scenario: Readable, options: Options | None = None) -> Quantities:
 
 
 def _receivers(scenario: CellScenario) -> list[Receiver]:
-    found: dict[str, list[UdpFlow]] = {}
+    results: dict[str, list[UdpFlow]] = {}
     for flow in scenario.flows:
         assert isinstance(flow, UdpFlow)
-        found.setdefault(flow.station, []).append(flow)
+        results.setdefault(flow.station, []).append(flow)
     known: dict[Sending, Frames] = {}
     rate_bps = scenario.wire.rate_bps
-    round_bits = sum(8 * flow.udp.packet_bytes for flows in found.values() for flow in flows)
+    round_bits = sum(8 * flow.udp.packet_bytes for flows in results.values() for flow in flows)
     turns_pps = inf if rate_bps is None else rate_bps / round_bits
     receivers = []
-    for name, flows in found.items():
+    for name, flows in results.items():
         sending = Sending.of(scenario, flows[0])
         unnamed = replace(sending, station=replace(sending.station, name=""))
         frames = known.setdefault(unnamed, Frames(unnamed))
@@ -159,9 +159,9 @@ def _solve(
     scenario: CellScenario, receivers: Sequence[Receiver], order: Order, options: Options
 ) -> Shares:
     """Sizes and accesses by the order of a full queue, the rest in closed form."""
-    one = receivers[0].sending
+    sending = receivers[0].sending
     cell = scenario.cell
-    access_s = cell.sifs_s + cell.slot_s * (one.access.aifsn + one.access.cwmin / 2)
+    access_s = cell.sifs_s + cell.slot_s * (sending.access.aifsn + sending.access.cwmin / 2)
     tally = _order(scenario, receivers, order, access_s)
     refuse(_unserved(scenario, receivers, tally))
     exchanges = sum(tally.exchanges)
@@ -255,7 +255,9 @@ def _lists(
     scenario: CellScenario, receivers: Sequence[Receiver], found: Shares
 ) -> dict[str, list[Quantities]]:
     total_bps = sum(found.goodput_bps)
-    stations: dict[str, Quantities] = {one.name: {"name": one.name} for one in scenario.stations}
+    stations: dict[str, Quantities] = {
+        station.name: {"name": station.name} for station in scenario.stations
+    }
     flows: list[Quantities] = []
     for number, own in enumerate(receivers):
         goodput_bps = found.goodput_bps[number]

@@ -59,9 +59,9 @@ def settled(findings: Iterable[Finding]) -> list[Doubt]:
     ModelError
         Assumptions are broken; it names them all.
     """
-    found = list(findings)
-    refuse((one.assumption, one.message) for one in found if one.broken)
-    return list(dict.fromkeys((one.assumption, one.message) for one in found))
+    results = list(findings)
+    refuse((each.assumption, each.message) for each in results if each.broken)
+    return list(dict.fromkeys((each.assumption, each.message) for each in results))
 
 
 def check_scenario(scenario: CellScenario) -> list[Doubt]:
@@ -141,9 +141,9 @@ def _access(scenario: CellScenario) -> Iterator[Finding]:
         return
     first, *others = active_stations(scenario)
     expected = access_values(first, categories[0])
-    found = [(other, access_values(other, categories[0])) for other in others]
+    results = [(other, access_values(other, categories[0])) for other in others]
     for key, here in expected.items():
-        for other, values in found:
+        for other, values in results:
             if values[key] != here:
                 yield Finding(
                     "section 2.2",

@@ -28,7 +28,9 @@ def suits(scenario: Scenario) -> bool:
     There must be no losses on the wire or the channel, and no delay by the wire or by ACK
     processing. Every queue must have room for all packets that can be outstanding.
     """
-    if not is_cell(scenario) or len({one.station for one in scenario.flows}) < len(scenario.flows):
+    if not is_cell(scenario) or len({each.station for each in scenario.flows}) < len(
+        scenario.flows
+    ):
         return False
     try:
         known = cell_scenario(scenario)
@@ -79,16 +81,16 @@ def predict(scenario: Readable, options: Options | None = None) -> Quantities:
     warnings = check_scenario(scenario)
     cell = cell_of(scenario, options)
     try:
-        found = solve(cell, options)
+        result = solve(cell, options)
     except ValueError as error:
         raise ModelError("section 2.2", str(error)) from error
-    warnings += check_performance(scenario, cell, found, options)
+    warnings += check_performance(scenario, cell, result, options)
     return prediction(
         "edca",
         scenario,
-        _lists(scenario, found),
-        solver=found.solver,
-        states=found.states,
+        _lists(scenario, result),
+        solver=result.solver,
+        states=result.states,
         options=options.to_dict(),
         assumptions=ASSUMPTIONS,
         warnings=warnings,
@@ -124,14 +126,14 @@ def cell_of(scenario: CellScenario, options: Options) -> Cell:
         for node in nodes
     )
     accesses = [
-        _access(cell, node, category, [one.up for one in station.connections])
+        _access(cell, node, category, [connection.up for connection in station.connections])
         for node, station in zip(nodes, stations, strict=True)
     ]
     if len({access.txop_packets for access in accesses}) > 1:
         raise ModelError(
             "section 4", "a TXOP limit in time holds more packets of one station than of another"
         )
-    down = [one.down for station in stations for one in station.connections]
+    down = [connection.down for station in stations for connection in station.connections]
     return Cell(
         stations=stations,
         station_access=accesses[0],
@@ -206,13 +208,13 @@ def _flows(scenario: CellScenario, goodput: Mapping[str, float]) -> list[Quantit
     weight = {
         flow.name: flow.tcp.window_packets * flow.tcp.mss_bytes for flow in scenario.tcp_flows
     }
-    whole = dict.fromkeys(goodput, 0)
+    totals = dict.fromkeys(goodput, 0)
     for flow in scenario.flows:
-        whole[flow.station] += weight[flow.name]
+        totals[flow.station] += weight[flow.name]
     total = sum(goodput.values())
     items: list[Quantities] = []
     for flow in scenario.flows:
-        own = goodput[flow.station] * weight[flow.name] / whole[flow.station]
+        own = goodput[flow.station] * weight[flow.name] / totals[flow.station]
         items.append(
             {
                 "name": flow.name,

@@ -79,8 +79,8 @@ def timeout_probability(loss: float, window: float) -> float:
     survive = log1p(-loss)
     three = -expm1(3.0 * survive)
     rest = -expm1((window - 3.0) * survive)
-    whole = -expm1(window * survive)
-    return min(1.0, three * (1.0 + (1.0 - three) * rest) / whole)
+    total = -expm1(window * survive)
+    return min(1.0, three * (1.0 + (1.0 - three) * rest) / total)
 
 
 def backoff_factor(loss: float) -> float:

@@ -198,12 +198,12 @@ def _add_shares(
         round_trip(station, queue, at)
         for station, queue in zip(spot.stations, at.station_queues, strict=True)
     ]
-    for one, item in zip(spot.connections, flows, strict=True):
-        time = times[one.station]
-        if one.upload:
-            own = upload_goodput(one.kind, time)
+    for entry, item in zip(spot.connections, flows, strict=True):
+        time = times[entry.station]
+        if entry.upload:
+            own = upload_goodput(entry.kind, time)
         else:
-            own = download_goodput(one.kind, time, at.loss)
+            own = download_goodput(entry.kind, time, at.loss)
         item["goodput_share"] = estimate(own / total)
     if (index := jain(competing.values())) is not None:
         cell["jain"] = estimate(index)

@@ -244,8 +244,8 @@ def rtts(groups: list[Group]) -> dict[str, float]:
     if len(groups) == 1:
         return {"rtt": groups[0].rtt_s}
     flows = sum(len(group.flows) for group in groups)
-    found = {f"rtt_{k + 1}": group.rtt_s for k, group in enumerate(groups)}
-    return found | {
+    results = {f"rtt_{k + 1}": group.rtt_s for k, group in enumerate(groups)}
+    return results | {
         f"share_{k + 1}": len(group.flows) / flows for k, group in enumerate(groups[:-1])
     }
 

@@ -142,15 +142,15 @@ def bottleneck(tcp: Sequence[TcpPath], udp: Sequence[Path[UdpFlow]]) -> Link:
             "section II",
             f"links {names} are full; for two full links see the stability case `parking-lot`",
         )
-    [found] = routers
+    [result] = routers
     for path in tcp:
-        if held_by[path.name] != found.name:
+        if held_by[path.name] != result.name:
             raise ModelError(
                 "section II",
-                f"link {found.name} is full, and flow {path.name} is held "
+                f"link {result.name} is full, and flow {path.name} is held "
                 f"back at {rate[path.name] / 1e6:.4g} Mb/s by {held_by[path.name]}",
             )
-    return found
+    return result
 
 
 def shared(

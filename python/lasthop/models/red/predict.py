@@ -45,23 +45,23 @@ def predict(scenario: Readable) -> Quantities:
         The rightmost root is not sure.
     """
     scenario = read(scenario)
-    found = fluid(scenario)
+    result = fluid(scenario)
     try:
-        at_rest = EquilibriumQuantities(found)
+        at_rest = EquilibriumQuantities(result)
     except NoEquilibriumError as error:
         raise ModelError("eq. 10", str(error)) from None
-    leading = roots(found.case, 2)
+    leading = roots(result.case, 2)
     root = complex(leading.values[0])
     stability: Quantities = {
-        "name": found.queue,
+        "name": result.queue,
         "stable": leading.stable,
         "rightmost_root": {"real": root.real, "imag": abs(root.imag)},
     }
     if leading.period is not None:
         stability["period_s"] = estimate(leading.period)
     warnings: list[Doubt | str] = [
-        *found.warnings,
-        *doubts_at_rest(scenario.tcp_flows[0].tcp, found),
+        *result.warnings,
+        *doubts_at_rest(scenario.tcp_flows[0].tcp, result),
     ]
     if not leading.stable:
         warnings.append(
@@ -71,7 +71,7 @@ def predict(scenario: Readable) -> Quantities:
     lists = {
         "flows": at_rest.flows(flows),
         "queues": [at_rest.queue()],
-        "links": [{"name": found.queue, "utilisation": estimate(at_rest.utilisation)}],
+        "links": [{"name": result.queue, "utilisation": estimate(at_rest.utilisation)}],
         "classes": at_rest.classes(flows),
         "stability": [stability],
     }
@@ -79,7 +79,7 @@ def predict(scenario: Readable) -> Quantities:
         "red",
         scenario,
         lists,
-        parameters={each.name: each.value for each in found.derived},
+        parameters={each.name: each.value for each in result.derived},
         assumptions=ASSUMPTIONS,
         warnings=warnings,
     )
@@ -148,10 +148,10 @@ class EquilibriumQuantities:
     def flows(self, flows: Sequence[TcpFlow]) -> list[Quantities]:
         """Return what is predicted of each TCP flow."""
         of = {name: rtt for group, rtt in self.rtts.items() for name in group.flows}
-        kept = 1.0 if self.marks else 1.0 - self.loss
+        remaining = 1.0 if self.marks else 1.0 - self.loss
         items = []
         for flow in flows:
-            packets = kept * self.window / of[flow.name]
+            packets = remaining * self.window / of[flow.name]
             items.append(
                 {
                     "name": flow.name,
@@ -159,7 +159,7 @@ class EquilibriumQuantities:
                     "goodput_bps": estimate(8.0 * flow.tcp.mss_bytes * packets),
                     "rtt_s": estimate(of[flow.name]),
                     "cwnd_packets": estimate(self.window),
-                    "loss_probability": estimate(1.0 - kept),
+                    "loss_probability": estimate(1.0 - remaining),
                 }
             )
         return items

@@ -96,8 +96,8 @@ def picture_of(scenario: CellScenario) -> Picture:
             slot_s=cell.slot_s,
             wire_s=scenario.wired_round_trip_s,
             frozen=cell.countdown == "dcf",
-            targets=tuple(one.share for one in cell.vbs_classes) if shared else (),
-            names=tuple(one.name for one in cell.vbs_classes) if shared else (),
+            targets=tuple(vbs_class.share for vbs_class in cell.vbs_classes) if shared else (),
+            names=tuple(vbs_class.name for vbs_class in cell.vbs_classes) if shared else (),
             occupancy=shared.occupancy if shared else NO_SHARING,
             regulated=shared is not None and shared.algorithm == "regulated",
             partitioned=shared is not None and shared.algorithm == "partition",
@@ -112,7 +112,7 @@ def _sharing(scenario: CellScenario) -> dict[str, int]:
     if not isinstance(scenario.cell.ap.queue, Vbs):
         return {}
     classes = scenario.cell.vbs_classes
-    return {name: k for k, one in enumerate(classes) for name in one.flows}
+    return {name: k for k, item in enumerate(classes) for name in item.flows}
 
 
 def _station_likeness(node: Station) -> Hashable:

@@ -55,24 +55,26 @@ def predict(scenario: Readable, options: Options | None = None) -> Quantities:
     warnings = check_scenario(scenario, options)
     picture = picture_of(scenario)
     warnings += check_cell(picture.cell, options)
-    found = solutions(picture.cell, options)
-    for one in found:
-        warnings += check_solution(one, _wire_load(scenario, picture, one))
+    result = solutions(picture.cell, options)
+    for each in result:
+        warnings += check_solution(each, _wire_load(scenario, picture, each))
     check_channel(picture.cell)
-    if len(found) > 1:
-        others = "; ".join(", ".join(f"{rate:.1f}/s" for rate in one.goodput) for one in found[1:])
+    if len(result) > 1:
+        others = "; ".join(
+            ", ".join(f"{rate:.1f}/s" for rate in each.goodput) for each in result[1:]
+        )
         warnings.append(
             (
                 "section IV-D",
-                f"{len(found)} fixed points, of which the first is shown, that of equal shares at "
+                f"{len(result)} fixed points, of which the first is shown, that of equal shares at "
                 f"the start; goodputs per connection by class elsewhere: {others}",
             )
         )
     return prediction(
         "vbs",
         scenario,
-        _lists(scenario, picture, found[0]),
-        solutions=len(found),
+        _lists(scenario, picture, result[0]),
+        solutions=len(result),
         options=options.to_dict(),
         assumptions=ASSUMPTIONS,
         warnings=dict.fromkeys(warnings),
@@ -88,7 +90,7 @@ def suits(scenario: Scenario) -> bool:
     if isinstance(known.cell.ap.queue, Vbs):
         return True
     active = {flow.station for flow in connections(known)}
-    errors = any(loses_frames(one) for one in known.stations if one.name in active)
+    errors = any(loses_frames(station) for station in known.stations if station.name in active)
     if not errors and all(flow.tcp.congestion != "compound" for flow in known.tcp_flows):
         return False
     options = Options()
@@ -126,7 +128,11 @@ def _lists(scenario: CellScenario, picture: Picture, found: Solution) -> Lists:
     total = sum(flow["goodput_bps"]["mean"] for flow in flows)
     stations = _stations(scenario.stations, picture, found, flows, total)
     mac = found.contention
-    offered = np.array([one.sent for one in found.responses]) / found.rtt_s * picture.cell.counts
+    offered = (
+        np.array([response.sent for response in found.responses])
+        / found.rtt_s
+        * picture.cell.counts
+    )
     drop = float(offered @ found.overflow / offered.sum())
     ap: Quantities = {
         "name": "ap",
@@ -156,7 +162,7 @@ def _lists(scenario: CellScenario, picture: Picture, found: Solution) -> Lists:
 
 def _flows(scenario: CellScenario, picture: Picture, found: Solution) -> list[Quantities]:
     cell, mac = picture.cell, found.contention
-    payload = [8.0 * one.payload_bytes for one in cell.classes]
+    payload = [8.0 * each.payload_bytes for each in cell.classes]
     total = float(cell.counts @ (found.goodput * payload))
     items: list[Quantities] = []
     for flow in scenario.tcp_flows:
@@ -217,8 +223,8 @@ def _classes(
 ) -> list[Quantities]:
     goodput = {flow["name"]: flow["goodput_bps"]["mean"] for flow in flows}
     items: list[Quantities] = []
-    for one in classes:
-        members = [name for name in one.flows if name in goodput]  # without the reports of sensors
+    for each in classes:
+        members = [name for name in each.flows if name in goodput]  # without the reports of sensors
         if not members:
             continue
         own = sum(goodput[name] for name in members)
@@ -229,7 +235,7 @@ def _classes(
         )
         items.append(
             {
-                "name": one.name,
+                "name": each.name,
                 "goodput_bps": estimate(own),
                 "goodput_share": estimate(own / total),
                 "queue_share": estimate(share),

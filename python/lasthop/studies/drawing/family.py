@@ -35,10 +35,10 @@ def family_figure(
     """
     drawn = [[Points.of(line, abscissa, runs) for line in panel.lines] for panel in panels]
     every = [points for lines in drawn for points in lines]
-    found = styles(list(dict.fromkeys(points.line.label for points in every)))
-    middle = (len(found) - 1) / 2.0
-    shifts = {label: (k - middle) * abscissa.beside for k, label in enumerate(found)}
-    keys = [*_keys(found, every), *_other_keys(panels)]
+    result = styles(list(dict.fromkeys(points.line.label for points in every)))
+    middle = (len(result) - 1) / 2.0
+    shifts = {label: (k - middle) * abscissa.beside for k, label in enumerate(result)}
+    keys = [*_keys(result, every), *_other_keys(panels)]
     columns = legend_columns([str(key.get_label()) for key in keys])
     rows = -(-len(keys) // columns)
     with house_style(panel_mm * len(panels) + 4.5 * rows + 4.0) as figure:
@@ -50,7 +50,7 @@ def family_figure(
         for axes, panel, lines in zip(axes_list, panels, drawn, strict=True):
             for points in lines:
                 label = points.line.label
-                _draw_line(axes, points, found[label], shifts[label])
+                _draw_line(axes, points, result[label], shifts[label])
             _furnish(axes, panel, abscissa)
         common[-1].set_xlabel(abscissa.label)
         ticks = abscissa.labels()

@@ -30,11 +30,11 @@ class Points:
 
     def model(self) -> tuple[list[float], list[float]]:
         """Return places and values of what the model predicts."""
-        some = [(x, one.predicted) for x, one in self.measured if one.predicted is not None]
+        some = [(x, item.predicted) for x, item in self.measured if item.predicted is not None]
         return [x for x, _ in some], [y for _, y in some]
 
     def simulation(self) -> tuple[list[float], list[float], list[float]]:
         """Return places, means and half widths of what the simulation measures."""
-        some = [(x, one) for x, one in self.measured if one.simulated is not None]
-        means = [one.simulated for _, one in some if one.simulated is not None]
-        return [x for x, _ in some], means, [one.ci95 or 0.0 for _, one in some]
+        some = [(x, item) for x, item in self.measured if item.simulated is not None]
+        means = [item.simulated for _, item in some if item.simulated is not None]
+        return [x for x, _ in some], means, [item.ci95 or 0.0 for _, item in some]

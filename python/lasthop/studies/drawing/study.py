@@ -129,22 +129,22 @@ def _draw_bars(axes: Axes, panel: BarPanel) -> None:
     for place, quantities in enumerate(panel.groups.values()):
         width = 0.8 / len(quantities)
         for index, quantity in enumerate(quantities):
-            one = quantity.measured()
+            measured = quantity.measured()
             x = place - 0.4 + width * (index + 0.5)
             first = place == index == 0
             axes.bar(
                 x,
-                (one.simulated or 0.0),
+                (measured.simulated or 0.0),
                 width * 0.85,
-                yerr=(one.ci95 or 0.0),
+                yerr=(measured.ci95 or 0.0),
                 color=SIMULATION,
                 alpha=1.0 if index == 0 else 0.55,
                 error_kw={"elinewidth": 0.8},
                 label="simulation" if first else None,
             )
-            if one.predicted is not None:
+            if measured.predicted is not None:
                 across = [x - width * 0.45, x + width * 0.45]
                 label = "model" if first else None
-                axes.plot(across, [one.predicted] * 2, color=MODEL, label=label)
+                axes.plot(across, [measured.predicted] * 2, color=MODEL, label=label)
     axes.set_ylabel(panel.y_label)
     axes.grid(axis="x", visible=False)
