@@ -192,7 +192,7 @@ def _read(explained: Mapping[str, Any]) -> CallFacts:
     return CallFacts(calls, waits)
 
 
-def _estimate(found: Mapping[str, Any] | None) -> Estimate | None:
-    if found is None or found.get("mean") is None:
+def _estimate(result: Mapping[str, Any] | None) -> Estimate | None:
+    if result is None or result.get("mean") is None:
         return None
-    return Estimate(float(found["mean"]), found.get("ci95"))
+    return Estimate(float(result["mean"]), result.get("ci95"))

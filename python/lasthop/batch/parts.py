@@ -57,9 +57,9 @@ class Parts:
         """Return whether the parts are kept in this directory."""
         return self._folder == directory / FOLDER
 
-    def has(self, key: str, kept: Iterable[str]) -> bool:
+    def has(self, key: str, remaining: Iterable[str]) -> bool:
         """Return whether all these parts are kept of a run."""
-        return all((key, what) in self._found for what in kept)
+        return all((key, what) in self._found for what in remaining)
 
     def read(self, key: str, what: str) -> bytes | None:
         """Return a kept part of a run by its name, as JSON; None if it is absent."""

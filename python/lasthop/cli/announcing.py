@@ -62,8 +62,8 @@ class Announced:
 class _Watched:
     """A step that is under way."""
 
-    def __init__(self, whole: Announced, what: str, total: int | None) -> None:
-        self._whole, self._total = whole, total
+    def __init__(self, announced: Announced, what: str, total: int | None) -> None:
+        self._whole, self._total = announced, total
         self._announcer = Announcer(what)
         self._timer: Timer | None = None
 

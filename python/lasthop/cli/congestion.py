@@ -58,20 +58,20 @@ def listed(as_json: Json = False) -> None:
         typer.echo(f"nothing can be loaded here: {lacking}")
 
 
-def shown(one: "Listed") -> dict[str, Any]:
+def shown(item: "Listed") -> dict[str, Any]:
     """Return a control of the kernel as JSON."""
-    return one._asdict() | {"processes": [each._asdict() for each in one.processes]}
+    return item._asdict() | {"processes": [each._asdict() for each in item.processes]}
 
 
-def whose(one: "Listed") -> str:
+def whose(item: "Listed") -> str:
     """Describe the origin of a control of the kernel."""
-    if one.origin is None:
+    if item.origin is None:
         return "there"
-    if one.origin == "kernel":
+    if item.origin == "kernel":
         return "the kernel's"
-    parts = [f"{one.law} of lasthop" if one.law else "BPF, not lasthop's"]
-    parts += [f"with process {each.number} ({each.program})" for each in one.processes]
-    parts += ["stays"] if one.stays else []
+    parts = [f"{item.law} of lasthop" if item.law else "BPF, not lasthop's"]
+    parts += [f"with process {each.number} ({each.program})" for each in item.processes]
+    parts += ["stays"] if item.stays else []
     return ", ".join(parts)
 
 

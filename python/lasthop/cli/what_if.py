@@ -165,22 +165,22 @@ def asked_cases(texts: list[str], file: Path | None) -> list[Case]:
     return all_cases([*results, *(cases_of_file(file) if file is not None else ())])
 
 
-def print_what_if(found: WhatIf) -> None:
+def print_what_if(result: WhatIf) -> None:
     """Print the conclusion, the means of each case, the differences, and notes."""
-    cases = counted(len(found.cases), "case")
-    typer.echo(f"{found.scenario.typed.name}: {cases} compared with the scenario as it is")
-    typer.echo(about(found))
-    for line in conclusion(found):
+    cases = counted(len(result.cases), "case")
+    typer.echo(f"{result.scenario.typed.name}: {cases} compared with the scenario as it is")
+    typer.echo(about(result))
+    for line in conclusion(result):
         echo_wrapped(line)
     typer.echo()
-    print_table(headers(found), value_rows(found), most=None)
-    if line := legend(found):
+    print_table(headers(result), value_rows(result), most=None)
+    if line := legend(result):
         echo_wrapped(line)
         typer.echo()
-    if rows := difference_rows(found):
-        echo_wrapped(f"{changes_title(found)}:")
+    if rows := difference_rows(result):
+        echo_wrapped(f"{changes_title(result)}:")
         print_table(CHANGES, rows, names=3, most=None)
-    for line in notes(found):
+    for line in notes(result):
         echo_wrapped(line)
 
 

@@ -469,10 +469,10 @@ def items_by_name(items: Sequence[Mapping[str, Any]]) -> dict[str, Mapping[str, 
 
 
 def of_measured(
-    found: Mapping[str, Mapping[str, Any]], shown: Sequence[str], of: Sequence[str]
+    result: Mapping[str, Mapping[str, Any]], shown: Sequence[str], of: Sequence[str]
 ) -> list[str]:
     """Return the quantities among `of` that were measured and are not shown already."""
-    known = {quantity for item in found.values() for quantity in item}
+    known = {quantity for item in result.values() for quantity in item}
     return [quantity for quantity in of if quantity in known and quantity not in shown]
 
 

@@ -56,10 +56,10 @@ class Control(Generic[Wanted]):
         stack.callback(remove, self.state.address)
         return present
 
-    def serve(self, there: socket.socket) -> None:
+    def serve(self, connection: socket.socket) -> None:
         """Answer a question."""
         with suppress(OSError):
-            asking, _ = there.accept()
+            asking, _ = connection.accept()
             with asking:
                 asking.settimeout(ASKED_S)
                 request = read_object(asking.recv(REQUEST_BYTES))

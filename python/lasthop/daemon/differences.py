@@ -75,16 +75,16 @@ def list_of(name: Name) -> Name:
     return name[:5]
 
 
-def again(request: Request, there: Body) -> list[Request]:
+def again(request: Request, body: Body) -> list[Request]:
     """What sets something that is there as it was."""
-    if request.kind == tc.NEWFILTER or is_fq_codel(request, there):
-        return [tc.removal(*there), request]
+    if request.kind == tc.NEWFILTER or is_fq_codel(request, body):
+        return [tc.removal(*body), request]
     return [tc.changing(request)]
 
 
-def is_fq_codel(request: Request, there: Body) -> bool:
+def is_fq_codel(request: Request, body: Body) -> bool:
     """Whether both are FQ-CoDel, whose number of flows cannot be set again."""
-    wanted, has = described(request.kind, request.body), described(*there)
+    wanted, has = described(request.kind, request.body), described(*body)
     return all(each is not None and each.settings[:1] == ("fq_codel",) for each in (wanted, has))
 
 
@@ -117,9 +117,9 @@ def in_words(ifb: Device, name: Name, what: str, spreads: dict[int, str]) -> str
     return f"filters of {at.said()} are {what}"
 
 
-def told(found: Iterable[Difference]) -> list[str]:
+def told(differences: Iterable[Difference]) -> list[str]:
     """What is wrong, in lines: many things of a kind are counted."""
-    lines = list(dict.fromkeys(difference.said for difference in found))
+    lines = list(dict.fromkeys(difference.said for difference in differences))
     gone = next((line for line in lines if line.startswith("the classes of ")), None)
     if gone is not None:
         return [gone, *(line for line in lines if line.startswith(("interface ", "the clsact ")))]

@@ -70,7 +70,7 @@ class Monitored(Protocol):
     def differences(self, parts: Set[Any]) -> list[Difference]:
         """Return the differences of these parts from the wanted state."""
 
-    def repair(self, found: Sequence[Difference]) -> None:
+    def repair(self, differences: Sequence[Difference]) -> None:
         """Repair differences; raise `UserError` for the first refused repair, after all others."""
 
     def check(self) -> None:
@@ -218,10 +218,10 @@ class Healing:
         if to_try:
             self.try_again(self.patience.until_s(to_try) - time.monotonic())
 
-    def lines(self, found: Sequence[Difference]) -> list[str]:
+    def lines(self, differences: Sequence[Difference]) -> list[str]:
         """Return differences as lines; those that are changed back repeatedly are marked."""
-        fought = [each for each in found if each.repair and self.patience.fights(each.name)]
-        others = [each for each in found if each not in fought]
+        fought = [each for each in differences if each.repair and self.patience.fights(each.name)]
+        others = [each for each in differences if each not in fought]
         again = "it is changed repeatedly by another program; repairs become less frequent"
         return [*told(others), *(f"{line}: {again}" for line in told(fought))]
 
@@ -246,11 +246,11 @@ class Healing:
         if set(self.numbers.items()) - set(before.items()):
             self.returned()
 
-    def set_up_anew(self, found: Sequence[Difference]) -> None:
+    def set_up_anew(self, differences: Sequence[Difference]) -> None:
         """Revert everything and set it up again; meanwhile packets pass without shaping."""
         monitored, patience = self.monitored, self.patience
-        if found:
-            self.say(f"{'; '.join(told(found))}: setting up again")
+        if differences:
+            self.say(f"{'; '.join(told(differences))}: setting up again")
         try:
             for line in monitored.down():  # Also changes that could not be reverted before.
                 raise UserError(line)

@@ -56,9 +56,9 @@ class KernelState(ABC):
             self.down()
             raise
 
-    def repair(self, found: Iterable[Difference]) -> None:
+    def repair(self, differences: Iterable[Difference]) -> None:
         """Repair differences; raise `UserError` for the first refused repair, after all others."""
-        self.changes.repair([repair for difference in found for repair in difference.repair])
+        self.changes.repair([repair for difference in differences for repair in difference.repair])
 
 
 def undo_everything(log: UndoLog) -> list[str]:

@@ -29,8 +29,8 @@ Page = Callable[[], bytes]
 class Conversation:
     """A connection: first it asks, then it is answered."""
 
-    def __init__(self, one: socket.socket) -> None:
-        self.socket = one
+    def __init__(self, connection: socket.socket) -> None:
+        self.socket = connection
         self.until_s = time.monotonic() + PATIENCE_S
         self.request = b""
         self.answer = memoryview(b"")
@@ -92,32 +92,34 @@ class Server:
         self.open[item] = Conversation(item)
         self.selector.register(item, selectors.EVENT_READ)
 
-    def go_on(self, one: Conversation) -> None:
+    def go_on(self, conversation: Conversation) -> None:
         """Read what has come, or write what can be taken."""
         try:
-            if not one.answer:
-                data = one.socket.recv(REQUEST_BYTES)
-                one.request += data
+            if not conversation.answer:
+                data = conversation.socket.recv(REQUEST_BYTES)
+                conversation.request += data
                 if not data:
-                    return self.close(one)
-                if END not in one.request and len(one.request) < REQUEST_BYTES:
+                    return self.close(conversation)
+                if END not in conversation.request and len(conversation.request) < REQUEST_BYTES:
                     return None
-                one.answer = memoryview(self.answer(one.request))
-                self.selector.modify(one.socket, selectors.EVENT_WRITE)
-            one.answer = one.answer[one.socket.send(one.answer) :]
+                conversation.answer = memoryview(self.answer(conversation.request))
+                self.selector.modify(conversation.socket, selectors.EVENT_WRITE)
+            conversation.answer = conversation.answer[
+                conversation.socket.send(conversation.answer) :
+            ]
         except (BlockingIOError, InterruptedError):
             return None
         except OSError:
-            return self.close(one)
-        return None if one.answer else self.close(one)
+            return self.close(conversation)
+        return None if conversation.answer else self.close(conversation)
 
-    def close(self, one: Conversation) -> None:
+    def close(self, conversation: Conversation) -> None:
         """Let go of a connection."""
-        del self.open[one.socket]
-        self.selector.unregister(one.socket)
+        del self.open[conversation.socket]
+        self.selector.unregister(conversation.socket)
         with suppress(OSError):
-            one.socket.shutdown(socket.SHUT_RDWR)
-        one.socket.close()
+            conversation.socket.shutdown(socket.SHUT_RDWR)
+        conversation.socket.close()
 
     def answer(self, request: bytes) -> bytes:
         """The answer to a request, with its head."""

@@ -68,10 +68,10 @@ def of_file(states: Sequence[State], file: str) -> list[State]:
     return [state for state in states if path is not None and is_same(state.file(), path)]
 
 
-def is_same(one: Path | None, other: Path) -> bool:
+def is_same(path: Path | None, other: Path) -> bool:
     """Whether both are the same file; one that is gone is known by its name."""
     try:
-        return one is not None and (one == other or one.samefile(other))
+        return path is not None and (path == other or path.samefile(other))
     except OSError:
         return False
 

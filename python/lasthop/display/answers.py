@@ -258,7 +258,7 @@ def tuning_page(tuning: "Tuning") -> Page:
     )
 
 
-def _scaled(found: Estimate | None, scale: float) -> str:
-    if found is None:
+def _scaled(result: Estimate | None, scale: float) -> str:
+    if result is None:
         return "-"
-    return estimate(found.mean * scale, None if found.ci95 is None else found.ci95 * scale)
+    return estimate(result.mean * scale, None if result.ci95 is None else result.ci95 * scale)

@@ -363,14 +363,14 @@ def sentence(call: Call) -> str:
     return f"{call.name}'s call {call.direction}: {call.verdict}: {', '.join(parts)}"
 
 
-def _with_interval(found: Estimate, scale: float) -> str:
-    half = found.ci95
-    return estimate(found.mean * scale, None if half is None else half * scale)
+def _with_interval(result: Estimate, scale: float) -> str:
+    half = result.ci95
+    return estimate(result.mean * scale, None if half is None else half * scale)
 
 
-def _limit(found: Estimate, limit: float, scale: float) -> str:
+def _limit(result: Estimate, limit: float, scale: float) -> str:
     """The limit of an estimate in parentheses; empty if the whole interval is below it."""
-    return f" (limit {limit * scale:g})" if found.mean + (found.ci95 or 0.0) > limit else ""
+    return f" (limit {limit * scale:g})" if result.mean + (result.ci95 or 0.0) > limit else ""
 
 
 def _finite(items: Iterable[Item]) -> Iterator[Item]:

@@ -264,12 +264,12 @@ def _furthest(comparison: "Comparison") -> Iterator[str]:
             return
 
 
-def _told(found: Mapping[str, Any] | None, scale: float = 1.0) -> str:
+def _told(result: Mapping[str, Any] | None, scale: float = 1.0) -> str:
     """An estimate as text, a dash where there is none."""
-    if found is None or found["mean"] is None:
+    if result is None or result["mean"] is None:
         return "-"
-    half = found["ci95"]
-    return estimate(found["mean"] * scale, None if half is None else half * scale)
+    half = result["ci95"]
+    return estimate(result["mean"] * scale, None if half is None else half * scale)
 
 
 def cut(lines: Sequence[str]) -> str:

@@ -99,65 +99,67 @@ class Connection:
         server.setblocking(False)
         self.attach(traffic, server)
 
-    def attach(self, traffic: Traffic, one: socket.socket) -> None:
+    def attach(self, traffic: Traffic, listener: socket.socket) -> None:
         """Fill the sender, empty the receiver."""
-        if one is self.sender:
-            traffic.watch(one, selectors.EVENT_WRITE, lambda: self.fill(traffic, one))
+        if listener is self.sender:
+            traffic.watch(listener, selectors.EVENT_WRITE, lambda: self.fill(traffic, listener))
         else:
-            traffic.watch(one, selectors.EVENT_READ, lambda: self.empty(traffic, one))
+            traffic.watch(listener, selectors.EVENT_READ, lambda: self.empty(traffic, listener))
 
-    def fill(self, traffic: Traffic, one: socket.socket) -> None:
+    def fill(self, traffic: Traffic, listener: socket.socket) -> None:
         """Give the kernel as much as it takes; behind the last byte wait for its ACK."""
         length = len(CHUNK) if self.left_bytes is None else min(self.left_bytes, len(CHUNK))
         try:
             if length == self.left_bytes:
-                tell_when_acknowledged(one)
-            sent = one.send(CHUNK[:length])
+                tell_when_acknowledged(listener)
+            sent = listener.send(CHUNK[:length])
         except BlockingIOError:
-            empty_error_queue(one)
+            empty_error_queue(listener)
             return
         except OSError:
-            traffic.leave(one)
+            traffic.leave(listener)
             return
         if self.left_bytes is not None:
             self.left_bytes -= sent
             if self.left_bytes == 0:
-                traffic.leave(one)
-                one.shutdown(socket.SHUT_WR)
-                traffic.watch(one, selectors.EVENT_READ, lambda: self.finish(traffic, one))
+                traffic.leave(listener)
+                listener.shutdown(socket.SHUT_WR)
+                traffic.watch(
+                    listener, selectors.EVENT_READ, lambda: self.finish(traffic, listener)
+                )
 
-    def finish(self, traffic: Traffic, one: socket.socket) -> None:
+    def finish(self, traffic: Traffic, listener: socket.socket) -> None:
         """The last byte is acknowledged, or the connection is lost."""
         try:
-            empty_error_queue(one)
-            if is_acknowledged(one):
+            empty_error_queue(listener)
+            if is_acknowledged(listener):
                 self.finished_s = traffic.now_s()
             else:
-                one.recv(1)
+                listener.recv(1)
         except BlockingIOError:
             return
         except OSError:
             pass
-        traffic.leave(one)
+        traffic.leave(listener)
 
-    def empty(self, traffic: Traffic, one: socket.socket) -> None:
+    def empty(self, traffic: Traffic, listener: socket.socket) -> None:
         """Take what has arrived."""
         try:
-            length = len(one.recv(len(CHUNK)))
+            length = len(listener.recv(len(CHUNK)))
         except BlockingIOError:
             return
         except OSError:
             length = 0
         if not self.arrived_bytes:
-            clamp_window(one, self.window_bytes)
+            clamp_window(listener, self.window_bytes)
         self.arrived_bytes += length
         if not self.quick_acks and self.flow.tcp.delayed_ack:
-            forbid_quick_acks(one)
+            forbid_quick_acks(listener)
         if length == 0:
             self.is_over = True
-            traffic.leave(one)
+            traffic.leave(listener)
             with suppress(OSError):
-                one.shutdown(socket.SHUT_RDWR)
+                listener.shutdown(socket.SHUT_RDWR)
         elif traffic.warm:
             self.received_bytes += length
 

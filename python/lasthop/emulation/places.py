@@ -256,8 +256,8 @@ class Places:
         """
         habits: dict[tuple[str, Namespace], RouteMetrics] = {}
 
-        def add(here: Host, there: Host, **habit: Any) -> None:
-            way = there.address, here.namespace
+        def add(here: Host, host: Host, **habit: Any) -> None:
+            way = host.address, here.namespace
             habits[way] = replace(habits.get(way, RouteMetrics()), **habit)
 
         for index, flow in enumerate(self.scenario.flows):

@@ -154,20 +154,20 @@ class ReportsByTcp(Reports):
         else:
             self.empty_when_ready(traffic, self.server)
 
-    def empty_when_ready(self, traffic: Traffic, one: socket.socket) -> None:
+    def empty_when_ready(self, traffic: Traffic, connection: socket.socket) -> None:
         """Take what arrives."""
-        traffic.watch(one, selectors.EVENT_READ, lambda: self.empty(traffic, one))
+        traffic.watch(connection, selectors.EVENT_READ, lambda: self.empty(traffic, connection))
 
-    def empty(self, traffic: Traffic, one: socket.socket) -> None:
+    def empty(self, traffic: Traffic, connection: socket.socket) -> None:
         """Take what has arrived: whole reports, in order."""
         try:
-            length = len(one.recv(LARGEST))
+            length = len(connection.recv(LARGEST))
         except BlockingIOError:
             return
         except OSError:
             length = 0
         if length == 0:
-            traffic.leave(one)
+            traffic.leave(connection)
             return
         before = self.taken_bytes // self.length_bytes
         self.taken_bytes += length

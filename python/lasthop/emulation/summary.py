@@ -149,11 +149,11 @@ def traffic(protocol: str, ends: Iterable[str], way: str) -> str:
     return " ".join([protocol, *([str(min(ports))] if ports else []), way])
 
 
-def labels(one: Seen) -> Item:
+def labels(seen: Seen) -> Item:
     """What a row of a program's connection is called."""
-    known = {"name": one.name, "connection": one.connection, "traffic": one.traffic}
-    if one.station:
-        known |= {"station": one.station, "direction": one.direction}
+    known = {"name": seen.name, "connection": seen.connection, "traffic": seen.traffic}
+    if seen.station:
+        known |= {"station": seen.station, "direction": seen.direction}
     return known
 
 

@@ -173,9 +173,9 @@ def columns(result: Result, names: Sequence[str], quantity: str, missing: float)
     return results
 
 
-def worst(found: Sequence[Column], count: int) -> Column:
+def worst(result: Sequence[Column], count: int) -> Column:
     """Return the largest value of each replication, 0 without columns."""
-    return [max(row) for row in zip(*found, strict=True)] if found else [0.0] * count
+    return [max(row) for row in zip(*result, strict=True)] if result else [0.0] * count
 
 
 def calls(scenario: Scenario, target: str | None) -> Objective:

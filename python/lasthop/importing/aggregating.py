@@ -227,11 +227,12 @@ def told(seen: Sighting) -> str:
     return seen.said or (shown(seen.modulation) if seen.modulation else phy.spelled(seen.rate_bps))
 
 
-def shown(one: Modulation) -> str:
+def shown(modulation: Modulation) -> str:
     """A modulation for remarks: ``780 Mb/s, MCS 9, 2 streams, 80 MHz, 0.8 us``."""
-    streams = f"{one.streams} stream{'s' if one.streams > 1 else ''}"
-    parts = f"MCS {one.mcs}, {streams}, {one.width_mhz} MHz, {one.guard_interval_ns / 1e3:g} us"
-    return f"{one.rate_bps / 1e6:.1f} Mb/s, {parts}" if one.rate_bps else parts
+    streams = f"{modulation.streams} stream{'s' if modulation.streams > 1 else ''}"
+    guard = f"{modulation.guard_interval_ns / 1e3:g} us"
+    parts = f"MCS {modulation.mcs}, {streams}, {modulation.width_mhz} MHz, {guard}"
+    return f"{modulation.rate_bps / 1e6:.1f} Mb/s, {parts}" if modulation.rate_bps else parts
 
 
 def notes(within: Channel, pairs: Sequence[Pair]) -> Iterator[Note]:
@@ -297,14 +298,14 @@ def _is_cck(seen: Sighting | None) -> bool:
     return seen is None or (seen.modulation is None and seen.rate_bps in phy.CCK_BPS)
 
 
-def keys(within: Channel, said: Mapping[str, str]) -> Iterator[tuple[str, tuple[str, str]]]:
+def keys(within: Channel, text: Mapping[str, str]) -> Iterator[tuple[str, tuple[str, str]]]:
     """Keys of the cell as a scenario writes them, each with where it comes from.
 
     Parameters
     ----------
     within : Channel
         The channel.
-    said : mapping
+    text : mapping
         Comments by ``"band"``, ``"width"`` and ``"guard_interval"``.
     """
     values = {
@@ -313,7 +314,7 @@ def keys(within: Channel, said: Mapping[str, str]) -> Iterator[tuple[str, tuple[
         "guard_interval": f"{within.guard_interval_ns / 1e3:g} us",
     }
     for key, value in values.items():
-        yield key, (f'"{value}"', said.get(key, "assumed"))
+        yield key, (f'"{value}"', text.get(key, "assumed"))
 
 
 def streams(within: Channel) -> Iterator[tuple[str, tuple[str, str]]]:

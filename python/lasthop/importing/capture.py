@@ -279,9 +279,9 @@ class Reader:
             known = self.capture.cells[access_point] = Cell()
         return known
 
-    def _wired(self, at_s: float, found: Segment, length: int) -> None:
-        up = self._from_station(found)
-        address = found.source if up else found.sink
+    def _wired(self, at_s: float, result: Segment, length: int) -> None:
+        up = self._from_station(result)
+        address = result.source if up else result.sink
         cell = self._cell(b"")
         assert cell is not None, "a wired capture has one cell"
         station = cell.station(address, str(ipaddress.ip_address(address)))
@@ -291,17 +291,17 @@ class Reader:
         station.way(name).frames += 1
         station.way(name).payload_bytes += length
         cell.payload_bytes += length
-        cell.passed[name] += max(ceil(found.payload_bytes / ETHERNET_MSS), 1)
-        self._count(at_s, cell, station, name, found)
+        cell.passed[name] += max(ceil(result.payload_bytes / ETHERNET_MSS), 1)
+        self._count(at_s, cell, station, name, result)
 
-    def _from_station(self, found: Segment) -> bool:
+    def _from_station(self, result: Segment) -> bool:
         """Whether a packet comes from a station's side."""
-        ours, theirs = self._is_lan(found.source), self._is_lan(found.sink)
+        ours, theirs = self._is_lan(result.source), self._is_lan(result.sink)
         if ours != theirs:
             return ours
-        if found.flags & SYN and found.sport >= WELL_KNOWN > found.dport:
+        if result.flags & SYN and result.sport >= WELL_KNOWN > result.dport:
             return True
-        return found.sport > found.dport  # Who has the larger port has opened the connection.
+        return result.sport > result.dport  # Who has the larger port has opened the connection.
 
     def _is_lan(self, address: bytes) -> bool:
         known = self.sides.get(address)
@@ -314,26 +314,26 @@ class Reader:
         return known
 
     def _count(
-        self, at_s: float, cell: Cell, station: StationCounters, way: str, found: Segment
+        self, at_s: float, cell: Cell, station: StationCounters, way: str, result: Segment
     ) -> None:
-        quic = not found.tcp and QUIC in (found.sport, found.dport)
-        if not found.tcp and not quic:
-            if LOOKUPS & {found.sport, found.dport}:
+        quic = not result.tcp and QUIC in (result.sport, result.dport)
+        if not result.tcp and not quic:
+            if LOOKUPS & {result.sport, result.dport}:
                 return
             datagrams = station.udp_up if way == "up" else station.udp_down
-            datagrams.add(at_s, found.payload_bytes)
+            datagrams.add(at_s, result.payload_bytes)
             return
-        near = (found.source, found.sport), (found.sink, found.dport)
-        key = (found.tcp, *(near if way == "up" else near[::-1]))
+        near = (result.source, result.sport), (result.sink, result.dport)
+        key = (result.tcp, *(near if way == "up" else near[::-1]))
         connection = station.connections.get(key)
         if connection is None:
             if self.capture.connections >= MOST_CONNECTIONS:
                 cell.left_out += 1
                 return
             self.capture.connections += 1
-            connection = station.connections[key] = Connection(found.tcp, at_s)
+            connection = station.connections[key] = Connection(result.tcp, at_s)
         quiet_s = self.quiet_s if self.capture.radio else None
-        connection.pass_by(at_s, way, found, cell.passed, quiet_s)
+        connection.pass_by(at_s, way, result, cell.passed, quiet_s)
 
 
 def choose(path: Path, known: Capture, access_point: str | None) -> tuple[bytes, Cell]:

@@ -181,12 +181,12 @@ def _signed(field: bytes | None) -> int | None:
     return None if field is None else int.from_bytes(field, "little", signed=True)
 
 
-def _sent(found: dict[int, bytes]) -> Sighting:
+def _sent(result: dict[int, bytes]) -> Sighting:
     """Rate and modulation of a frame."""
     for bit, read in ((MCS, _ht), (VHT, _vht), (HE, _he)):
-        if bit in found:
-            return read(found[bit])
-    return _plain(found[RATE][0] & 0x7F) if RATE in found else NOTHING
+        if bit in result:
+            return read(result[bit])
+    return _plain(result[RATE][0] & 0x7F) if RATE in result else NOTHING
 
 
 @lru_cache(maxsize=128)
@@ -230,8 +230,8 @@ def _he(field: bytes) -> Sighting:
     return Sighting(rate_bps if known else 0.0, modulation, ("DCM",) * dcm + ("OFDMA",) * several)
 
 
-def _seen(one: Modulation) -> Sighting:
-    return Sighting(one.rate_bps, one)
+def _seen(modulation: Modulation) -> Sighting:
+    return Sighting(modulation.rate_bps, modulation)
 
 
 def past_other_headers(link: int, content: bytes) -> bytes:

@@ -249,8 +249,8 @@ def _numbered(radio: Section) -> bool:
     return radio.options.get("channel", "auto").lower() not in ("", "0", "auto", "acs_survey")
 
 
-def _band(mode: str, said: str) -> str:
-    if said.startswith(("band 6g", "hwmode 6g")):
+def _band(mode: str, text: str) -> str:
+    if text.startswith(("band 6g", "hwmode 6g")):
         return "6 GHz"
     return "5 GHz" if mode == "a" else "2.4 GHz"
 

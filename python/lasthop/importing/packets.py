@@ -154,9 +154,9 @@ def _records(path: Path, file: BinaryIO, magic: bytes) -> Iterator[Packet]:
         yield Packet(link, seconds + fraction / ticks, content, missing(total, length))
 
 
-def missing(whole: int, length: int) -> int:
+def missing(total: int, length: int) -> int:
     """Return how much of a packet was not captured; 0 if what it says of it cannot be. [bytes]"""
-    return whole - length if length < whole <= MOST_PACKET_BYTES else 0
+    return total - length if length < total <= MOST_PACKET_BYTES else 0
 
 
 def _check(path: Path, what: str, length: int) -> None:

@@ -103,13 +103,13 @@ def text(value: str) -> str:
     return '"' + escaped.replace("\\", "\\\\").replace('"', '\\"').replace("\\\\u", "\\u") + '"'
 
 
-def entry(key: str, value: str, said: str = "") -> str:
+def entry(key: str, value: str, message: str = "") -> str:
     """A line of a table, with its comment."""
     line = f"{key} = {value}" if key else ""
-    if not said:
+    if not message:
         return line
     gap = " " * max(AT - len(line), 2)
-    return f"{line}{gap}# {' '.join(said.split())}"
+    return f"{line}{gap}# {' '.join(message.split())}"
 
 
 def commented(words: str) -> list[str]:
@@ -164,8 +164,8 @@ def _access(table: str, category: str, access: Access) -> Iterator[str]:
     yield from _parameters(access, f"{category.replace('-', ' ')}, {whose}")
 
 
-def _parameters(access: Access, said: str) -> Iterator[str]:
-    origin = f"{said}, hostapd's default" if access.default else said
+def _parameters(access: Access, message: str) -> Iterator[str]:
+    origin = f"{message}, hostapd's default" if access.default else message
     if access.aifsn is not None:
         yield entry("aifsn", str(access.aifsn), origin)
     if access.cwmin is not None:

@@ -250,13 +250,13 @@ def read_wire(text: str, known: Mapping[str, object]) -> Wire:
     return Wire(down, rtt, None if up == down else up)
 
 
-def _rate_mbps(found: re.Match[str], name: str, unit: str = "") -> float | None:
+def _rate_mbps(result: re.Match[str], name: str, unit: str = "") -> float | None:
     """Return a rate of a line in Mb/s, None without one; `unit` counts where it has no own."""
-    if found[name] is None:
+    if result[name] is None:
         return None
-    own = found[f"{name}_unit"]
-    prefix = found[unit] if own is None else own
-    return float(found[name]) * PREFIXES_MBPS[prefix.lower()]
+    own = result[f"{name}_unit"]
+    prefix = result[unit] if own is None else own
+    return float(result[name]) * PREFIXES_MBPS[prefix.lower()]
 
 
 def read_queue(text: str, known: Mapping[str, object]) -> str:

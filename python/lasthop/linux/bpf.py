@@ -212,11 +212,11 @@ def make_operations(name: str, kernel_type: int, types: int, value: bytes) -> in
     return operations
 
 
-def link(one: int, what: str, target: int = 0, kind: int = STRUCT_OPS_ATTACH) -> int:
+def link(each: int, what: str, target: int = 0, kind: int = STRUCT_OPS_ATTACH) -> int:
     """Put operations into force, or a program at a target; with the last descriptor or pin it
     ends.
     """
-    return call(LINK_CREATE, what, struct.pack("=IIIIQQ", one, target, kind, 0, 0, 0))
+    return call(LINK_CREATE, what, struct.pack("=IIIIQQ", each, target, kind, 0, 0, 0))
 
 
 def pin(descriptor: int, path: str) -> None:

@@ -78,9 +78,9 @@ class Events:
         """Close the socket."""
         self.socket.close()
 
-    def attend(self, port: int, there: "EventFilter | None" = None) -> None:
+    def attend(self, port: int, event_filter: "EventFilter | None" = None) -> None:
         """Be told from now on what others than this port do to these; None: to anything."""
-        program = [*beginning(port), *([ACCEPT] if there is None else rest(there))]
+        program = [*beginning(port), *([ACCEPT] if event_filter is None else rest(event_filter))]
         attach(self.socket, program)
 
     def read(self) -> set[Event] | None:
@@ -143,12 +143,12 @@ def beginning(port: int) -> list[Instruction]:
     return [(LOAD_WORD, 0, 0, PORT), (EQUAL, 0, 1, swapped(port, "=I")), REFUSE]
 
 
-def rest(there: EventFilter) -> list[Instruction]:
+def rest(event_filter: EventFilter) -> list[Instruction]:
     """Let through what happens to these."""
     program: list[Instruction] = [(LOAD_HALF, 0, 0, TYPE)]
     parts = [
-        (OF_LINKS, of_links(there)),
-        (OF_TRAFFIC, of_traffic(there)),
+        (OF_LINKS, of_links(event_filter)),
+        (OF_TRAFFIC, of_traffic(event_filter)),
         (OF_ACTIONS, of_actions()),
     ]
     for kinds, _ in parts:
@@ -171,15 +171,15 @@ def accept_if(value: int) -> list[Instruction]:
     return [(EQUAL, 0, 1, value), ACCEPT]
 
 
-def of_links(there: EventFilter) -> list[Instruction]:
+def of_links(event_filter: EventFilter) -> list[Instruction]:
     """Interfaces by number, and by name: one that was gone comes back with another number."""
     program: list[Instruction] = [(LOAD_WORD, 0, 0, INTERFACE)]
-    for number in there.numbers:
+    for number in event_filter.numbers:
         program += accept_if(swapped(number, "=i"))
     # Were the name elsewhere, all would have to be read.
     program += [(LOAD_HALF, 0, 0, FIRST_ATTRIBUTE + 2), (EQUAL, 1, 0, swapped(IFNAME, "=H"))]
     program.append(ACCEPT)
-    for name in there.names:
+    for name in event_filter.names:
         raw = name.encode() + b"\0"
         raw += bytes(-len(raw) % 4)
         words = [int.from_bytes(raw[k : k + 4], "big") for k in range(0, len(raw), 4)]
@@ -191,13 +191,13 @@ def of_links(there: EventFilter) -> list[Instruction]:
     return [*program, REFUSE]
 
 
-def of_traffic(there: EventFilter) -> list[Instruction]:
+def of_traffic(event_filter: EventFilter) -> list[Instruction]:
     """What hangs on interfaces and in blocks."""
     program: list[Instruction] = [(LOAD_WORD, 0, 0, INTERFACE)]
-    for number in there.numbers:
+    for number in event_filter.numbers:
         program += accept_if(swapped(number, "=i"))
     program += [(EQUAL, 1, 0, swapped(tc.BLOCK_INDEX, "=i")), REFUSE, (LOAD_WORD, 0, 0, BLOCK)]
-    for number in there.blocks:
+    for number in event_filter.blocks:
         program += accept_if(swapped(number, "=I"))
     return [*program, REFUSE]
 

@@ -116,15 +116,15 @@ def every_link(kernel: Socket) -> dict[str, Link]:
     return results
 
 
-def below(lan: str, there: Mapping[str, Link]) -> list[str]:
+def below(lan: str, links: Mapping[str, Link]) -> list[str]:
     """Return an interface, and the devices below it: ports of a bridge, a VLAN's device."""
     results = [lan]
     for name in results:
-        link = there.get(name)
+        link = links.get(name)
         if link is None:
             continue
-        parts = [each for each, other in there.items() if other.master == link.number]
-        lower = [each for each, other in there.items() if other.number == link.lower]
+        parts = [each for each, other in links.items() if other.master == link.number]
+        lower = [each for each, other in links.items() if other.number == link.lower]
         results += [each for each in (*parts, *lower) if each not in results]
     return results
 

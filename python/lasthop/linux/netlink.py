@@ -45,9 +45,9 @@ class Request(NamedTuple):
 class KernelError(UserError):
     """The kernel refused a change."""
 
-    def __init__(self, number: int, said: str, why: str) -> None:
+    def __init__(self, number: int, text: str, why: str) -> None:
         detail = f": {why}" if why else ""
-        super().__init__(f"{said}: {os.strerror(number)}{detail}")
+        super().__init__(f"{text}: {os.strerror(number)}{detail}")
         self.number = number
 
     def __reduce__(self) -> tuple[object, ...]:

@@ -113,11 +113,11 @@ def hops(has: Mapping[int, bytes]) -> Iterator[tuple[Address, int]]:
 
 
 def _route(
-    addresses: IPv4Network, scope: int, interface: str, said: str, more: bytes = b""
+    addresses: IPv4Network, scope: int, interface: str, text: str, more: bytes = b""
 ) -> Request:
     """A route of the main table."""
     bits = addresses.prefixlen
     body = ROUTE.pack(socket.AF_INET, bits, 0, 0, MAIN, STATIC, scope, UNICAST, 0)
     body += attribute(DST, addresses.network_address.packed)
     body += attribute(OIF, struct.pack("=I", socket.if_nametoindex(interface)))
-    return Request(NEWROUTE, CREATE | EXCL, body + more, said)
+    return Request(NEWROUTE, CREATE | EXCL, body + more, text)

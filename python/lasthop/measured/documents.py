@@ -79,13 +79,13 @@ def _next(text: str, end: int) -> int:
     return -1 if beginning is None else beginning.start()
 
 
-def _joined(found: list[Any]) -> Iterator[Any]:
+def _joined(result: list[Any]) -> Iterator[Any]:
     """Yield the documents, with the events of each report of ``--json-stream`` as one.
 
     ``--json-stream-full-output`` adds the whole report after its events, which it replaces.
     """
     report: dict[str, Any] | None = None
-    for document in found:
+    for document in result:
         if isinstance(document, dict) and document.keys() == {"event", "data"}:
             name, data = str(document["event"]), document["data"]
             if report is not None and name == "start" and "start" in report:

@@ -255,9 +255,9 @@ def pings(series: Tree) -> Iterator[str]:
             yield f"{name}: mean {mean:.3g} ms, not compared"
 
 
-def left_out(series: Tree, meta: Tree, found: list[Stream]) -> Iterator[str]:
+def left_out(series: Tree, meta: Tree, result: list[Stream]) -> Iterator[str]:
     """Yield a line about series of rates that are neither compared nor computed from others."""
-    taken = {each.name for each in found}
+    taken = {each.name for each in result}
     names = [
         name
         for name in series.table()

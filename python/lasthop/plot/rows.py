@@ -56,10 +56,10 @@ def estimates(items: Sequence[Mapping[str, Any]], quantity: str, scale: float = 
     return [spread(item.get(quantity) or {}, scale) for item in items]
 
 
-def spread(found: Mapping[str, Any], scale: float = 1) -> Spread:
+def spread(result: Mapping[str, Any], scale: float = 1) -> Spread:
     """An estimate as results have it, perhaps with `least` and `most`, times `scale`."""
     keys = ("mean", "ci95", "least", "most")
-    return Spread(*(scaled(found.get(key), scale) for key in keys))
+    return Spread(*(scaled(result.get(key), scale) for key in keys))
 
 
 def scaled(value: float | None, scale: float) -> float:
@@ -171,9 +171,9 @@ class NumberColumns:
     """Who may say something, in their order from left to right, each with the colour."""
     panels: list[tuple[Axes, dict[str, list[str]]]] = field(default_factory=list)
 
-    def add(self, axes: Axes, said: dict[str, list[str]]) -> None:
+    def add(self, axes: Axes, text: dict[str, list[str]]) -> None:
         """Numbers of a panel, by who says them."""
-        self.panels.append((axes, said))
+        self.panels.append((axes, text))
 
     @property
     def several(self) -> bool:

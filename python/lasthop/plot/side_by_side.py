@@ -257,7 +257,7 @@ def says_something(values: Estimates) -> bool:
 
 
 def draw_equal(
-    axes: Axes, rows: Sequence[tuple[Sharer, Row]], asking: set[str], whole: float
+    axes: Axes, rows: Sequence[tuple[Sharer, Row]], asking: set[str], total: float
 ) -> None:
     """Draw the line of equal shares of a whole, if rows are all stations, or all ways of stations.
 
@@ -270,7 +270,7 @@ def draw_equal(
     if len(parted) != 1 or not asking:
         return
     [each_way] = parted
-    equal = whole / len(asking) / (2 if each_way else 1)
+    equal = total / len(asking) / (2 if each_way else 1)
     axes.axvline(equal, color=QUIET, linestyle="--", label=EQUAL, zorder=3)
 
 

@@ -153,10 +153,10 @@ class Panel:
         return self.swept, self.names[0]
 
 
-def panels_of(found: Sequence[Swept], how: Layout) -> list[Panel]:
+def panels_of(swepts: Sequence[Swept], how: Layout) -> list[Panel]:
     """A panel a quantity, and where lines are values of a path, a panel an item."""
     panels = []
-    for each in found:
+    for each in swepts:
         names = tuple(each.items)
         if how.lines is None and len(names) <= MOST_LINES:
             panels.append(Panel(each, "", names))
@@ -298,7 +298,7 @@ def draw_rows(axes: Axes, panel: Panel, how: Layout, every: Mapping[str, Style])
 
 
 def note_of(
-    found: Sequence[Swept], panels: Sequence[Panel], shown: Sequence[Panel], how: Layout
+    swepts: Sequence[Swept], panels: Sequence[Panel], shown: Sequence[Panel], how: Layout
 ) -> str:
     """What lines are of, what bands are, and what is not drawn."""
     text = [] if how.lines is None or how.is_map else [f"lines: {how.lines.label}"]
@@ -313,7 +313,7 @@ def note_of(
         text.append(f"dash-dotted: {CALL_LIMIT}")
     if len(panels) > len(shown):
         text.append(f"the first {len(shown)} of {len(panels)} panels")
-    text += dict.fromkeys(fault for each in found for fault in missing(each))
+    text += dict.fromkeys(fault for each in swepts for fault in missing(each))
     return fill("; ".join(text), NOTE_WIDTH)
 
 

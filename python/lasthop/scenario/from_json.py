@@ -142,11 +142,13 @@ class _Place(NamedTuple):
 def _places(kind: type) -> tuple[_Place, ...]:
     hints = get_type_hints(kind, include_extras=True)
 
-    def place(one: "Field[Any]") -> _Place:
-        required = one.default is MISSING and one.default_factory is MISSING
-        key = one.metadata.get("key", one.name)
-        hint = hints[one.name]
-        return _Place(one.name, key, _reader(hint), hint if hint in AS_THEY_ARE else None, required)
+    def place(each: "Field[Any]") -> _Place:
+        required = each.default is MISSING and each.default_factory is MISSING
+        key = each.metadata.get("key", each.name)
+        hint = hints[each.name]
+        return _Place(
+            each.name, key, _reader(hint), hint if hint in AS_THEY_ARE else None, required
+        )
 
     return tuple(place(each) for each in fields(kind))
 

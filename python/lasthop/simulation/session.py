@@ -355,13 +355,13 @@ def seconds_of(given: float | str, what: str) -> float:
     return float(result[0])
 
 
-def _instead(path: str, there: Sequence[str]) -> str:
+def _instead(path: str, present: Sequence[str]) -> str:
     """What can be set in motion: all of it, or what is most like a path that cannot."""
-    if not there:
+    if not present:
         return "nothing of this scenario can"
-    if len(there) <= MOST_LISTED:
-        return f"what can change is {', '.join(there)}"
-    return f"other keys can, such as {', '.join(nearest(path, there))}"
+    if len(present) <= MOST_LISTED:
+        return f"what can change is {', '.join(present)}"
+    return f"other keys can, such as {', '.join(nearest(path, present))}"
 
 
 def _is_number(value: object) -> bool:

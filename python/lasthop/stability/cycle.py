@@ -412,13 +412,13 @@ def multipliers(case: Case, mesh: Mesh, values: Array, period: float) -> NDArray
     return np.asarray(values_found[np.argsort(-np.abs(values_found))][:12])
 
 
-def _drags(case: Case, mesh: Mesh, values: Array, period: float, found: System) -> Array:
+def _drags(case: Case, mesh: Mesh, values: Array, period: float, result: System) -> Array:
     """Return what a delay's dependence on the state adds to the linearised equations."""
     gauss = mesh.gauss
     by_delay = _delay_slopes(case, values @ mesh.matrix(gauss).T)
     total = np.zeros((len(values), len(values), len(gauss)))
-    for k, delay in enumerate(found.delays):
+    for k, delay in enumerate(result.delays):
         velocity = values @ mesh.matrix(gauss - delay / period, derivative=True).T / period
-        drag = np.einsum("gij,jg->ig", found.lagged[k], velocity)
+        drag = np.einsum("gij,jg->ig", result.lagged[k], velocity)
         total += drag[:, None, :] * np.stack(by_delay[k])[None]
     return total

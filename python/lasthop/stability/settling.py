@@ -178,13 +178,13 @@ def settled(case: Case, start: History | None = None, tolerance: float = 1e-7) -
     )
 
 
-def _followed(found: Settled) -> Settled:
+def _followed(result: Settled) -> Settled:
     """Return a cycle to `ACCURATE`, or as near as `MOST_STRETCHES` bring it; its error says so."""
-    assert found.period is not None
-    case, last = found.case, found
-    best = replace(found, error=SAME)
+    assert result.period is not None
+    case, last = result.case, result
+    best = replace(result, error=SAME)
     for _ in range(MOST_STRETCHES):
-        length = max(TURNS * found.period, 2.0 * max(case.delays))
+        length = max(TURNS * result.period, 2.0 * max(case.delays))
         motion = integrate(case, length, start=last.history(), tolerance=FINE)
         last = Settled(case, motion, None)
         here = _periodic(case, motion, NOISE * FINE)

@@ -70,9 +70,9 @@ def grow(layout: Layout, rows: Iterable[Row]) -> None:
                 layout[name] = kind if known is kind else wider(known, kind)
 
 
-def wider(one: type, other: type) -> type:
+def wider(each: type, other: type) -> type:
     """Return a type that has the values of both."""
-    return float if {one, other} == {int, float} else str
+    return float if {each, other} == {int, float} else str
 
 
 def frame(points: Iterable[Point], columns: Sequence[Column], table: str) -> "pd.DataFrame":

@@ -122,9 +122,9 @@ def _in_words(access: AccessCategory) -> str:
     return f"{words}, TXOP of {packets} packets" if packets > 1 else words
 
 
-def _other(access: AccessCategory, said: Said) -> str:
+def _other(access: AccessCategory, text: Said) -> str:
     """What hostapd cannot say, in words; empty if there is nothing."""
-    windows = (2**said.cwmin_exponent - 1, 2**said.cwmax_exponent - 1)
+    windows = (2**text.cwmin_exponent - 1, 2**text.cwmax_exponent - 1)
     wanted = (access.cwmin, access.cwmax)
     names = ("CWmin", "CWmax")
     changed = [
@@ -184,23 +184,23 @@ def _exchanges_s(scenario: CellScenario, category: str, *, up: bool) -> Iterator
         yield exchange_s(scenario.cell, packet_bytes, rate_bps, *control)
 
 
-def _queue(category: str, said: Said) -> list[str]:
+def _queue(category: str, text: Said) -> list[str]:
     name = f"tx_queue_{QUEUES[category]}"
-    burst = f"{said.txop_units * BURST_S * 1e3:.1f}" if said.txop_units else "0"
+    burst = f"{text.txop_units * BURST_S * 1e3:.1f}" if text.txop_units else "0"
     return [
-        f"{name}_aifs={said.aifsn}",
-        f"{name}_cwmin={2**said.cwmin_exponent - 1}",
-        f"{name}_cwmax={2**said.cwmax_exponent - 1}",
+        f"{name}_aifs={text.aifsn}",
+        f"{name}_cwmin={2**text.cwmin_exponent - 1}",
+        f"{name}_cwmax={2**text.cwmax_exponent - 1}",
         f"{name}_burst={burst}",
     ]
 
 
-def _beacon(category: str, said: Said) -> list[str]:
+def _beacon(category: str, text: Said) -> list[str]:
     name = f"wmm_ac_{BEACONS[category]}"
     return [
-        f"{name}_aifs={said.aifsn}",
-        f"{name}_cwmin={said.cwmin_exponent}",
-        f"{name}_cwmax={said.cwmax_exponent}",
-        f"{name}_txop_limit={said.txop_units}",
+        f"{name}_aifs={text.aifsn}",
+        f"{name}_cwmin={text.cwmin_exponent}",
+        f"{name}_cwmax={text.cwmax_exponent}",
+        f"{name}_txop_limit={text.txop_units}",
         f"{name}_acm=0",
     ]

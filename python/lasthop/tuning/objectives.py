@@ -48,10 +48,10 @@ class Criterion:
         """Return a value of which more is better, in the unit of the tolerances."""
         return value if self.greatest else -value
 
-    def cautious(self, found: Estimate) -> float:
+    def cautious(self, estimate: Estimate) -> float:
         """Return the worth of an estimate at the unfavourable end of its interval."""
-        half = found.ci95 or 0.0
-        return self.worth(found.mean - half if self.greatest else found.mean + half)
+        half = estimate.ci95 or 0.0
+        return self.worth(estimate.mean - half if self.greatest else estimate.mean + half)
 
 
 class Evenness(Criterion):

@@ -53,21 +53,21 @@ def chart(
     save(lambda plot: plot.chart_figure(result, asked.title, asked.about), path, as_json=as_json)
 
 
-def print_chart(found: "Chart") -> None:
+def print_chart(result: "Chart") -> None:
     """Print how much is stable, and where the edges are."""
-    x, y = found.x, found.y
-    part = found.stable.mean()
-    typer.echo(f"{found.case.model.name}: stable on {part:.1%} of the chart")
-    for curve in found.curves:
+    x, y = result.x, result.y
+    part = result.stable.mean()
+    typer.echo(f"{result.case.model.name}: stable on {part:.1%} of the chart")
+    for curve in result.curves:
         ends = [f"{x.name} {curve.x[k]:.4g}, {y.name} {curve.y[k]:.4g}" for k in (0, -1)]
         beyond = int((~curve.boundary).sum())
         kind = "Hopf points, in part the edge" if curve.boundary.any() else "other Hopf points"
         if beyond <= 2:  # Its ends may lie on a corner of the equations.
             kind = "edge of stability"
         typer.echo(f"{kind}: from {ends[0]} to {ends[1]}")
-    if len(found.jumps):
+    if len(result.jumps):
         typer.echo(
-            f"points of the edge without a Hopf point: {len(found.jumps)}, where RED's drop "
+            f"points of the edge without a Hopf point: {len(result.jumps)}, where RED's drop "
             "function or the window rule has a corner"
         )
 

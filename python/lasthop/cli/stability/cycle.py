@@ -117,26 +117,26 @@ def follow_motions(
     save(lambda plot: plot.sweep_figure(result, asked.title, asked.about), path, as_json=as_json)
 
 
-def print_sweep(found: "Sweep") -> None:
+def print_sweep(sweep: "Sweep") -> None:
     """Print what the motion ends in at each value."""
-    states = found.case.model.states
+    states = sweep.case.model.states
     queue = next((name for name in states if name.startswith("queue")), None)
     rows = []
-    for value, up, down in zip(found.values, found.up, found.down, strict=True):
+    for value, up, down in zip(sweep.values, sweep.up, sweep.down, strict=True):
         row = [f"{value:.6g}", swing(up), swing(down)]
         row.append("-" if down is None or down.period is None else to_error(down.period, down))
         if queue is not None:
             row += ["-"] * 3 if down is None else room(down, queue)
         rows.append(row)
-    heads = [found.parameter, "swing\ngoing up", "swing\ncoming back", "period\n[s]"]
+    heads = [sweep.parameter, "swing\ngoing up", "swing\ncoming back", "period\n[s]"]
     if queue is not None:
         heads += ["least\nqueue", "most", "empty\n[%]"]
     print_table(heads, rows)
-    if found.differ:
-        low, high = found.differ[0], found.differ[-1]
-        span = f"from {found.parameter} = {low:.6g} to {high:.6g}"
+    if sweep.differ:
+        low, high = sweep.differ[0], sweep.differ[-1]
+        span = f"from {sweep.parameter} = {low:.6g} to {high:.6g}"
         typer.echo(f"both equilibrium and oscillation are possible {span}")
-    lost = sum(each is None for each in (*found.up, *found.down))
+    lost = sum(each is None for each in (*sweep.up, *sweep.down))
     if lost:
         typer.echo(f"-: {lost} motions neither settle nor repeat in their time")
 

@@ -37,7 +37,7 @@ class Memory:
         """Return what the last run has kept."""
         return StoredState()
 
-    def write(self, kept: "StoredState") -> None:
+    def write(self, stored_state: "StoredState") -> None:
         """Keep this."""
 
 
@@ -80,9 +80,12 @@ class Remembered(Memory):
         self.written = frozenset(lines)
         return StoredState(admitted[-MOST_KNOWN:], ignored)
 
-    def write(self, kept: StoredState) -> None:
+    def write(self, stored_state: StoredState) -> None:
         """Keep this, if it has changed."""
-        lines = [*kept.admitted, *(f"{mac} {address}" for address, mac in kept.ignored.items())]
+        lines = [
+            *stored_state.admitted,
+            *(f"{mac} {address}" for address, mac in stored_state.ignored.items()),
+        ]
         if (wanted := frozenset(lines)) == self.written:
             return
         try:

@@ -36,10 +36,12 @@ def bypasses(gateway: Gateway) -> Bypasses:
         return among(result, gateway.lans, links.every_link(kernel))
 
 
-def among(tables: Iterable[Flowtable], lans: Iterable[str], there: Mapping[str, Link]) -> Bypasses:
+def among(
+    tables: Iterable[Flowtable], lans: Iterable[str], present: Mapping[str, Link]
+) -> Bypasses:
     """Return messages about the flowtables that contain an interface or a device below it."""
     result = Bypasses([], [])
-    devices = [name for lan in lans for name in links.below(lan, there)]
+    devices = [name for lan in lans for name in links.below(lan, present)]
     for table in tables:
         has = sorted({name for name in devices if table.has(name)})
         if not has:

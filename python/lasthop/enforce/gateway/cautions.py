@@ -43,27 +43,27 @@ def caps_by_default(gateway: Gateway) -> list[str]:
     return results
 
 
-def out_of_service(gateway: Gateway, there: dict[str, Link]) -> list[str]:
+def out_of_service(gateway: Gateway, present: dict[str, Link]) -> list[str]:
     """Interfaces that are down."""
-    ours = [name for name in (gateway.wan, *gateway.lans) if name in there]
+    ours = [name for name in (gateway.wan, *gateway.lans) if name in present]
     return [
         f"interface {name} is down: ip link set {name} up"
         for name in dict.fromkeys(ours)
-        if not there[name].is_up
+        if not present[name].is_up
     ]
 
 
-def not_forwarding(gateway: Gateway, there: dict[str, Link], kernel: Socket) -> list[str]:
+def not_forwarding(gateway: Gateway, present: dict[str, Link], kernel: Socket) -> list[str]:
     """Warnings if the machine neither routes nor bridges between the two sides; IPv6 counts where
     the access points' interfaces have such addresses.
     """
-    across = bridge_of(gateway.wan, there)
-    if across and all(bridge_of(name, there) == across for name in gateway.lans):
+    across = bridge_of(gateway.wan, present)
+    if across and all(bridge_of(name, present) == across for name in gateway.lans):
         return []
     results = []
     if not links.forwards(4):
         results.append("the machine does not forward IPv4: sysctl -w net.ipv4.ip_forward=1")
-    numbers = [there[name].number for name in gateway.lans if name in there]
+    numbers = [present[name].number for name in gateway.lans if name in present]
     every = [each for number in numbers for each in addresses_at(kernel, number)]
     if any(each.version == 6 for each in every) and not links.forwards(6):
         results.append(
@@ -72,12 +72,12 @@ def not_forwarding(gateway: Gateway, there: dict[str, Link], kernel: Socket) -> 
     return results
 
 
-def without_address(gateway: Gateway, there: dict[str, Link], kernel: Socket) -> list[str]:
+def without_address(gateway: Gateway, present: dict[str, Link], kernel: Socket) -> list[str]:
     """Interfaces, or bridges that they are ports of, from which no ping can be sent."""
     results = []
     for ap in gateway.aps:
-        bridge = bridge_of(ap.interface, there)
-        by = there.get(bridge or ap.interface)
+        bridge = bridge_of(ap.interface, present)
+        by = present.get(bridge or ap.interface)
         if by is not None and ap.rate_bps is None and not addresses_at(kernel, by.number):
             what = f"bridge {bridge} of" if bridge else "interface"
             results.append(
@@ -87,12 +87,12 @@ def without_address(gateway: Gateway, there: dict[str, Link], kernel: Socket) ->
     return list(dict.fromkeys(results))
 
 
-def with_long_frames(gateway: Gateway, there: dict[str, Link]) -> list[str]:
+def with_long_frames(gateway: Gateway, present: dict[str, Link]) -> list[str]:
     """Return warnings about interfaces whose packets are longer than a turn of a leaf."""
     results = []
     for name in gateway.lans:
         with suppress(OSError):  # it is gone by now
-            if name in there and (longest := links.longest_packet(name)) > MAX_PACKET_BYTES:
+            if name in present and (longest := links.longest_packet(name)) > MAX_PACKET_BYTES:
                 results.append(
                     f"interface {name} has an MTU of {longest} bytes: shares are equal up to "
                     f"{MAX_PACKET_BYTES}: ip link set {name} mtu {MAX_PACKET_BYTES}"
@@ -126,25 +126,27 @@ def without_programs(why: str | None) -> list[str]:
     ]
 
 
-def bridge_of(name: str, there: dict[str, Link]) -> str | None:
+def bridge_of(name: str, present: dict[str, Link]) -> str | None:
     """The bridge of which an interface is a port."""
-    link = there.get(name)
-    for other, bridge in there.items():
+    link = present.get(name)
+    for other, bridge in present.items():
         if link is not None and bridge.number == link.master and bridge.kind == "bridge":
             return other
     return None
 
 
-def refuse_unsuitable(gateway: Gateway, there: dict[str, Link]) -> None:
+def refuse_unsuitable(gateway: Gateway, present: dict[str, Link]) -> None:
     """Refuse interfaces at which frames cannot be classified by MAC address, or would be twice."""
     for name in gateway.lans:
-        link = there.get(name)
+        link = present.get(name)
         if link is not None and link.hardware != links.ETHERNET:
             raise UserError(
                 f"interface {name}: its packets have no MAC addresses: "
                 "expected an Ethernet or WLAN interface"
             )
-        lower = next((each for each in links.below(name, there)[1:] if each in gateway.lans), None)
+        lower = next(
+            (each for each in links.below(name, present)[1:] if each in gateway.lans), None
+        )
         if lower is not None:
             raise UserError(
                 f"interface {name}: its frames also pass {lower}, so that they would be counted "
@@ -152,12 +154,12 @@ def refuse_unsuitable(gateway: Gateway, there: dict[str, Link]) -> None:
             )
 
 
-def refuse_bridges(gateway: Gateway, there: dict[str, Link]) -> None:
+def refuse_bridges(gateway: Gateway, present: dict[str, Link]) -> None:
     """Refuse a bridge where packets go through it without ever being its own."""
     for item, other in [(gateway.wan, lan) for lan in gateway.lans]:
         for bridge, port in ((item, other), (other, item)):
-            if bridge_of(port, there) == bridge:
-                ports = [name for name in there if bridge_of(name, there) == bridge]
+            if bridge_of(port, present) == bridge:
+                ports = [name for name in present if bridge_of(name, present) == bridge]
                 raise UserError(
                     f"interface {bridge}: it is the bridge of {port}, and forwarded packets do "
                     f"not enter a bridge; expected the port, one of {', '.join(ports)}"

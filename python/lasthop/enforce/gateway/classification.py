@@ -270,10 +270,10 @@ class Programs:
         return f"tc filter add {where} bpf object-file stations.o section {SECTIONS[name]}"
 
 
-def filter_of(body: bytes, options: bytes, said: str) -> Request:
+def filter_of(body: bytes, options: bytes, text: str) -> Request:
     """Return the message that adds a BPF filter."""
     body += attribute(tc.KIND, b"bpf\0") + attribute(tc.OPTIONS, options)
-    return Request(tc.NEWFILTER, CREATE | EXCL, body, said)
+    return Request(tc.NEWFILTER, CREATE | EXCL, body, text)
 
 
 def access_points(places: Iterable[tuple[int, int, int]], interfaces: Mapping[int, int]) -> Table:

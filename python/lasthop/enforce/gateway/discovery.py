@@ -84,9 +84,9 @@ def of_bridges(gateway: Gateway) -> Iterator[Sighting]:
                 yield Sighting(mac, None, interface=at, port=name, is_new=False)
 
 
-def bridge_number(name: str, there: Mapping[str, Link]) -> int:
+def bridge_number(name: str, present: Mapping[str, Link]) -> int:
     """Return the number of the bridge that an interface is, or is a port of; 0 if there is none."""
-    link = there.get(name)
+    link = present.get(name)
     if link is None:
         return 0
     return link.number if link.kind == "bridge" else link.master

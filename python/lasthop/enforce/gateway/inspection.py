@@ -108,10 +108,10 @@ def look(
 
 
 def state_of(
-    kernel: Socket, name: str, there: Mapping[str, Link]
+    kernel: Socket, name: str, present: Mapping[str, Link]
 ) -> tuple[Link | None, list[Qdisc], bool]:
     """An interface, what hangs on it, and whether it merges what it receives."""
-    link, merges = there.get(name), False
+    link, merges = present.get(name), False
     hang = [] if link is None else qdiscs(kernel, link.number)
     with suppress(UserError):  # it is gone by now, as the next event tells
         merges = link is not None and offload.merges(name)

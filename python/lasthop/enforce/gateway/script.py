@@ -202,24 +202,24 @@ def printing(name: str, lines: Sequence[str]) -> str:
     return function(name, [f"echo {quote(line)}" for line in lines])
 
 
-def words(said: str) -> list[str]:
+def words(text: str) -> list[str]:
     """The words of a command of `plan`; names of interfaces have no blanks."""
-    head, bytecode, code = said.partition(" bytecode '")
+    head, bytecode, code = text.partition(" bytecode '")
     return head.split(" ") + (["bytecode", code.removesuffix("'")] if bytecode else [])
 
 
-def quoted(said: str, variables: Mapping[str, str] | None = None) -> str:
+def quoted(text: str, variables: Mapping[str, str] | None = None) -> str:
     """A command of `plan` for the shell, with variables in the places of these words."""
     places = variables or {}
-    return " ".join(places.get(word) or quote(word) for word in words(said))
+    return " ".join(places.get(word) or quote(word) for word in words(text))
 
 
-def tried(said: str) -> str:
+def tried(text: str) -> str:
     """A command that must go well."""
-    command = words(said)
+    command = words(text)
     if command[0] == "ethtool":
         return f"no_gro {quote(command[2])}"
-    return f"try {quoted(said)}"
+    return f"try {quoted(text)}"
 
 
 def of_the_file(gateway: Gateway) -> Layout:
@@ -289,9 +289,9 @@ def entries(gateway: Gateway) -> tuple[list[str], list[str]]:
     variables = dict(zip(words_of, ('"$3"', '"$4"', '"$5"', '"$6"'), strict=True))
     variables |= {tc.shown(leaf): '"$8"', tc.shown(uplink): '"$9"'}
 
-    def places(said: str, bucket: int, node: int) -> dict[str, str]:
+    def places(text: str, bucket: int, node: int) -> dict[str, str]:
         results = dict(variables)
-        for word in words(said):
+        for word in words(text):
             table, *rest = word.split(":")
             if rest == [last, "1"]:
                 results[word] = f'"{table}:${bucket}:${node}"'

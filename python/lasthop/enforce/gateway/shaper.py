@@ -270,9 +270,9 @@ class Shaper(KernelState):
         """What is not as it ought to be, in words."""
         return told(self.differences())
 
-    def repair(self, found: Iterable[Difference]) -> None:
+    def repair(self, differences: Iterable[Difference]) -> None:
         """Repair differences, and write the entries of the programs' maps."""
-        super().repair(found)
+        super().repair(differences)
         self.fill_all()
 
     def carry(self, requests: list[Request]) -> None:
@@ -299,11 +299,11 @@ class Shaper(KernelState):
         return self.layout
 
 
-def refuse_of_another(interface: str, block: int, there: Iterable[str]) -> None:
+def refuse_of_another(interface: str, block: int, present: Iterable[str]) -> None:
     """Say whose hooks are if their block has the number of a gateway's."""
     if block >> 16 != MAJOR:
         return
-    lans = [name for name in there if block in (each.number for each in blocks_of(name))]
+    lans = [name for name in present if block in (each.number for each in blocks_of(name))]
     whose = f', that of `lan = "{lans[0]}"`' if lans else ""
     raise UserError(
         f"interface {interface}: a lasthop gateway already shapes its packets{whose}",

@@ -76,9 +76,9 @@ class Shaping:
         """What of these parts is not as it ought to be."""
         return self.shaper.differences(parts)
 
-    def repair(self, found: Sequence[Difference]) -> None:
+    def repair(self, differences: Sequence[Difference]) -> None:
         """Put right what can be; `UserError` for the first that is refused, after all others."""
-        self.shaper.repair(found)
+        self.shaper.repair(differences)
 
     def check(self) -> None:
         """Refuse what can be known to fail before anything is set up."""
@@ -88,10 +88,10 @@ class Shaping:
         """Take everything back before all is set up anew; what could not be, in words."""
         return self.shaper.down(unload=False)
 
-    def is_whole(self, there: Container[str]) -> bool:
+    def is_whole(self, present: Container[str]) -> bool:
         """Whether the interface towards the Internet and one towards stations are there."""
         gateway = self.gateway
-        return gateway.wan in there and any(name in there for name in gateway.lans)
+        return gateway.wan in present and any(name in present for name in gateway.lans)
 
     def wrong(self, error: Exception) -> None:
         """Note what the kernel refused; healing finds out why."""

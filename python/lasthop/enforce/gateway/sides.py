@@ -10,10 +10,10 @@ from lasthop.linux.links import Link
 from lasthop.linux.tc import Device
 
 
-def of_ifb(device: Device, there: dict[str, Link]) -> Difference | None:
+def of_ifb(device: Device, present: dict[str, Link]) -> Difference | None:
     """What is wrong with the IFB itself."""
     name = ("interface", device.name)
-    link = there.get(device.name)
+    link = present.get(device.name)
     if link is None or link.number != device.number:
         return Difference(EVERYTHING, f"interface {device.name} is gone")
     if not link.is_up:

@@ -120,11 +120,13 @@ def queue_of(wanted: LinkQueue) -> dict[str, Any]:
     return {"limit": wanted.queue_packets, wanted.discipline: {}}
 
 
-def in_words(found: Verdict, said: str) -> str:
+def in_words(result: Verdict, text: str) -> str:
     """A line about the queue, under what is said."""
-    if found.swings is None:
-        return f"{said}: it is unknown whether the queue would oscillate: {found.why}"
-    what = "the queue would oscillate" if found.swings else "the queue would be stable"
-    period = f", with a period of {found.period_s:.2g} s" if found.swings and found.period_s else ""
-    doubt = f"; {found.why}" if found.why else ""
-    return f"{said}: {what}{period}{doubt}"
+    if result.swings is None:
+        return f"{text}: it is unknown whether the queue would oscillate: {result.why}"
+    what = "the queue would oscillate" if result.swings else "the queue would be stable"
+    period = (
+        f", with a period of {result.period_s:.2g} s" if result.swings and result.period_s else ""
+    )
+    doubt = f"; {result.why}" if result.why else ""
+    return f"{text}: {what}{period}{doubt}"

@@ -195,7 +195,7 @@ def _worth(utility: Utility, rate: float) -> float:
 
 def check_optimum(
     csma: Csma,
-    found: Optimum,
+    optimum: Optimum,
     losses: Mapping[str, float],
     connections: Mapping[str, float],
     dummies: Mapping[str, float],
@@ -207,7 +207,7 @@ def check_optimum(
     ----------
     csma : Csma
         The network of the scenario.
-    found : Optimum
+    optimum : Optimum
         Its solution.
     losses, connections : mapping of str to float
         Loss probability and number of connections of each flow. [-]
@@ -227,9 +227,9 @@ def check_optimum(
         A flow would lose more packets than it sends.
     """
     largest = csma.r_max
-    if largest is not None and found.aggressiveness.max() > largest:
+    if largest is not None and optimum.aggressiveness.max() > largest:
         yield (
-            f"r = {found.aggressiveness.max():.3g} is above `csma.r_max` = {largest:g}; the "
+            f"r = {optimum.aggressiveness.max():.3g} is above `csma.r_max` = {largest:g}; the "
             f"optimum is not reached {of('4.2.1')}"
         )
     if max(losses.values()) >= 1.0:

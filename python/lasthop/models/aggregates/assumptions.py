@@ -126,12 +126,14 @@ def _of_channel(scenario: CellScenario, sending: Sequence[Sending]) -> Iterator[
 
 
 def _of_queue(
-    scenario: CellScenario, one: Sending, kind: Sending, flows: Sequence[Flow]
+    scenario: CellScenario, sending: Sending, kind: Sending, flows: Sequence[Flow]
 ) -> Iterator[Doubt]:
     """Whether the sender's queue always has as many packets as it may send."""
-    node = one.station if one.is_up else scenario.cell.ap
+    node = sending.station if sending.is_up else scenario.cell.ap
     assert isinstance(node, (AccessPoint, Station))
-    full = one.is_up or scenario.wire.rate_bps is None  # greedy sources else fill the wire's queue
+    full = (
+        sending.is_up or scenario.wire.rate_bps is None
+    )  # greedy sources else fill the wire's queue
     greedy = full and all(
         isinstance(flow, UdpFlow) and flow.udp.arrivals == "greedy" for flow in flows
     )
@@ -141,33 +143,33 @@ def _of_queue(
         followers = (kind.exchange(kind.first.count).sizes or ())[1:]
         needed += sum(followers) * kind.packets_per_mpdu
     if node.queue_packets < needed:
-        key = f"{one.station.table}.queue" if one.is_up else "cell.ap_queue"
+        key = f"{sending.station.table}.queue" if sending.is_up else "cell.ap_queue"
         what = f"`{key}` has room for {node.queue_packets} packets; aggregates need {needed}"
         yield "assumption 1", what
 
 
-def loss_of(one: Sending) -> float:
+def loss_of(sending: Sending) -> float:
     """Probability that an MPDU is lost. [-]"""
-    return one.station.error_up if one.is_up else one.station.error_down
+    return sending.station.error_up if sending.is_up else sending.station.error_down
 
 
-def _of_losses(one: Sending, kind: Sending, *, alone: bool) -> Iterator[Doubt]:
-    loss = loss_of(one)
-    agreed = one.most_mpdus > 1
-    if agreed and one.own.bar_after_failure and (loss > 0 or not alone):
+def _of_losses(sending: Sending, kind: Sending, *, alone: bool) -> Iterator[Doubt]:
+    loss = loss_of(sending)
+    agreed = sending.most_mpdus > 1
+    if agreed and sending.own.bar_after_failure and (loss > 0 or not alone):
         yield "assumption 8", "`aggregation.bar_after_failure` asks after PPDUs without an answer"
     if loss == 0:
         return
-    if not one.is_single:
+    if not sending.is_single:
         yield (
             "assumption 5",
-            f'MPDUs of {one.station.name} are lost, and `txop_limit` is not "none"',
+            f'MPDUs of {sending.station.name} are lost, and `txop_limit` is not "none"',
         )
-    if agreed and kind.first.count < one.most_mpdus:
+    if agreed and kind.first.count < sending.most_mpdus:
         yield (
             "assumption 7",
-            f"a PPDU has room for {kind.first.count} MPDUs of a window of {one.most_mpdus}, some "
-            "of which are lost",
+            f"a PPDU has room for {kind.first.count} MPDUs of a window of {sending.most_mpdus}, "
+            "some of which are lost",
         )
     if kind.is_protected(kind.first.psdu_bytes):
         yield "assumption 4", "RTS before PPDUs whose MPDUs are lost"

@@ -252,11 +252,11 @@ def _zero_after_failure(stages: Stages) -> float:
     return float(failed @ np.roll(stages.at_once, -1) / failed.sum())
 
 
-def _access(one: Backoff, stages: Stages) -> Access:
+def _access(backoff: Backoff, stages: Stages) -> Access:
     """What a contender does per slot."""
     tau = stages.attempt_prob()
-    silent = (1.0 - stages.failure) / (1.0 - one.error_prob)
-    alone_at_once = (1.0 - stages.failure_at_once) / (1.0 - one.error_prob)
+    silent = (1.0 - stages.failure) / (1.0 - backoff.error_prob)
+    alone_at_once = (1.0 - stages.failure_at_once) / (1.0 - backoff.error_prob)
     draws = stages.draws()
     in_slots = draws * (1.0 - stages.at_once)
     at_once = draws * stages.at_once * tau / in_slots.sum()

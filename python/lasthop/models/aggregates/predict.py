@@ -180,9 +180,9 @@ def _contention(scenario: CellScenario, sending: Sequence[Sending]) -> saturated
     return result
 
 
-def _late(sending: Sequence[Sending], found: saturated.Cell) -> Iterator[Doubt]:
+def _late(sending: Sequence[Sending], cell: saturated.Cell) -> Iterator[Doubt]:
     """Senders whose packets receivers would not wait for."""
-    for item, goodput_bps in zip(sending, found.goodput_bps, strict=True):
+    for item, goodput_bps in zip(sending, cell.goodput_bps, strict=True):
         loss, most_s = loss_of(item), item.own.reorder_timeout_s
         if loss == 0 or item.most_mpdus == 1 or most_s is None:
             continue
@@ -193,36 +193,36 @@ def _late(sending: Sequence[Sending], found: saturated.Cell) -> Iterator[Doubt]:
             yield "assumption 10", f"`aggregation.reorder_timeout` = {1e3 * most_s:g} ms"
 
 
-def attempts_of(one: Sending) -> int:
+def attempts_of(sending: Sending) -> int:
     """Return the failures in a row after which a sender's window is CWmin again."""
-    return (one.station if one.is_up else one.cell.ap).attempts_short
+    return (sending.station if sending.is_up else sending.cell.ap).attempts_short
 
 
-def aggregator(one: Sending) -> Aggregator:
+def aggregator(sending: Sending) -> Aggregator:
     """Return a sender in the theory's terms."""
-    access = one.access
-    agreed = one.most_mpdus > 1
+    access = sending.access
+    agreed = sending.most_mpdus > 1
     # without a block acknowledgement the limit of the access is that of the packet, too
-    attempts = one.own.attempts if agreed else None
+    attempts = sending.own.attempts if agreed else None
     return Aggregator(
         cwmin=access.cwmin,
         cwmax=access.cwmax,
-        attempts_short=attempts_of(one),
-        mpdus=one.first.count,
-        exchange=one.exchange,
-        payload_bytes=one.packets_per_mpdu * one.payload_bytes,
-        request=one.request() if attempts is not None else None,
+        attempts_short=attempts_of(sending),
+        mpdus=sending.first.count,
+        exchange=sending.exchange,
+        payload_bytes=sending.packets_per_mpdu * sending.payload_bytes,
+        request=sending.request() if attempts is not None else None,
         attempts=attempts,
-        loss=loss_of(one),
+        loss=loss_of(sending),
     )
 
 
 def _lists(
     scenario: CellScenario,
     sending: Sequence[tuple[Sending, list[Flow]]],
-    found: saturated.Cell,
+    result: saturated.Cell,
 ) -> Mapping[str, list[Quantities]]:
-    total_bps = sum(found.goodput_bps)
+    total_bps = sum(result.goodput_bps)
     stations: dict[str, Quantities] = {
         station.name: {"name": station.name} for station in scenario.stations
     }
@@ -230,19 +230,19 @@ def _lists(
     flows: list[Quantities] = []
     active = 0
     for number, (station, own_flows) in enumerate(sending):
-        goodput_bps = found.goodput_bps[number]
+        goodput_bps = result.goodput_bps[number]
         own = stations[station.station.name]
         before_bps = own["goodput_bps"]["mean"] if "goodput_bps" in own else 0.0
         own["goodput_bps"] = estimate(before_bps + goodput_bps)
         own["goodput_share"] = estimate((before_bps + goodput_bps) / total_bps)
         sender = own if station.is_up else ap
-        failed, collided = found.failure_prob[number], found.collision_prob[number]
-        frames = collided + (1 - collided) * found.frames[number]
+        failed, collided = result.failure_prob[number], result.collision_prob[number]
+        frames = collided + (1 - collided) * result.frames[number]
         sender["collision_rate"] = estimate(collided / frames)
         sender["frame_failure_rate"] = estimate(failed / frames)
         if station.most_mpdus > 1:
-            sender["discard_probability"] = estimate(found.given_up[number])
-        aggregates = {"mpdus_per_ppdu": estimate(found.mpdus[number])}
+            sender["discard_probability"] = estimate(result.given_up[number])
+        aggregates = {"mpdus_per_ppdu": estimate(result.mpdus[number])}
         reordering_s = _reordering_s(station, alone=len(sending) == 1)
         if reordering_s is not None:
             aggregates["reordering_s"] = estimate(reordering_s)
@@ -266,12 +266,12 @@ def _lists(
     return {"flows": flows, "stations": items, "aps": [ap], "cells": [cell]}
 
 
-def _reordering_s(one: Sending, *, alone: bool) -> float | None:
+def _reordering_s(sending: Sending, *, alone: bool) -> float | None:
     """Mean wait to be in order; None where it is not known. [s]"""
-    loss = loss_of(one)
-    if one.most_mpdus == 1 or (loss == 0 and (alone or one.own.attempts is None)):
+    loss = loss_of(sending)
+    if sending.most_mpdus == 1 or (loss == 0 and (alone or sending.own.attempts is None)):
         return 0.0
     if not alone:
         return None
-    window = windows.solve(one.most_mpdus, loss, one.own.attempts)
-    return timing.reordering_s(window, timing_of(one))
+    window = windows.solve(sending.most_mpdus, loss, sending.own.attempts)
+    return timing.reordering_s(window, timing_of(sending))

@@ -306,65 +306,67 @@ def solve(
     )
 
 
-def _window(one: Aggregator, solo: bool) -> Window:
+def _window(aggregator: Aggregator, solo: bool) -> Window:
     """The window of a contender, PPDU by PPDU that does not collide."""
-    if one.loss == 0:
-        return windows.solve(one.mpdus, 0.0)
-    return windows.solve(one.mpdus, one.loss, one.attempts if solo else None)
+    if aggregator.loss == 0:
+        return windows.solve(aggregator.mpdus, 0.0)
+    return windows.solve(aggregator.mpdus, aggregator.loss, aggregator.attempts if solo else None)
 
 
-def _backoff(one: Aggregator, window: Window) -> Backoff:
+def _backoff(aggregator: Aggregator, window: Window) -> Backoff:
     error_prob = window.failed / (1 + window.requests.per_round)
-    return Backoff(one.cwmin, one.cwmax, one.attempts_short, error_prob)
+    return Backoff(aggregator.cwmin, aggregator.cwmax, aggregator.attempts_short, error_prob)
 
 
-def _traffic(one: Aggregator, window: Window, access: Access, solo: bool) -> _Traffic:
+def _traffic(aggregator: Aggregator, window: Window, access: Access, solo: bool) -> _Traffic:
     """What is on the air, and what is given up."""
     given_up, requests = 0.0, 0.0
-    if one.attempts is not None and one.loss == 0:
+    if aggregator.attempts is not None and aggregator.loss == 0:
         # All MPDUs of a PPDU are given up together, and then a BlockAckReq is tried as often.
-        stages = (failures % one.attempts_short for failures in range(one.attempts))
+        stages = (failures % aggregator.attempts_short for failures in range(aggregator.attempts))
         given_up = math.prod(access.collides[stage] for stage in stages)
         requests = given_up
-    elif one.attempts is not None and solo:
+    elif aggregator.attempts is not None and solo:
         given_up, requests = window.given_up, window.requests.per_round
-    elif one.attempts is not None:
+    elif aggregator.attempts is not None:
         collides = access.collision_prob
-        given_up = (collides + (1 - collides) * one.loss) ** one.attempts
+        given_up = (collides + (1 - collides) * aggregator.loss) ** aggregator.attempts
         if given_up > SELDOM:
             raise ModelError(
                 "assumption 9",
                 f"{given_up:.2%} of the MPDUs given up by losses and collisions together",
             )
-        window = windows.solve(one.mpdus, one.loss, one.attempts, collisions=collides)
-        requests = _requests(one, window, collides)
-    if requests > 0 and one.request is None:
+        window = windows.solve(
+            aggregator.mpdus, aggregator.loss, aggregator.attempts, collisions=collides
+        )
+        requests = _requests(aggregator, window, collides)
+    if requests > 0 and aggregator.request is None:
         raise ValueError("MPDUs are given up, so that a BlockAckReq is needed")
     kinds = [
-        _kind(one, often / (1 + requests), one.exchange(mpdus), mpdus)
+        _kind(aggregator, often / (1 + requests), aggregator.exchange(mpdus), mpdus)
         for mpdus, often in enumerate(window.sizes)
         if often > 0
     ]
-    if one.request is not None:
-        kinds.append(_kind(one, requests / (1 + requests), one.request, 0))
-    return _Traffic(window, given_up, requests, tuple(kinds), one.payload_bytes)
+    if aggregator.request is not None:
+        kinds.append(_kind(aggregator, requests / (1 + requests), aggregator.request, 0))
+    return _Traffic(window, given_up, requests, tuple(kinds), aggregator.payload_bytes)
 
 
-def _kind(one: Aggregator, part: float, exchange: Exchange, mpdus: int) -> _Kind:
+def _kind(aggregator: Aggregator, part: float, exchange: Exchange, mpdus: int) -> _Kind:
     """Accesses that begin with so many MPDUs; 0: with a BlockAckReq."""
     sizes = exchange.sizes
     if sizes is None:
         sizes = (mpdus,) if mpdus else ()
-    elif one.loss > 0 and len(sizes) > 1:
+    elif aggregator.loss > 0 and len(sizes) > 1:
         raise ValueError("several PPDUs per access are supported only without losses")
     payload_bytes = exchange.payload_bytes
     if payload_bytes is None:
-        payload_bytes = one.payload_bytes * sum(sizes)
-    lost = one.loss**mpdus if one.loss > 0 and mpdus else 0.0
+        payload_bytes = aggregator.payload_bytes * sum(sizes)
+    lost = aggregator.loss**mpdus if aggregator.loss > 0 and mpdus else 0.0
     return _Kind(part, exchange, lost, sizes, payload_bytes)
 
 
-def _requests(one: Aggregator, window: Window, collides: float) -> float:
+def _requests(aggregator: Aggregator, window: Window, collides: float) -> float:
     r"""BlockAckReqs per PPDU that does not collide, where MPDUs are lost and collide too.
 
     MPDUs that were new together are given up together, after :math:`A` attempts of which :math:`j`
@@ -372,14 +374,16 @@ def _requests(one: Aggregator, window: Window, collides: float) -> float:
 
     .. math:: (1 - p) \sum_j \binom{A}{j} c^j (1 - c)^{A-j} \bigl[1 - (1 - p^{A-j})^n\bigr]
     """
-    assert one.attempts is not None
-    moves = 1 - one.loss
+    assert aggregator.attempts is not None
+    moves = 1 - aggregator.loss
     mpdus = window.delivered / moves
     total = 0.0
-    for collided in range(one.attempts + 1):
-        heard = one.attempts - collided
-        often = math.comb(one.attempts, collided) * collides**collided * (1 - collides) ** heard
-        total += often * (1 - (1 - one.loss**heard) ** mpdus)
+    for collided in range(aggregator.attempts + 1):
+        heard = aggregator.attempts - collided
+        often = (
+            math.comb(aggregator.attempts, collided) * collides**collided * (1 - collides) ** heard
+        )
+        total += often * (1 - (1 - aggregator.loss**heard) ** mpdus)
     return moves * total
 
 

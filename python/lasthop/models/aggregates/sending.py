@@ -280,17 +280,19 @@ class Sending:
             held.append(each)
         return tuple(held)
 
-    def until_answered_ns(self, one: Mpdus, *, opens: bool) -> int:
+    def until_answered_ns(self, mpdus: Mpdus, *, opens: bool) -> int:
         """From the start of an exchange with this PPDU to the end of the response. [ns]
 
         Parameters
         ----------
-        one : Mpdus
+        mpdus : Mpdus
         opens : bool
             Whether it opens an access, so that RTS may go ahead.
         """
-        ahead_ns = self.ahead_ns if opens and self.is_protected(one.psdu_bytes) else 0
-        return ahead_ns + self.ppdu_ns(one.psdu_bytes) + self.sifs_ns + self.response_ns(one.count)
+        ahead_ns = self.ahead_ns if opens and self.is_protected(mpdus.psdu_bytes) else 0
+        return (
+            ahead_ns + self.ppdu_ns(mpdus.psdu_bytes) + self.sifs_ns + self.response_ns(mpdus.count)
+        )
 
     def _growing(self) -> Iterator[Mpdus]:
         """A PPDU packet by packet."""
@@ -305,10 +307,10 @@ class Sending:
                     psdu_bytes = aggregate_bytes(self.standard, last, 1)
                 yield Mpdus(full + 1, full * self.packets_per_mpdu + packets, psdu_bytes)
 
-    def _is_allowed(self, one: Mpdus) -> bool:
+    def _is_allowed(self, mpdus: Mpdus) -> bool:
         """Whether a PPDU is within the sender's limits."""
-        is_short = one.psdu_bytes <= self.most_bytes
-        return is_short and self.ppdu_ns(one.psdu_bytes) <= _ns(self.own.time_s)
+        is_short = mpdus.psdu_bytes <= self.most_bytes
+        return is_short and self.ppdu_ns(mpdus.psdu_bytes) <= _ns(self.own.time_s)
 
     @property
     def limit_ns(self) -> int | None:

@@ -258,18 +258,18 @@ class _Law:
         )
 
 
-def _continued(lengths: Sequence[float], found: Sequence[_Law]) -> _Law:
+def _continued(lengths: Sequence[float], __laws: Sequence[_Law]) -> _Law:
     """The cubic through four chains at blocks of one MPDU; the mean hold's rate is continued."""
     names = ("square", "failed", "single")
-    rate = _at_one(lengths, [1 / law.hold for law in found])
-    rough = _at_one(lengths[1:], [1 / law.hold for law in found[1:]])
+    rate = _at_one(lengths, [1 / law.hold for law in __laws])
+    rough = _at_one(lengths[1:], [1 / law.hold for law in __laws[1:]])
     if abs(rate - rough) > DOUBTED * rate:
         raise ConvergenceError(
             f"{rate:.4g} MPDUs a round by the cubic, {rough:.4g} by the quadratic: the chains of "
             "this window are too coarse"
         )
-    values = {name: _at_one(lengths, [getattr(law, name) for law in found]) for name in names}
-    levels = np.array([law.levels for law in found]).T
+    values = {name: _at_one(lengths, [getattr(law, name) for law in __laws]) for name in names}
+    levels = np.array([law.levels for law in __laws]).T
     levels = np.maximum([_at_one(lengths, each) for each in levels], 0.0)
     return _Law(hold=1 / rate, levels=levels / levels.sum(), **values)
 

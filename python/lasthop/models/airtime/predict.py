@@ -252,20 +252,20 @@ def _rates(
 
 
 def _lists(
-    scenario: CellScenario, receivers: Sequence[Receiver], found: Shares
+    scenario: CellScenario, receivers: Sequence[Receiver], shares: Shares
 ) -> dict[str, list[Quantities]]:
-    total_bps = sum(found.goodput_bps)
+    total_bps = sum(shares.goodput_bps)
     stations: dict[str, Quantities] = {
         station.name: {"name": station.name} for station in scenario.stations
     }
     flows: list[Quantities] = []
     for number, own in enumerate(receivers):
-        goodput_bps = found.goodput_bps[number]
+        goodput_bps = shares.goodput_bps[number]
         stations[own.name] |= {
             "goodput_bps": estimate(goodput_bps),
             "goodput_share": estimate(goodput_bps / total_bps),
-            "airtime_fraction": estimate(found.airtime[number]),
-            "downlink_mpdus_per_ppdu": estimate(found.mpdus[number]),
+            "airtime_fraction": estimate(shares.airtime[number]),
+            "downlink_mpdus_per_ppdu": estimate(shares.mpdus[number]),
         }
         if len(own.flows) == 1:
             flows.append(
@@ -278,7 +278,7 @@ def _lists(
                 }
             )
     items = list(stations.values())
-    mpdus = sum(f * n for f, n in zip(found.exchanges, found.mpdus, strict=True))
+    mpdus = sum(f * n for f, n in zip(shares.exchanges, shares.mpdus, strict=True))
     ap = {"name": "ap", "mpdus_per_ppdu": estimate(mpdus)}
     cell = cell_item(total_bps, 0.0, items, flows)
     return {"flows": flows, "stations": items, "aps": [ap], "cells": [cell]}

@@ -135,9 +135,9 @@ def _need(categories: Sequence[Category]) -> None:
 
 
 def _lists(
-    scenario: CellScenario, senders: Sequence[Sender], found: Saturation
+    scenario: CellScenario, senders: Sequence[Sender], saturation: Saturation
 ) -> Mapping[str, list[Quantities]]:
-    total_bps = sum(found.goodput_bps)
+    total_bps = sum(saturation.goodput_bps)
     stations: dict[str, Quantities] = {
         station.name: {"name": station.name} for station in scenario.stations
     }
@@ -147,13 +147,13 @@ def _lists(
     several = [each.category.node for each in senders]
     for number, item in enumerate(senders):
         for flow in item.flows:  # equal flows share a queue equally
-            own_bps = found.goodput_bps[number] / len(item.flows)
+            own_bps = saturation.goodput_bps[number] / len(item.flows)
             of_flow[flow.name] = own_bps
             goodput_bps[flow.station] = goodput_bps.get(flow.station, 0.0) + own_bps
         node = item.category.node
         if several.count(node) == 1:
             sender = ap if node == "ap" else stations[node]
-            sender.update(_failures(item.category, found, number))
+            sender.update(_failures(item.category, saturation, number))
     for name, own_bps in goodput_bps.items():
         stations[name]["goodput_bps"] = estimate(own_bps)
         stations[name]["goodput_share"] = estimate(own_bps / total_bps)
@@ -173,12 +173,12 @@ def _lists(
     return {"flows": flows, "stations": items, "aps": [ap], "cells": [cell]}
 
 
-def _failures(one: Category, found: Saturation, number: int) -> Quantities:
+def _failures(category: Category, saturation: Saturation, number: int) -> Quantities:
     """Return the failures of a node's frames; a collision spoils the first frame of an access."""
-    collided, failed = found.collision_prob[number], found.failure_prob[number]
-    frames = collided + (1 - collided) * one.packets
+    collided, failed = saturation.collision_prob[number], saturation.failure_prob[number]
+    frames = collided + (1 - collided) * category.packets
     return {
         "collision_rate": estimate(collided / frames),
         "frame_failure_rate": estimate(failed / frames),
-        "discard_probability": estimate(found.discard_prob[number]),
+        "discard_probability": estimate(saturation.discard_prob[number]),
     }

@@ -285,6 +285,6 @@ def category_of(scenario: CellScenario, flow: UdpFlow) -> Category:
     )
 
 
-def _is_interrupted(one: Category) -> bool:
+def _is_interrupted(category: Category) -> bool:
     """Whether frames other than its data frames are in an opportunity, or data frames are lost."""
-    return one.contender.attempts_long is not None or one.contender.error_prob > 0
+    return category.contender.attempts_long is not None or category.contender.error_prob > 0

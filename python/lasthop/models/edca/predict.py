@@ -175,10 +175,10 @@ def _connection(cell: typed.Cell, node: Station, flow: TcpFlow) -> Connection:
     )
 
 
-def _lists(scenario: CellScenario, found: Performance) -> Lists:
+def _lists(scenario: CellScenario, performance: Performance) -> Lists:
     nodes = (node.name for node in active_stations(scenario))
-    goodput = dict(zip(nodes, found.station_goodput_bps, strict=True))
-    total = found.goodput_bps
+    goodput = dict(zip(nodes, performance.station_goodput_bps, strict=True))
+    total = performance.goodput_bps
     stations: list[Quantities] = []
     for node in scenario.stations:
         item: Quantities = {"name": node.name}
@@ -186,16 +186,16 @@ def _lists(scenario: CellScenario, found: Performance) -> Lists:
             own = goodput[node.name]
             item["goodput_bps"] = estimate(own)
             item["goodput_share"] = estimate(own / total)
-            item["collision_rate"] = estimate(found.station_collision_rate)
-            item["queue_packets"] = estimate(found.station_queue)
+            item["collision_rate"] = estimate(performance.station_collision_rate)
+            item["queue_packets"] = estimate(performance.station_queue)
         stations.append(item)
     ap: Quantities = {
         "name": "ap",
-        "collision_rate": estimate(found.ap_collision_rate),
-        "queue_packets": estimate(found.ap_queue),
+        "collision_rate": estimate(performance.ap_collision_rate),
+        "queue_packets": estimate(performance.ap_queue),
     }
     flows = _flows(scenario, goodput)
-    cell = cell_item(total, found.active_stations, stations, flows)
+    cell = cell_item(total, performance.active_stations, stations, flows)
     return {"flows": flows, "stations": stations, "aps": [ap], "cells": [cell]}
 
 

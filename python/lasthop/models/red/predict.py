@@ -85,28 +85,28 @@ def predict(scenario: Readable) -> Quantities:
     )
 
 
-def doubts_at_rest(tcp: Tcp, found: Fluid) -> Iterator[Doubt | str]:
+def doubts_at_rest(tcp: Tcp, result: Fluid) -> Iterator[Doubt | str]:
     """Yield what the equilibrium makes doubtful.
 
     Parameters
     ----------
     tcp : Tcp
         Common settings of the flows.
-    found : Fluid
+    result : Fluid
 
     Raises
     ------
     NoEquilibriumError
         If there is none.
     """
-    yield from doubted_loss(found, tcp)
-    update = found.case.values.get("update", 0.0)
-    if update > SLOW * min(found.case.delays):
+    yield from doubted_loss(result, tcp)
+    update = result.case.values.get("update", 0.0)
+    if update > SLOW * min(result.case.delays):
         yield (
-            f"PI steps every {update:g} s, {update / min(found.case.delays):.2g} round-trip times, "
-            "but continuously in the fluid"
+            f"PI steps every {update:g} s, {update / min(result.case.delays):.2g} round-trip "
+            "times, but continuously in the fluid"
         )
-    waiting = float(found.case.equilibrium[1]) if len(found.case.equilibrium) > 1 else 0.0
+    waiting = float(result.case.equilibrium[1]) if len(result.case.equilibrium) > 1 else 0.0
     if tcp.congestion == "compound" and waiting >= tcp.compound.gamma_packets:
         yield (
             "eq. 2",
@@ -118,19 +118,19 @@ def doubts_at_rest(tcp: Tcp, found: Fluid) -> Iterator[Doubt | str]:
 class EquilibriumQuantities:
     """Quantities that follow from a fluid's equilibrium."""
 
-    def __init__(self, found: Fluid) -> None:
-        self.found, self.case = found, found.case
+    def __init__(self, result: Fluid) -> None:
+        self.found, self.case = result, result.case
         rest = [float(x) for x in self.case.equilibrium]
         self.window = rest[0]
         self.loss = float(self.case.model.loss(self.case.derived, rest)[0])
-        self.rtts = dict(zip(found.groups, self.case.delays, strict=True))
+        self.rtts = dict(zip(result.groups, self.case.delays, strict=True))
         self.marks = self.case.values.get("feedback") == "ecn"
         sent = sum(len(group.flows) * self.window / rtt for group, rtt in self.rtts.items())
         passed = sent * (1.0 if self.marks else 1.0 - self.loss)
-        total = self.case.values["capacity"] * found.flows
+        total = self.case.values["capacity"] * result.flows
         self.utilisation = passed / total
         if len(rest) > 1:
-            self.occupancy = rest[len(found.groups)] * found.flows + (not found.sees_service)
+            self.occupancy = rest[len(result.groups)] * result.flows + (not result.sees_service)
         else:
             self.occupancy = small_buffer(sent / total, self.case.values["q_th"])
         self.sojourn_s = self.occupancy / passed

@@ -238,12 +238,12 @@ def _doubts_on_cell(cell: Cell, options: Options) -> Iterator[Doubt]:
         )
 
 
-def check_solution(found: Solution, wire_load: float) -> list[Doubt]:
+def check_solution(solution: Solution, wire_load: float) -> list[Doubt]:
     """Warnings on the solution.
 
     Parameters
     ----------
-    found : Solution
+    solution : Solution
     wire_load : float
         Load of the wire's busier direction. [-]
 
@@ -252,27 +252,27 @@ def check_solution(found: Solution, wire_load: float) -> list[Doubt]:
     ModelError
         The solution breaks an assumption.
     """
-    if found.occupancy < LEAST_QUEUE:
+    if solution.occupancy < LEAST_QUEUE:
         raise ModelError(
             "assumption 1",
-            f"the windows leave {found.occupancy:.1f} packets for the AP's queue: it is not "
+            f"the windows leave {solution.occupancy:.1f} packets for the AP's queue: it is not "
             "always backlogged, and the cell not the bottleneck",
         )
     if wire_load >= BUSY_WIRE:
         raise ModelError(
             "assumption 1", f"the cell would load the wire to {wire_load:.2f} of `wire.rate`"
         )
-    return list(_near_misses(found, wire_load))
+    return list(_near_misses(solution, wire_load))
 
 
-def _near_misses(found: Solution, wire_load: float) -> Iterator[Doubt]:
-    if found.occupancy < SHORT_QUEUE:
-        yield "assumption 1", f"the AP's queue holds {found.occupancy:.1f} packets only"
+def _near_misses(solution: Solution, wire_load: float) -> Iterator[Doubt]:
+    if solution.occupancy < SHORT_QUEUE:
+        yield "assumption 1", f"the AP's queue holds {solution.occupancy:.1f} packets only"
     if wire_load >= LOADED_WIRE:
         yield "assumption 1", f"the cell loads the wire to about {wire_load:.2f} of its rate"
-    if found.contention.busy.max() >= SATURATED:
+    if solution.contention.busy.max() >= SATURATED:
         yield "section IV-B", "a station contends nearly always; uploads then wait at the station"
-    if found.episode_rates.max() >= OFTEN:
+    if solution.episode_rates.max() >= OFTEN:
         yield (
             "section IV-C",
             "the AP's queue overflows in every round trip, so that episodes of "

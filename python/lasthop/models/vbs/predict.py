@@ -108,44 +108,44 @@ def loses_frames(station: Station) -> bool:
     return any(error > 0.0 for error in errors)
 
 
-def _wire_load(scenario: CellScenario, picture: Picture, found: Solution) -> float:
+def _wire_load(scenario: CellScenario, picture: Picture, solution: Solution) -> float:
     rate = scenario.wire.slower_bps
     if rate is None:
         return 0.0
     down = up = 0.0
     for flow in scenario.tcp_flows:
         k = picture.class_of[flow.name]
-        segments = found.goodput[k]
+        segments = solution.goodput[k]
         data = 8.0 * segments * flow.tcp.packet_bytes
         acks = 8.0 * segments * flow.tcp.header_bytes / flow.tcp.segments_per_ack
-        down += acks if flow.is_up else data / (1.0 - found.overflow[k])
+        down += acks if flow.is_up else data / (1.0 - solution.overflow[k])
         up += data if flow.is_up else acks
     return float(max(down, up) / rate)
 
 
-def _lists(scenario: CellScenario, picture: Picture, found: Solution) -> Lists:
-    flows = _flows(scenario, picture, found)
+def _lists(scenario: CellScenario, picture: Picture, solution: Solution) -> Lists:
+    flows = _flows(scenario, picture, solution)
     total = sum(flow["goodput_bps"]["mean"] for flow in flows)
-    stations = _stations(scenario.stations, picture, found, flows, total)
-    mac = found.contention
+    stations = _stations(scenario.stations, picture, solution, flows, total)
+    mac = solution.contention
     offered = (
-        np.array([response.sent for response in found.responses])
-        / found.rtt_s
+        np.array([response.sent for response in solution.responses])
+        / solution.rtt_s
         * picture.cell.counts
     )
-    drop = float(offered @ found.overflow / offered.sum())
+    drop = float(offered @ solution.overflow / offered.sum())
     ap: Quantities = {
         "name": "ap",
         "collision_rate": estimate(mac.ap_collision),
         "frame_failure_rate": estimate(mac.ap_failure),
         "discard_probability": estimate(mac.ap_discard),
-        "queue_packets": estimate(found.occupancy),
+        "queue_packets": estimate(solution.occupancy),
     }
     queue: Quantities = {
         "name": "ap",
-        "occupancy_packets": estimate(found.occupancy),
+        "occupancy_packets": estimate(solution.occupancy),
         "drop_probability": estimate(drop),
-        "sojourn_s": estimate(found.occupancy / mac.service_rate),
+        "sojourn_s": estimate(solution.occupancy / mac.service_rate),
     }
     cell = cell_item(total, mac.active, stations, flows)
     lists = {
@@ -156,22 +156,22 @@ def _lists(scenario: CellScenario, picture: Picture, found: Solution) -> Lists:
         "cells": [cell],
     }
     if picture.cell.targets:
-        lists["classes"] = _classes(scenario.cell.vbs_classes, picture, found, flows, total)
+        lists["classes"] = _classes(scenario.cell.vbs_classes, picture, solution, flows, total)
     return lists
 
 
-def _flows(scenario: CellScenario, picture: Picture, found: Solution) -> list[Quantities]:
-    cell, mac = picture.cell, found.contention
+def _flows(scenario: CellScenario, picture: Picture, solution: Solution) -> list[Quantities]:
+    cell, mac = picture.cell, solution.contention
     payload = [8.0 * each.payload_bytes for each in cell.classes]
-    total = float(cell.counts @ (found.goodput * payload))
+    total = float(cell.counts @ (solution.goodput * payload))
     items: list[Quantities] = []
     for flow in scenario.tcp_flows:
         k = picture.class_of[flow.name]
-        goodput = found.goodput[k] * payload[k]
+        goodput = solution.goodput[k] * payload[k]
         if cell.classes[k].upload:
             loss = mac.station_discards[k]
         else:
-            loss = found.overflow[k] + (1.0 - found.overflow[k]) * mac.ap_discards[k]
+            loss = solution.overflow[k] + (1.0 - solution.overflow[k]) * mac.ap_discards[k]
         items.append(
             {
                 "name": flow.name,
@@ -179,8 +179,8 @@ def _flows(scenario: CellScenario, picture: Picture, found: Solution) -> list[Qu
                 "direction": flow.direction,
                 "goodput_bps": estimate(goodput),
                 "goodput_share": estimate(goodput / total),
-                "rtt_s": estimate(found.rtt_s[k]),
-                "cwnd_packets": estimate(found.responses[k].cwnd),
+                "rtt_s": estimate(solution.rtt_s[k]),
+                "cwnd_packets": estimate(solution.responses[k].cwnd),
                 "loss_probability": estimate(loss),
             }
         )
@@ -190,14 +190,14 @@ def _flows(scenario: CellScenario, picture: Picture, found: Solution) -> list[Qu
 def _stations(
     nodes: Sequence[Station],
     picture: Picture,
-    found: Solution,
+    solution: Solution,
     flows: list[Quantities],
     total: float,
 ) -> list[Quantities]:
     goodput = dict.fromkeys(picture.station_of, 0.0)
     for flow in flows:
         goodput[flow["station"]] += flow["goodput_bps"]["mean"]
-    mac = found.contention
+    mac = solution.contention
     levels = fairness_levels(goodput)
     items: list[Quantities] = []
     for node in nodes:
@@ -217,7 +217,7 @@ def _stations(
 def _classes(
     classes: Sequence[VbsClass],
     picture: Picture,
-    found: Solution,
+    solution: Solution,
     flows: list[Quantities],
     total: float,
 ) -> list[Quantities]:
@@ -229,9 +229,9 @@ def _classes(
             continue
         own = sum(goodput[name] for name in members)
         kinds = sorted({picture.class_of[name] for name in members})
-        share = float(found.shares[kinds].sum())
+        share = float(solution.shares[kinds].sum())
         offered = np.array(
-            [found.responses[k].sent * picture.cell.counts[k] / found.rtt_s[k] for k in kinds]
+            [solution.responses[k].sent * picture.cell.counts[k] / solution.rtt_s[k] for k in kinds]
         )
         items.append(
             {
@@ -239,8 +239,8 @@ def _classes(
                 "goodput_bps": estimate(own),
                 "goodput_share": estimate(own / total),
                 "queue_share": estimate(share),
-                "occupancy_packets": estimate(share * found.occupancy),
-                "drop_probability": estimate(offered @ found.overflow[kinds] / offered.sum()),
+                "occupancy_packets": estimate(share * solution.occupancy),
+                "drop_probability": estimate(offered @ solution.overflow[kinds] / offered.sum()),
             }
         )
     return items

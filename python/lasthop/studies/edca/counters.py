@@ -143,8 +143,8 @@ def simulate(cwmin: int, *, memory: bool, successes: int = 40_000, seed: int = 1
     return Result(_ratio(before, over), _ratio(from_receipt, over), _ratio(lost, tried))
 
 
-def _ratio(part: NDArray[np.float64], whole: NDArray[np.float64]) -> Estimate:
-    value = part.sum() / whole.sum()
-    residual = part - value * whole
-    error = residual.std(ddof=1) / np.sqrt(BATCHES) / whole.mean()
+def _ratio(part: NDArray[np.float64], total: NDArray[np.float64]) -> Estimate:
+    value = part.sum() / total.sum()
+    residual = part - value * total
+    error = residual.std(ddof=1) / np.sqrt(BATCHES) / total.mean()
     return Estimate(float(value), float(STUDENT * error))
