@@ -238,6 +238,7 @@ long-laws: $(VENV)/.created
 long-rust: build
 	@$(LONG) begin rust
 	@$(STAGE) $@ $(CARGO) test --workspace --release -- --include-ignored
+	@$(STAGE) "lint without optional parts" $(CARGO) clippy --package lasthop-python --no-default-features --quiet -- -D warnings
 	@$(STAGE) "build what users have" $(CARGO) build --release --quiet --package lasthop-engine --example summary
 	@$(STAGE) "instructions" $(BIN)/python bench/instructions.py --short
 	@$(LONG) passed rust

@@ -35,7 +35,8 @@ fn main() -> io::Result<()> {
 
 /// Compiles the library that is preloaded into user-mode Linux.
 ///
-/// Targets other than x86-64 Linux have no user-mode Linux. For these targets the file is empty.
+/// Targets other than x86-64 Linux have no user-mode Linux. For these targets, and without the emulator, the file is
+/// empty.
 fn compile_preload() -> io::Result<()> {
     println!("cargo::rerun-if-changed={PRELOAD}");
     let variable = |name| env::var(name).expect("cargo sets this variable for every build script");
@@ -45,15 +46,26 @@ fn compile_preload() -> io::Result<()> {
         variable("CARGO_CFG_TARGET_OS"),
         variable("CARGO_CFG_TARGET_ARCH"),
     );
-    if target != ("linux".to_owned(), "x86_64".to_owned()) {
-        return fs::write(&library, []);
+    if target == ("linux".to_owned(), "x86_64".to_owned()) {
+        compile(&library)
+    } else {
+        fs::write(&library, [])
     }
+}
+
+#[cfg(not(feature = "emulator"))]
+fn compile(library: &Path) -> io::Result<()> {
+    fs::write(library, [])
+}
+
+#[cfg(feature = "emulator")]
+fn compile(library: &Path) -> io::Result<()> {
     let compiler = cc::Build::new().opt_level(2).debug(false).get_compiler();
     let mut command = compiler.to_command();
     command.args([
         "-shared", "-fPIC", "-s", "-Wall", "-Wextra", "-Werror", PRELOAD, "-ldl", "-o",
     ]);
-    let status = command.arg(&library).status()?;
+    let status = command.arg(library).status()?;
     if status.success() {
         Ok(())
     } else {

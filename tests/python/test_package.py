@@ -36,6 +36,22 @@ def test_a_gateways_command_loads_no_heavy_package() -> None:
     assert loaded_after(start) == set()
 
 
+def test_a_build_without_optional_parts_has_no_network_code() -> None:
+    tree = ["cargo", "tree", "--locked", "--edges", "normal", "--prefix", "none"]
+    package = ["--package", "lasthop-python"]
+
+    def dependencies(*options: str) -> set[str]:
+        run = subprocess.run(
+            [*tree, *package, *options], cwd=ROOT, capture_output=True, text=True, check=True
+        )
+        return {line.split()[0] for line in run.stdout.splitlines()}
+
+    optional = {"lasthop-emulator", "lasthop-enforce", "lasthop-relay"}
+    network = {"tokio", "socket2", "snow", "chacha20poly1305", "nix", "rustix", "mio"}
+    assert optional | network <= dependencies()
+    assert not (optional | network) & dependencies("--no-default-features")
+
+
 LIGHT = (
     [
         ["schema"],

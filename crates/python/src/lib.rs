@@ -1,16 +1,29 @@
-//! `lasthop._core`: the engine for Python. A binding checks, converts, calls and converts back;
-//! everything a user reads stands in `python/lasthop`.
+//! `lasthop._core`: the engine for Python. A binding checks, converts, calls and converts back. All documentation for
+//! users is in `python/lasthop`.
+//!
+//! The cargo features `emulator`, `enforce` and `relay` may be left out. A build without a feature has the same names;
+//! those of the feature raise `UserError`.
 
+#[cfg(not(all(feature = "emulator", feature = "enforce", feature = "relay")))]
+mod absent;
 mod channel;
 mod control;
+#[cfg(feature = "emulator")]
 mod emulate;
 mod explain;
+#[cfg(feature = "relay")]
 mod relay;
 mod scenario;
 mod session;
 mod sharing;
 mod simulate;
+mod tables;
 mod traffic;
+
+#[cfg(not(feature = "emulator"))]
+use absent::emulate;
+#[cfg(not(feature = "relay"))]
+use absent::relay;
 
 /// The compiled part of lasthop.
 #[pyo3::pymodule]
@@ -61,13 +74,15 @@ mod _core {
     #[pymodule_export]
     use crate::relay::{Relay, new_relay_key};
     #[pymodule_export]
-    use crate::scenario::{Scenario, check_gateway, check_interface, files_named, schema, units};
+    use crate::scenario::{Scenario, files_named, schema, units};
     #[pymodule_export]
     use crate::session::Session;
     #[pymodule_export]
     use crate::sharing::Vbs;
     #[pymodule_export]
     use crate::simulate::{SimulationOutput, quantities, simulate};
+    #[pymodule_export]
+    use crate::tables::{check_gateway, check_interface};
     #[pymodule_export]
     use crate::traffic::{MultiConnection, Transactions};
 }

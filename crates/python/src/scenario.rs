@@ -3,13 +3,12 @@
 use std::borrow::Cow;
 use std::sync::Arc;
 
-use lasthop_enforce::{
-    Tables, head_to_json, parse_gateway, parse_interface, parse_scenario, to_json_text,
-};
 use lasthop_engine::app::Transport;
 use lasthop_engine::scenario::{self, Files, Format, LongList, Problem, WHOLE_FILE};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
+
+use crate::tables::{self, Tables, head_to_json, parse_scenario, to_json_text};
 
 pyo3::import_exception!(lasthop.errors, ScenarioError);
 
@@ -20,7 +19,7 @@ pub type Setting = (String, String);
 pub type Read = (scenario::Scenario, Tables);
 
 /// What a file that the text names has in it, or else why it cannot be read.
-type Named = (String, Option<Vec<u8>>, String);
+pub type Named = (String, Option<Vec<u8>>, String);
 
 /// What a scenario is made of: text, format, name in messages, settings, files that it names.
 type Origin<'a> = (Cow<'a, [u8]>, &'a str, &'a str, &'a [Setting], Vec<Named>);
@@ -220,42 +219,6 @@ pub fn units() -> Vec<(&'static str, &'static str, u64, u64)> {
     scenario::units()
 }
 
-/// Checks the gateway of a scenario file and returns it, as JSON.
-#[pyfunction]
-pub fn check_gateway(
-    py: Python<'_>,
-    content: &[u8],
-    format: &str,
-    source: &str,
-    settings: Vec<Setting>,
-    files: Vec<Named>,
-) -> PyResult<String> {
-    let format = format_named(format)?;
-    let files = known(files);
-    let gateway = py
-        .detach(|| parse_gateway(content, format, source, &settings, &files))
-        .map_err(refused)?;
-    Ok(gateway.to_json().to_string())
-}
-
-/// Checks the interface of a scenario file and returns it, as JSON.
-#[pyfunction]
-pub fn check_interface(
-    py: Python<'_>,
-    content: &[u8],
-    format: &str,
-    source: &str,
-    settings: Vec<Setting>,
-    files: Vec<Named>,
-) -> PyResult<String> {
-    let format = format_named(format)?;
-    let files = known(files);
-    let interface = py
-        .detach(|| parse_interface(content, format, source, &settings, &files))
-        .map_err(refused)?;
-    Ok(interface.to_json().to_string())
-}
-
 /// Names of the files that a scenario names, with settings over its text.
 #[pyfunction]
 pub fn files_named(content: &[u8], format: &str, settings: Vec<Setting>) -> PyResult<Vec<String>> {
@@ -266,16 +229,16 @@ pub fn files_named(content: &[u8], format: &str, settings: Vec<Setting>) -> PyRe
 /// The JSON Schema of scenario files, as JSON.
 #[pyfunction]
 pub fn schema() -> String {
-    lasthop_enforce::schema().to_string()
+    tables::schema().to_string()
 }
 
-fn known(files: Vec<Named>) -> Files {
+pub fn known(files: Vec<Named>) -> Files {
     let each = files.into_iter();
     each.map(|(name, content, why)| (name, content.ok_or(why)))
         .collect()
 }
 
-fn format_named(name: &str) -> PyResult<Format> {
+pub fn format_named(name: &str) -> PyResult<Format> {
     match name {
         "toml" => Ok(Format::Toml),
         "json" => Ok(Format::Json),
@@ -286,7 +249,7 @@ fn format_named(name: &str) -> PyResult<Format> {
 }
 
 /// Every problem found becomes one `ScenarioError`.
-fn refused(problems: Vec<Problem>) -> PyErr {
+pub fn refused(problems: Vec<Problem>) -> PyErr {
     let rows: Vec<_> = problems
         .into_iter()
         .map(|p| {

@@ -118,6 +118,8 @@ def candidates() -> list[Candidate]:
 def check_machine() -> None:
     """Check that user-mode Linux can run on this machine. Raises `UserError`."""
     if not _core.UML_PRELOAD:
+        if (platform.system(), platform.machine()) == ("Linux", "x86_64"):
+            raise UserError("emulation: not part of this build of lasthop")
         system = f"{platform.system()} on {platform.machine()}"
         raise UserError(
             f"{system}: simulated time is not supported: expected Linux on x86_64",
