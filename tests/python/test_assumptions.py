@@ -10,7 +10,7 @@ import pytest
 from lasthop.errors import ModelError
 from lasthop.models import MODELS
 from lasthop.models.assumptions import BY_MODEL
-from lasthop.models.errors import in_words, told
+from lasthop.models.errors import in_words, warning_text
 from lasthop.models.vbs.window import LAWS
 
 SOURCES = Path(__file__).parents[2] / "python" / "lasthop" / "models"
@@ -65,8 +65,8 @@ def test_a_refusal_says_what_is_assumed_and_where() -> None:
 
 
 def test_a_doubt_ends_with_where_the_assumption_stands() -> None:
-    assert told("red", ("eq. 2", "few flows")) == "few flows (eq. 2 of model red)"
-    assert told("red", "few flows") == "few flows"
+    assert warning_text("red", ("eq. 2", "few flows")) == "few flows (eq. 2 of model red)"
+    assert warning_text("red", "few flows") == "few flows"
 
 
 def test_the_words_of_vbs_name_every_congestion_control_of_the_model() -> None:

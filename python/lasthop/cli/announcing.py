@@ -6,7 +6,7 @@ from contextlib import contextmanager
 from threading import Timer
 
 from lasthop.cli.quiet import is_quiet
-from lasthop.progress.cost_limits import TIMES, told
+from lasthop.progress.cost_limits import TIMES, cost_text
 from lasthop.progress.eta import Pace
 from lasthop.progress.steps import Step
 
@@ -28,7 +28,7 @@ SOON_S = 1.0
 def announce(what: str, time_s: float, how_sure: str = "up to") -> None:
     """Print how long something may take, if that is long; not with ``--quiet``."""
     if time_s >= LONG_S:
-        note(f"{what}: {how_sure} {told(time_s, TIMES)}")
+        note(f"{what}: {how_sure} {cost_text(time_s, TIMES)}")
 
 
 def note(line: str) -> None:

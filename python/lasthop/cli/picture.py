@@ -119,12 +119,12 @@ def place(
         path = writable_file(file_name(asked), OPTION, scenario)
     else:
         folder = OUT if out is None else out
-        path = writable(folder, "--out") / f"{beginning}{told(parts)}.png"
+        path = writable(folder, "--out") / f"{beginning}{changes_part(parts)}.png"
     refuse_foreign(path.parent, [path.name])
     return path
 
 
-def told(parts: Parts) -> str:
+def changes_part(parts: Parts) -> str:
     """Return the changes as a part of a file's name; different changes give different names."""
     if not parts:
         return ""

@@ -117,7 +117,7 @@ def in_words(ifb: Device, name: Name, what: str, spreads: dict[int, str]) -> str
     return f"filters of {at.said()} are {what}"
 
 
-def told(differences: Iterable[Difference]) -> list[str]:
+def summarised(differences: Iterable[Difference]) -> list[str]:
     """What is wrong, in lines: many things of a kind are counted."""
     lines = list(dict.fromkeys(difference.said for difference in differences))
     gone = next((line for line in lines if line.startswith("the classes of ")), None)

@@ -13,7 +13,7 @@ import time
 from collections.abc import Callable, Iterable, Mapping, Sequence, Set
 from typing import Any, Protocol
 
-from lasthop.daemon.differences import EVERYTHING, Difference, told
+from lasthop.daemon.differences import EVERYTHING, Difference, summarised
 from lasthop.daemon.loop import Loop
 from lasthop.daemon.patience import Patience
 from lasthop.errors import UserError
@@ -205,7 +205,7 @@ class Healing:
             except UserError as error:
                 result, refusal = monitored.differences(set(monitored.parts)), str(error)
             else:
-                self.say(f"{'; '.join(told(due))}: repaired")
+                self.say(f"{'; '.join(summarised(due))}: repaired")
                 done = {each.name for each in due}
                 result, refusal = [each for each in result if each.name not in done], ""
                 break
@@ -223,7 +223,7 @@ class Healing:
         fought = [each for each in differences if each.repair and self.patience.fights(each.name)]
         others = [each for each in differences if each not in fought]
         again = "it is changed repeatedly by another program; repairs become less frequent"
-        return [*told(others), *(f"{line}: {again}" for line in told(fought))]
+        return [*summarised(others), *(f"{line}: {again}" for line in summarised(fought))]
 
     def tell(self, faults: list[str]) -> None:
         """Set the faults, and log those that are new."""
@@ -250,7 +250,7 @@ class Healing:
         """Revert everything and set it up again; meanwhile packets pass without shaping."""
         monitored, patience = self.monitored, self.patience
         if differences:
-            self.say(f"{'; '.join(told(differences))}: setting up again")
+            self.say(f"{'; '.join(summarised(differences))}: setting up again")
         try:
             for line in monitored.down():  # Also changes that could not be reverted before.
                 raise UserError(line)

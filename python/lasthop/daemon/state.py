@@ -59,7 +59,7 @@ def in_use(word: str) -> InUse:
     """Every one of this sort that there is."""
     result = InUse([], [], [])
     try:
-        with told(RUN, *NOT_THERE):
+        with errors_named(RUN, *NOT_THERE):
             directories = sorted(RUN.iterdir())
     except NOT_THERE:
         return result
@@ -93,7 +93,7 @@ class State:
 
     def make(self) -> None:
         """Make the directory, for its owner alone; one of a user's own choice keeps its rights."""
-        with told(self.directory):
+        with errors_named(self.directory):
             if self.directory.parent == RUN:
                 for each in (RUN, self.directory):
                     each.mkdir(parents=True, exist_ok=True)
@@ -111,7 +111,7 @@ class State:
     def exists(self) -> bool:
         """Whether there is such a directory at all."""
         try:
-            with told(self.directory, *NOT_THERE):
+            with errors_named(self.directory, *NOT_THERE):
                 os.listdir(self.directory)
         except NOT_THERE:
             return False
@@ -120,7 +120,7 @@ class State:
     def write(self, name: str, text: str) -> None:
         """Write a small file, for its owner alone."""
         path = self.directory / name
-        with told(path):
+        with errors_named(path):
             handle = open_own(path, os.O_WRONLY | os.O_TRUNC)
             try:
                 give(handle, self.directory)
@@ -139,7 +139,7 @@ class State:
 
     def take(self) -> bool:
         """Take the lock, which the kernel gives back when we end; whether it was free."""
-        with told(self.directory / LOCK):
+        with errors_named(self.directory / LOCK):
             handle = open_own(self.directory / LOCK, os.O_RDWR)
             give(handle, self.directory)
         return self.hold(handle)
@@ -147,7 +147,7 @@ class State:
     def take_to_undo(self) -> bool:
         """Take the lock where nothing may be written; whether it was free."""
         try:
-            with told(self.directory / LOCK, *NOT_THERE):
+            with errors_named(self.directory / LOCK, *NOT_THERE):
                 handle = os.open(self.directory / LOCK, os.O_RDONLY | SAFELY)
         except NOT_THERE:
             return self.take()
@@ -173,7 +173,7 @@ class State:
     def is_held(self) -> bool:
         """Whether a process holds the lock; nothing is written."""
         try:
-            with told(self.directory / LOCK, *NOT_THERE):
+            with errors_named(self.directory / LOCK, *NOT_THERE):
                 handle = os.open(self.directory / LOCK, os.O_RDONLY | SAFELY)
         except NOT_THERE:
             return False
@@ -203,7 +203,7 @@ class State:
             return
         self.forget_what_is_gone()
         self.refuse_anothers()
-        with told(self.directory / LOCK):
+        with errors_named(self.directory / LOCK):
             os.ftruncate(self.lock, 0)
             os.pwrite(self.lock, f"{os.getpid()}\n".encode(), 0)
         self.write(NAMESPACE, f"{own_identity()}\n")
@@ -321,12 +321,12 @@ def locked(handle: int, kind: int) -> bool:
 
 def absolute(path: Path) -> Path:
     """A path that means the same in every working directory."""
-    with told(path):
+    with errors_named(path):
         return path.absolute()
 
 
 @contextmanager
-def told(path: Path, *expected: type[OSError]) -> Iterator[None]:
+def errors_named(path: Path, *expected: type[OSError]) -> Iterator[None]:
     """Tell in one line what is wrong with a path, but for what the caller expects."""
     try:
         yield

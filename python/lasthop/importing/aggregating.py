@@ -19,7 +19,7 @@ from lasthop.importing.ppdu import (
     highest_mcs,
 )
 
-__all__ = ["Channel", "Place", "channel", "keys", "notes", "place", "streams", "told"]
+__all__ = ["Channel", "Place", "channel", "keys", "notes", "place", "sighting_text", "streams"]
 
 LEAST_PART = 1e-3
 """Part of all frames below which a generation or a width is not believed. [-]"""
@@ -192,10 +192,12 @@ def place(within: Channel, pair: Pair, mostly: str, names: tuple[str, str]) -> P
     taken = fitted(chosen)
     remarks = []
     if _differs(chosen, taken):
-        remarks.append(f"{name} rate {told(chosen)}: here {shown(taken)}")
+        remarks.append(f"{name} rate {sighting_text(chosen)}: here {shown(taken)}")
     for other, seen in both:
         if other != name and (seen.modulation is None or fitted(seen) != taken):
-            remarks.append(f"{other} rate {told(seen)}: here as {name}, an MCS holds both ways")
+            remarks.append(
+                f"{other} rate {sighting_text(seen)}: here as {name}, an MCS holds both ways"
+            )
     rate = taken.rate_bps
     named = None if own == within.phy else own
     return Place(named, taken.mcs, taken.streams, rate, rate, remarks)
@@ -214,7 +216,7 @@ def _without_mcs(within: Channel, pair: Pair, names: tuple[str, str]) -> Place:
         rate_bps = None if seen is None else phy.nearest(seen.rate_bps, older)
         rates.append(rate_bps)
         if seen is not None and rate_bps is not None and abs(rate_bps - seen.rate_bps) > 1:
-            remarks.append(f"{name} rate {told(seen)}: here {phy.spelled(rate_bps)}")
+            remarks.append(f"{name} rate {sighting_text(seen)}: here {phy.spelled(rate_bps)}")
     return Place(older, None, None, rates[0], rates[1], remarks)
 
 
@@ -222,7 +224,7 @@ def _differs(seen: Sighting, taken: Modulation) -> bool:
     return abs(taken.rate_bps - seen.rate_bps) > max(1e-3 * seen.rate_bps, 0.06e6)
 
 
-def told(seen: Sighting) -> str:
+def sighting_text(seen: Sighting) -> str:
     """A sighting in words, those of its source where it has any."""
     return seen.said or (shown(seen.modulation) if seen.modulation else phy.spelled(seen.rate_bps))
 
@@ -250,9 +252,9 @@ def notes(within: Channel, pairs: Sequence[Pair]) -> Iterator[Note]:
     if any(each.phy == AFTER for each in modulations):
         yield later()
     peculiar = {word for each in seen for word in each.peculiar}
-    for word, told in NOT_HERE.items():
+    for word, sighting_text in NOT_HERE.items():
         if word in peculiar:
-            yield Note(told, warns=True)
+            yield Note(sighting_text, warns=True)
     slow = [pair for pair in pairs if any(pair) and all(_is_cck(each) for each in pair)]
     if slow:
         many = "a station has" if len(slow) == 1 else f"{len(slow)} stations have"

@@ -94,7 +94,7 @@ def network(path: Path, stations: int) -> Network:
     """The cell that a hostapd.conf makes, with so many stations, which it does not know."""
     settings = read(path)
     mode = settings.get("hw_mode", Setting("b", 0))
-    channel = whole(path, settings, "channel", 0, 253)
+    channel = whole_number(path, settings, "channel", 0, 253)
     if mode.value == "any":
         mode = Setting("a" if channel is not None and channel > 14 else "g", mode.line)
     if mode.value not in MODES:
@@ -146,7 +146,7 @@ def _letters(path: Path, settings: Settings) -> list[str]:
     return [
         letter
         for letter in phy.LETTERS
-        if (whole(path, settings, f"ieee80211{letter}", 0, 1) or 0) == 1
+        if (whole_number(path, settings, f"ieee80211{letter}", 0, 1) or 0) == 1
     ]
 
 
@@ -156,10 +156,10 @@ def _channel(path: Path, settings: Settings, letters: Sequence[str], band: str) 
     if re.search(r"\[HT40[+-]?\]", settings.get("ht_capab", Setting("", 0)).value):
         width, text = 40, "ht_capab has HT40"
     for letter, name in CHWIDTHS.items():
-        wide = WIDTHS.get(whole(path, settings, name, 0, 9) or 0)
+        wide = WIDTHS.get(whole_number(path, settings, name, 0, 9) or 0)
         if letter in letters and wide is not None and wide >= width:
             width, text = wide, f"{name}={settings[name].value}"
-    operating = whole(path, settings, "op_class", 0, 255)
+    operating = whole_number(path, settings, "op_class", 0, 255)
     if operating is not None and operating in SIX_GHZ_MHZ:
         band, wide = "6 GHz", SIX_GHZ_MHZ[operating]
         if wide > width:
@@ -175,7 +175,7 @@ def _channel(path: Path, settings: Settings, letters: Sequence[str], band: str) 
     return settle(wanted, of_band, text, short.strip("[]"))
 
 
-def whole(path: Path, settings: Settings, name: str, least: int, most: int) -> int | None:
+def whole_number(path: Path, settings: Settings, name: str, least: int, most: int) -> int | None:
     """A whole number of the file; None if the file does not have it."""
     setting = settings.get(name)
     if setting is None:
@@ -213,7 +213,7 @@ def _cell(path: Path, settings: Settings, preset: str) -> Iterator[tuple[str, tu
     control = [rate for rate in basic if rate in _control_rates(preset)]
     if control:
         yield "control_rate", (quoted(phy.spelled(max(control))), "fastest of basic_rates")
-    threshold = whole(path, settings, "rts_threshold", -1, 65535)
+    threshold = whole_number(path, settings, "rts_threshold", -1, 65535)
     if threshold is not None and 0 <= threshold < 2347:
         yield "rts_threshold", (quoted(f"{threshold} B"), "rts_threshold")
 
@@ -235,7 +235,7 @@ def _rates(path: Path, settings: Settings, name: str) -> list[float]:
 
 def _access(path: Path, settings: Settings) -> Iterator[tuple[tuple[str, str], Access]]:
     """Access parameters, where the file says any or WMM is on, whose defaults then hold."""
-    on = (whole(path, settings, "wmm_enabled", 0, 1) or 0) == 1
+    on = (whole_number(path, settings, "wmm_enabled", 0, 1) or 0) == 1
     return access(path, settings, wmm=on or bool(_letters(path, settings)))
 
 
@@ -280,9 +280,9 @@ def _values(access: Access) -> tuple[float | None, ...]:
 
 def _own(path: Path, settings: Settings, name: str) -> Access | None:
     """The queue of the access point itself."""
-    aifsn = whole(path, settings, f"{name}_aifs", 1, 255)
+    aifsn = whole_number(path, settings, f"{name}_aifs", 1, 255)
     cwmin, cwmax = (
-        whole(path, settings, f"{name}_{key}", 0, MOST_CW) for key in ("cwmin", "cwmax")
+        whole_number(path, settings, f"{name}_{key}", 0, MOST_CW) for key in ("cwmin", "cwmax")
     )
     burst_s = None
     if (setting := settings.get(f"{name}_burst")) is not None:
@@ -295,11 +295,12 @@ def _own(path: Path, settings: Settings, name: str) -> Access | None:
 
 def _told(path: Path, settings: Settings, name: str) -> Access | None:
     """What stations are told of the category."""
-    aifsn = whole(path, settings, f"{name}_aifs", 1, 255)
+    aifsn = whole_number(path, settings, f"{name}_aifs", 1, 255)
     low, high = (
-        whole(path, settings, f"{name}_{key}", 0, LARGEST_EXPONENT) for key in ("cwmin", "cwmax")
+        whole_number(path, settings, f"{name}_{key}", 0, LARGEST_EXPONENT)
+        for key in ("cwmin", "cwmax")
     )
-    units = whole(path, settings, f"{name}_txop_limit", 0, 65535)
+    units = whole_number(path, settings, f"{name}_txop_limit", 0, 65535)
     return _checked(
         path,
         settings,

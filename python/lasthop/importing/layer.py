@@ -108,7 +108,7 @@ def _spread(tally: StationCounters) -> Iterator[str]:
         sent = tally.way(name).sent
         most = _most(tally.way(name))
         if most is not None and (part := sent[most] / sum(sent.values())) < ALL_ALIKE:
-            rate = aggregating.told(most)
+            rate = aggregating.sighting_text(most)
             yield f"{name}: {rate} for {part:.0%} of the bytes, the rest at {_others(len(sent))}"
 
 

@@ -21,7 +21,7 @@ from lasthop.importing.hostapd import OWN, TOLD, Setting, assumed_station, quote
 from lasthop.importing.observed import Access, Network, Note
 from lasthop.importing.ppdu import GENERATIONS
 from lasthop.importing.settled import Settled, Wanted, cell_keys, settle
-from lasthop.importing.uci import Section, read, switch, whole
+from lasthop.importing.uci import Section, read, switch, whole_number
 from lasthop.scenario.access_points import BURST_S, FACTS, Fact, burst, queue
 
 __all__ = ["network"]
@@ -208,7 +208,7 @@ def _mode(path: Path, radio: Section) -> tuple[str, str]:
     if band:
         return _known_mode(path, radio, "band", BANDS.get(band), "2g, 5g, 6g"), f"band {band}"
     hwmode = radio.options.get("hwmode", "").lower()
-    channel = whole(path, radio, "channel", 0, 253) if _numbered(radio) else None
+    channel = whole_number(path, radio, "channel", 0, 253) if _numbered(radio) else None
     if hwmode and hwmode not in BANDS:
         parts = _parts(path, radio)
         high = "a" in parts or parts[:1] == ["ac"]
@@ -338,7 +338,7 @@ def _cell(path: Path, radio: Section, preset: str) -> Iterator[tuple[str, tuple[
     if rates:
         yield "rate", (quoted(phy.spelled(max(rates))), "fastest of supported_rates")
     if radio.options.get("rts", "off") != "off":
-        threshold = whole(path, radio, "rts", -1, 65535)
+        threshold = whole_number(path, radio, "rts", -1, 65535)
         if threshold is not None and 0 <= threshold < 2347:
             yield "rts_threshold", (quoted(f"{threshold} B"), "rts")
 

@@ -20,7 +20,7 @@ from pathlib import Path
 from lasthop.errors import UserError
 from lasthop.importing.text import read_lines
 
-__all__ = ["Section", "hint_of", "read", "switch", "whole"]
+__all__ = ["Section", "hint_of", "read", "switch", "whole_number"]
 
 TRUE = {"1", "on", "true", "yes", "enabled"}
 FALSE = {"0", "off", "false", "no", "disabled"}
@@ -160,7 +160,7 @@ def switch(path: Path, section: Section, name: str, *, default: bool = True) -> 
     return text in TRUE if text else default
 
 
-def whole(path: Path, section: Section, name: str, least: int, most: int) -> int | None:
+def whole_number(path: Path, section: Section, name: str, least: int, most: int) -> int | None:
     """Return a whole number of a section, None if it has none."""
     text = section.options.get(name)
     if not text:

@@ -5,7 +5,7 @@ from functools import cache
 from typing import Any, TypeAlias
 
 from lasthop.answers.fairness import jain
-from lasthop.models.errors import Doubt, told
+from lasthop.models.errors import Doubt, warning_text
 from lasthop.scenario.typed import Scenario
 
 FORMAT = 1
@@ -89,7 +89,7 @@ def prediction(
             f"{number}: {words.removeprefix('that ').removeprefix('of ')}"
             for number, words in assumptions.items()
         ],
-        "warnings": [told(model, each) for each in warnings],
+        "warnings": [warning_text(model, each) for each in warnings],
     }
 
 

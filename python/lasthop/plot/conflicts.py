@@ -200,10 +200,10 @@ def draw_conflicts(axes: Axes, answer: "Answer", at: Mapping[str, Point]) -> Non
                 text += f" + {100 * idle:.0f} %"
             if item["name"] in carried:
                 text += f"\n{plain(carried[item['name']] * 1e-6)} Mb/s"
-            beside(axes, text, (x, y), is_placed=bool(csma.nodes))
+            draw_label(axes, text, (x, y), is_placed=bool(csma.nodes))
 
 
-def beside(axes: Axes, text: str, at: Point, *, is_placed: bool) -> None:
+def draw_label(axes: Axes, text: str, at: Point, *, is_placed: bool) -> None:
     """What a link gets: under its disc, or outside the circle on which it stands."""
     radius = (LARGEST_AREA / pi) ** 0.5
     if is_placed:

@@ -10,7 +10,7 @@ from matplotlib.lines import Line2D
 from matplotlib.ticker import FixedLocator, NullLocator
 
 from lasthop.errors import UserError, listed
-from lasthop.plot.about import changes, told
+from lasthop.plot.about import changes, changes_text
 from lasthop.plot.figure import (
     COLUMN_INCHES,
     QUIET,
@@ -90,7 +90,7 @@ def sweep_figure(sweep: "Sweep", quantity: str | None = None, place: Place | Non
     shown = panels[:MOST_PANELS]
     note = note_of(results, panels, shown, how)
     keys = keys_of(shown, how)
-    text = told(changes(sweep.scenario))
+    text = changes_text(changes(sweep.scenario))
     by_rows = not how.is_map and not how.x.is_numeric
     columns = 2 if how.is_map and len(shown) > 1 else 1
     rows = -(-len(shown) // columns)

@@ -8,7 +8,7 @@ from matplotlib.axes import Axes
 
 from lasthop.answers.estimates import Estimate
 from lasthop.display.answers import NAMES_OF_SETTINGS
-from lasthop.plot.about import changes, told
+from lasthop.plot.about import changes, changes_text
 from lasthop.plot.figure import (
     MODEL,
     QUIET,
@@ -70,7 +70,9 @@ def tuning_figure(tuning: "Tuning", place: Place | None = None) -> Figure:
     panels = [*counted, *PANELS, *_other_categories(tuning)]
     height = 16 + ROW_MM * len(trials)
     name = tuning.base.typed.name
-    about = ", ".join(filter(None, (f"tuned for {tuning.objective}", told(changes(tuning.base)))))
+    about = ", ".join(
+        filter(None, (f"tuned for {tuning.objective}", changes_text(changes(tuning.base))))
+    )
     is_long = any(map(tuning.objection, trials))
     total_mm = len(panels) * height + 14 + NOTE_MM * (1 + is_long) + headline_mm(name, about)
     with house_style(total_mm, place=place) as figure:

@@ -12,7 +12,7 @@ from lasthop.answers.calls import DELAY_P99_S, LOSS
 from lasthop.answers.digits import span
 from lasthop.display.columns import Column, column_of
 from lasthop.display.what_if import label, title
-from lasthop.plot.about import changes, told
+from lasthop.plot.about import changes, changes_text
 from lasthop.plot.figure import (
     EMULATION,
     MEASUREMENT,
@@ -80,7 +80,7 @@ def what_if_figure(what_if: "WhatIf", place: Place | None = None) -> Figure:
     typed = what_if.scenario.typed
     runs = f"{typed.replications} x {span(typed.duration_s)}, seed {typed.seed}"
     known = changes(what_if.scenario)
-    changed = told({path: known[path] for path in known if path not in OF_RUNS})
+    changed = changes_text({path: known[path] for path in known if path not in OF_RUNS})
     parts = [changed, runs, f"{more} more quantities in the table" if more else ""]
     marks = "* best; grey: as it is, within the noise"
     marks += "; dashed: limit of a good call" * bool(what_if.call_measures)

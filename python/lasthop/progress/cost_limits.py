@@ -25,8 +25,8 @@ __all__ = [
     "Deadline",
     "allowing",
     "check_time",
+    "cost_text",
     "need",
-    "told",
     "written",
 ]
 
@@ -239,7 +239,7 @@ def _roomy(value: float, largest: float, units: tuple[tuple[float, str], ...]) -
     return ceil(step * power) * scale
 
 
-def told(value: float, units: tuple[tuple[float, str], ...]) -> str:
+def cost_text(value: float, units: tuple[tuple[float, str], ...]) -> str:
     """Return a cost in words: two digits, in the largest unit that it exceeds twice."""
     return _told(value, inf, units)
 

@@ -26,7 +26,7 @@ class NoSuchKey(KeyError):
         path = self.args[0]
         if not isinstance(path, str):
             return f"{path!r} is no path; expected names joined by dots, such as `cell.ap.cwmin`"
-        return told(path, self._tree)
+        return absence_text(path, self._tree)
 
     def __reduce__(self) -> tuple[Any, ...]:
         return KeyError, (str(self),)
@@ -71,7 +71,7 @@ def within(node: Any) -> Mapping[Any, Any]:
     return {}
 
 
-def told(path: str, tree: Mapping[str, Any]) -> str:
+def absence_text(path: str, tree: Mapping[str, Any]) -> str:
     """Say that a path leads nowhere, and which one may be meant."""
     known = (corrected(path, tree) or like(path, tree))[:MOST] or list(tree)
     return f"there is no `{path}`; there is {listed([f'`{each}`' for each in known])}"

@@ -204,7 +204,7 @@ def verified(linear: Linear, count: int) -> Roots:
         fine, raw = united(fine, raw, *missed)
         known = sure(linear, fine, count)
         if known == 0:
-            left = beside(linear, fine[0]) if len(fine) else 0.0
+            left = left_of(linear, fine[0]) if len(fine) else 0.0
             missed = list(searched(linear, left, *missed))
             fine, raw = united(fine, raw, *missed)
             known = sure(linear, fine, count)
@@ -253,7 +253,7 @@ def sure(linear: Linear, values: Values, count: int) -> int:
         if known == 0:
             return 0
         known += pair_is_cut(values[:known]) and known < len(values)
-        line = beside(linear, values[known - 1])
+        line = left_of(linear, values[known - 1])
         known = int(np.sum(values.real > line))
         if known in tried or pair_is_cut(values[:known]):
             continue
@@ -264,7 +264,7 @@ def sure(linear: Linear, values: Values, count: int) -> int:
     return 0
 
 
-def beside(linear: Linear, root: complex) -> float:
+def left_of(linear: Linear, root: complex) -> float:
     """Return the real part of a line just left of a root. [1/s]"""
     return float(root.real - BESIDE * (abs(root) + 1.0 / linear.delays.max()))
 

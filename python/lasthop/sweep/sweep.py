@@ -191,7 +191,7 @@ class SweepInterrupted(KeyboardInterrupt):
     """Interruption of a sweep by Ctrl-C; `finished` has the points that are done."""
 
     def __init__(self, finished: Sweep, asked: int) -> None:
-        super().__init__(kept(finished, asked))
+        super().__init__(finished_text(finished, asked))
         self.finished = finished
         self.asked = asked
 
@@ -199,7 +199,7 @@ class SweepInterrupted(KeyboardInterrupt):
         return type(self), (self.finished, self.asked)
 
 
-def kept(finished: Sweep, asked: int) -> str:
+def finished_text(finished: Sweep, asked: int) -> str:
     """Return a message with the number of finished points."""
     return f"{len(finished.points)} of {asked} points kept"
 
@@ -338,7 +338,7 @@ def sweep(
     except BatchInterrupted:
         raise SweepInterrupted(done(), len(keys)) from None
     except BatchStopped:
-        raise Stopped(kept(done(), len(keys)), done()) from None
+        raise Stopped(finished_text(done(), len(keys)), done()) from None
     return done()
 
 

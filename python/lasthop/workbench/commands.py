@@ -8,7 +8,7 @@ from typing import Any
 
 from lasthop.errors import UserError
 
-__all__ = ["COMMANDS", "Asked", "Reply", "told"]
+__all__ = ["COMMANDS", "Asked", "Reply", "reply_of"]
 
 COMMANDS: dict[str, tuple[list[str], dict[str, str]]] = {
     "predict": (["predict"], {"model": "--model", "option": "--option"}),
@@ -116,7 +116,7 @@ class Reply:
     body: dict[str, Any]
 
 
-def told(code: int, output: bytes, messages: bytes) -> Reply:
+def reply_of(code: int, output: bytes, messages: bytes) -> Reply:
     """Return the reply to a request whose command has ended.
 
     `answer` has the printed JSON, `notes` the warnings; `error` and `hint` describe an error. A

@@ -20,7 +20,7 @@ from starlette.staticfiles import StaticFiles
 from lasthop._core import VERSION
 from lasthop.errors import UserError
 from lasthop.scenario.source import FILES_SHUT
-from lasthop.workbench.commands import COMMANDS, Asked, Reply, told
+from lasthop.workbench.commands import COMMANDS, Asked, Reply, reply_of
 from lasthop.workbench.files import index, page
 
 __all__ = ["application"]
@@ -193,4 +193,4 @@ async def run(asked: Asked, is_gone: Callable[[], Awaitable[bool]]) -> Reply:
                 with contextlib.suppress(ProcessLookupError):
                     os.killpg(process.pid, signal.SIGKILL)
                 await saying
-    return told(process.returncode or 0, output, messages)
+    return reply_of(process.returncode or 0, output, messages)

@@ -7,7 +7,7 @@ from pathlib import Path
 from unittest import mock
 
 from lab import gateway_text, log_in, sh
-from lasthop.daemon.differences import told
+from lasthop.daemon.differences import summarised
 from lasthop.enforce.gateway import config
 from lasthop.enforce.gateway.config import Gateway
 from lasthop.enforce.gateway.shaper import Shaper, plan
@@ -47,7 +47,7 @@ def main(word: str, more: str) -> dict[str, object]:
         for damage in DAMAGES[layout.discipline] if layout.members["s0"].has_own_leaf else []:
             sh(damage)
             found = shaper.differences()
-            damaged.append(told(found))
+            damaged.append(summarised(found))
             shaper.repair(found)
             mended.append(state() == seen["up"] and shaper.faults() == [])
         seen |= {"damaged": damaged, "mended": mended, "counted": len(shaper.counters())}

@@ -5,7 +5,7 @@ from ipaddress import ip_address
 
 import pytest
 
-from lasthop.daemon.differences import EVERYTHING, Body, Difference, inside, told
+from lasthop.daemon.differences import EVERYTHING, Body, Difference, inside, summarised
 from lasthop.enforce.gateway import config
 from lasthop.enforce.gateway.config import KnownStation
 from lasthop.enforce.gateway.layout import MAJOR, Layout
@@ -113,7 +113,7 @@ def test_the_quantum_of_a_leaf_counts_and_that_of_a_bottleneck_does_not() -> Non
             )
             assert body != request.body
             has = [*requests[:k], request._replace(body=body), *requests[k + 1 :]]
-            said += told(found(as_kernel(has)))
+            said += summarised(found(as_kernel(has)))
     leaves = [*made.shared["wlan"], *(made.members[name].leaf for name in ("s0", "s1"))]
     assert said == [f"class {tc.shown(leaf)} of lh-lan is changed" for leaf in leaves]
 
@@ -164,7 +164,7 @@ def test_what_is_not_ours_is_removed_filters_first() -> None:
     differences = found(as_kernel([*requests, *others]))
     repairs = [r for each in differences for r in each.repair if isinstance(r, Request)]
     assert [r.kind for r in repairs] == [tc.DELFILTER, tc.DELCLASS]
-    assert told(differences) == [
+    assert summarised(differences) == [
         "filters of dev lh-lan are not ours",
         "class 6c68:999 of lh-lan is not ours",
     ]
@@ -187,12 +187,12 @@ def test_a_list_of_others_goes_as_a_whole() -> None:
 
 
 def test_a_hierarchy_that_is_gone_is_told_in_a_line() -> None:
-    assert told(found([])) == ["the classes of lh-lan are gone"]
+    assert summarised(found([])) == ["the classes of lh-lan are gone"]
 
 
 def test_many_things_of_a_kind_are_counted() -> None:
     many = [Difference(("class", 9, k), f"class 6c68:{k} of lh-lan is changed") for k in range(9)]
-    assert told(many) == [
+    assert summarised(many) == [
         *(each.said for each in many[:3]),
         "6 more classes and queues differ from their settings",
     ]

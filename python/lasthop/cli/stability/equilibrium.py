@@ -86,12 +86,12 @@ def worth(condition: dict[str, Any]) -> tuple[str, str]:
 
 def doubts_of(asked: Asked) -> Iterator[str]:
     """Yield what the equilibrium of a scenario makes doubtful."""
-    from lasthop.models.errors import told
+    from lasthop.models.errors import warning_text
     from lasthop.models.red.predict import doubts_at_rest
 
     if asked.scenario is not None and asked.fluid is not None:
         for doubt in doubts_at_rest(asked.scenario.typed.tcp_flows[0].tcp, asked.fluid):
-            yield told("red", doubt)
+            yield warning_text("red", doubt)
 
 
 def described(case: "Case") -> dict[str, Any]:

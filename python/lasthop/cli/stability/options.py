@@ -186,9 +186,9 @@ class Asked:
     @property
     def about(self) -> str:
         """Changed settings, in the form that pictures show."""
-        from lasthop.plot.about import told
+        from lasthop.plot.about import changes_text
 
-        return told(dict(self.settings))
+        return changes_text(dict(self.settings))
 
     def introduce(self) -> None:
         """Print in a line what a scenario became, and what is doubtful about it."""

@@ -39,7 +39,7 @@ def listed() -> list[Listed]:
         links = links_by_name()
     except bpf.BpfError:
         return [Listed(name, None, None, False, []) for name in available_congestion()]
-    pinned = pins.kept()
+    pinned = pins.pinned()
 
     def one(name: str) -> Listed:
         if name not in links:

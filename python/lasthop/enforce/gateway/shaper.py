@@ -5,7 +5,7 @@ from contextlib import suppress
 from itertools import groupby
 from typing import Any
 
-from lasthop.daemon.differences import Difference, told
+from lasthop.daemon.differences import Difference, summarised
 from lasthop.daemon.kernel_state import KernelState
 from lasthop.enforce.gateway.cautions import refuse_bridges, refuse_unsuitable
 from lasthop.enforce.gateway.classification import (
@@ -268,7 +268,7 @@ class Shaper(KernelState):
 
     def faults(self) -> list[str]:
         """What is not as it ought to be, in words."""
-        return told(self.differences())
+        return summarised(self.differences())
 
     def repair(self, differences: Iterable[Difference]) -> None:
         """Repair differences, and write the entries of the programs' maps."""
@@ -335,7 +335,7 @@ def plan(gateway: Gateway, *, by_mac: bool = True) -> list[str]:
         *(request.said for request in layout.foundation(rates)),
     ]
     devices = [tc.Device(name, 0) for name in (gateway.wan, *gateway.lans)]
-    lines += [offload.said(device.name, False) for device in devices]
+    lines += [offload.shell_command(device.name, False) for device in devices]
     lines += [links.set_segments(device.name, links.ONE_SEGMENT).said for device in devices[1:]]
     lines += [tc.hooks(device, *layout.hooks).said for device in devices[1:]]
     requests: list[Request] = []

@@ -313,7 +313,7 @@ def plan(wanted: LinkQueue) -> list[str]:
     """The commands that do what `up` does."""
     device = tc.Device(wanted.interface, 0)
     layout = Layout(wanted, device, 0 if has_program(wanted) else None)
-    lines = [offload.said(name, False) for name in wanted.incoming]
+    lines = [offload.shell_command(name, False) for name in wanted.incoming]
     lines.append(links.set_segments(device.name, links.ONE_SEGMENT).said)
     lines += [request.said for request in (*layout.hierarchy(), *layout.filters())]
     return lines

@@ -250,7 +250,7 @@ def alone(attempt_prob: Sequence[float], counts: Sequence[int] | None = None) ->
     ]
 
 
-def kept(
+def retained(
     node: Contender, stage: int, packets: Sequence[float], collides: float, loses: float
 ) -> list[float]:
     """Packets that a node attempts again after a failure at a stage. [-]
@@ -298,7 +298,7 @@ def visits(node: Contender, failure_prob: float) -> list[float]:
     result, packets = list[float](), [1.0]
     for stage in range(node.stages):
         result.append(sum(packets))
-        packets = kept(node, stage, packets, collides, failure_prob - collides)
+        packets = retained(node, stage, packets, collides, failure_prob - collides)
     return result
 
 

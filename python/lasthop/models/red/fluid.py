@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from math import inf
 from typing import Any
 
-from lasthop.models.errors import Doubt, ModelError, in_words, refuse, told
+from lasthop.models.errors import Doubt, ModelError, in_words, refuse, warning_text
 from lasthop.models.red.assumptions import ASSUMPTIONS
 from lasthop.models.red.network import Group, TcpPath, bottleneck, groups_of, paths_of
 from lasthop.models.red.router import Law, law_of
@@ -149,7 +149,7 @@ def _fluid(scenario: Scenario) -> Fluid:
         packet,
         law.sees_service,
         tuple(listed(case, parameters, link.name, len(tcp))),
-        tuple(told("red", each) for each in doubts(scenario, tcp, case, others_bps)),
+        tuple(warning_text("red", each) for each in doubts(scenario, tcp, case, others_bps)),
     )
 
 
