@@ -7,5 +7,5 @@ PICTURES = (".png", ".pdf", ".svg")
 
 
 def is_picture(path: Path) -> bool:
-    """Whether a name is that of a picture that can be written."""
+    """Return whether a name is that of a picture that can be written."""
     return path.suffix.lower() in PICTURES

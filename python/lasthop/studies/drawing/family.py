@@ -1,4 +1,4 @@
-"""Families of curves: model and simulation of each in one colour, told apart by the legend."""
+"""Families of curves, each with its model and its simulation in one colour."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -25,7 +25,7 @@ def family_figure(
     Parameters
     ----------
     abscissa : Abscissa
-        What the panels share.
+        Abscissa that the panels share.
     panels : sequence of Panel
         From top to bottom.
     runs : mapping

@@ -1,4 +1,4 @@
-"""The points of a line: what was measured and predicted, and where it stands on the abscissa."""
+"""Points of a line: measured and predicted values, and their places on the abscissa."""
 
 from dataclasses import dataclass
 

@@ -42,7 +42,7 @@ class BarPanel:
 def sweep_figure(
     abscissa: Abscissa, panels: Sequence[Panel], runs: Runs, *, panel_mm: float
 ) -> Figure:
-    """Draw panels over one another along a common abscissa, beside the paper's values."""
+    """Draw panels over one another along a common abscissa, with the paper's values."""
     with house_style(panel_mm * len(panels) + 8.0) as figure:
         rows = figure.subplots(len(panels), 1, sharex=True, squeeze=False)[:, 0]
         for axes, panel in zip(rows, panels, strict=True):
